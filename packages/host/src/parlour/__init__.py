@@ -1,0 +1,1 @@
+"""Parlour, an agent host for chat."""

@@ -1,0 +1,39 @@
+"""Reading and writing a run's state scopes. The gate has checked that the scope is the run's own."""
+
+from parlour.core.facts import ledger, state
+from parlour.core.facts.state import State
+from parlour.core.journal import Journal, Unit
+from parlour.core.ports import Clock
+from parlour.core.runs.session import RunSession
+from parlour_sdk.protocol.limits import STATE_LIST_KEYS
+from parlour_sdk.protocol.run_api import Done, StateDelete, StateGet, StateKeys, StateList, StateSet, StateValue
+
+
+class StateActions:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._state = State(journal)
+        self._clock = clock
+
+    async def get(self, session: RunSession, request: StateGet) -> StateValue:
+        found, value = await self._state.get(session.grant.scopes[request.scope], request.key)
+        return StateValue(found=found, value=value)
+
+    async def set(self, session: RunSession, request: StateSet) -> Done:
+        now = self._clock.now()
+        write = state.put(session.grant.scopes, request.scope, request.key, request.value, now)
+        session.effects = True
+        await self._journal.commit(Unit("state.set", (ledger.touch(session.run_id, now, effects=True), write)))
+        return Done()
+
+    async def delete(self, session: RunSession, request: StateDelete) -> Done:
+        now = self._clock.now()
+        removal = state.remove(session.grant.scopes, request.scope, request.key)
+        session.effects = True
+        await self._journal.commit(Unit("state.delete", (ledger.touch(session.run_id, now, effects=True), removal)))
+        return Done()
+
+    async def list(self, session: RunSession, request: StateList) -> StateKeys:
+        key = session.grant.scopes[request.scope]
+        names = await self._state.names(key, request.prefix or "", STATE_LIST_KEYS + 1)
+        return StateKeys(keys=names[:STATE_LIST_KEYS], has_more=len(names) > STATE_LIST_KEYS)

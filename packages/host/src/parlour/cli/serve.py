@@ -1,0 +1,38 @@
+"""`parlour serve`: the Host in this process, until SIGTERM."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+
+from parlour.config import Settings
+from parlour.core.journal import StorageFailed
+from parlour.data_directory import AlreadyServed, DataDirectoryUnusable
+from parlour.host import Decorate, _unchanged
+from parlour.serving import PortTaken, serve
+
+from .main import CommandFailed
+
+
+def run(settings: Settings, decorate: Decorate = _unchanged) -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(serve(settings, _announce, decorate))
+    except (PortTaken, AlreadyServed, DataDirectoryUnusable) as error:
+        raise CommandFailed(str(error)) from error
+    except StorageFailed as error:
+        raise CommandFailed(error.message) from error
+
+
+def _announce(address: str) -> None:
+    print(f"Parlour is at {address}", flush=True)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop

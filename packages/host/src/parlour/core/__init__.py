@@ -1,0 +1,1 @@
+"""The domain. Imports the protocol's entities and itself, nothing else."""

@@ -1,0 +1,1 @@
+"""What a run may touch: computed once, frozen, and enforced by one gate over one table of actions."""

@@ -1,0 +1,59 @@
+"""The product object: a runner with a configuration and policies. One agent can serve many bots and channels."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from parlour.core.encoding import dumps, loads
+
+RestartPolicy = Literal["auto", "never", "always"]
+STATE_SCOPES = ("conversation", "actor", "binding")
+
+
+@dataclass(frozen=True, slots=True)
+class StatePolicy:
+    enabled: bool = True
+    scopes: tuple[str, ...] = STATE_SCOPES
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    agent_id: str
+    name: str
+    runner_id: str
+    description: str = ""
+    runner_config: dict[str, Any] = field(default_factory=dict)
+    resource_policy: dict[str, Any] = field(default_factory=dict)
+    state_policy: StatePolicy = StatePolicy()
+    delivery_policy: dict[str, Any] = field(default_factory=dict)
+    approval_policy: dict[str, Any] = field(default_factory=dict)
+    restart_policy: RestartPolicy = "auto"
+    timeout_seconds: float = 300
+    """0 means none."""
+    stale_after: float = 600
+    """Seconds after which an event is no longer answered; 0 means never."""
+    event_types: tuple[str, ...] = ("message.received",)
+    enabled: bool = True
+
+    def encode(self) -> str:
+        return dumps(asdict(self))
+
+    @classmethod
+    def decode(cls, text: str) -> "Agent":
+        fields = loads(text)
+        policy = fields.pop("state_policy")
+        return cls(
+            **{**fields, "event_types": tuple(fields["event_types"])},
+            state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Which agent serves an event, resolved per event. Its identity ties state to a configuration."""
+
+    agent: Agent
+    bot_id: str
+
+    @property
+    def binding_id(self) -> str:
+        return f"{self.agent.agent_id}:{self.bot_id}"

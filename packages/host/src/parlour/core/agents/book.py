@@ -1,0 +1,41 @@
+"""All agents. They are few and read for every event, so they are kept in memory and written through."""
+
+from parlour.core.facts.tables import AGENTS
+from parlour.core.journal import Delete, Insert, Journal, Select, Unit, Update, where
+from parlour.core.ports import Clock
+
+from .agent import Agent
+
+
+class AgentBook:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._agents: dict[str, Agent] = {}
+
+    async def load(self) -> None:
+        rows = await self._journal.read(Select(AGENTS, order=("agent_id",)))
+        self._agents = {row["agent_id"]: Agent.decode(row["definition"]) for row in rows}
+
+    def get(self, agent_id: str) -> Agent | None:
+        return self._agents.get(agent_id)
+
+    def all(self) -> list[Agent]:
+        """In the order they were made."""
+        return [self._agents[agent_id] for agent_id in sorted(self._agents)]
+
+    async def add(self, agent: Agent) -> None:
+        now = self._clock.now()
+        row: dict[str, str | int] = {"agent_id": agent.agent_id, "definition": agent.encode()}
+        await self._journal.commit(Unit("agent.add", (Insert(AGENTS, {**row, "created_at": now, "updated_at": now}),)))
+        self._agents[agent.agent_id] = agent
+
+    async def replace(self, agent: Agent) -> None:
+        values: dict[str, str | int] = {"definition": agent.encode(), "updated_at": self._clock.now()}
+        statement = Update(AGENTS, {**values}, where(agent_id=agent.agent_id))
+        await self._journal.commit(Unit("agent.replace", (statement,)))
+        self._agents[agent.agent_id] = agent
+
+    async def remove(self, agent_id: str) -> None:
+        await self._journal.commit(Unit("agent.remove", (Delete(AGENTS, where(agent_id=agent_id)),)))
+        self._agents.pop(agent_id, None)

@@ -1,0 +1,64 @@
+"""Checks a configuration against the form that asked for it, and prefills it from the form's defaults."""
+
+from typing import Any
+
+from parlour_sdk.protocol.form import FormItem
+
+Problem = tuple[str, str]
+"""A field's name and a sentence about it; values are never repeated, they may be secret."""
+
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "text": (str,),
+    "secret": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "select": (str,),
+    "multi-select": (list,),
+    "prompt-editor": (str, list),
+    "llm-model-selector": (str,),
+    "model-fallback-selector": (dict,),
+    "rerank-model-selector": (str,),
+    "embedding-model-selector": (str,),
+    "knowledge-base-multi-selector": (list,),
+    "tool-multi-selector": (list,),
+    "skill-multi-selector": (list,),
+    "file": (dict,),
+    "array[file]": (list,),
+    "array[string]": (list,),
+}
+
+
+def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
+    defaults = {item.name: item.default for item in form if item.default is not None and not item.display}
+    return {**defaults, **config}
+
+
+def problems(form: list[FormItem], config: dict[str, Any]) -> list[Problem]:
+    items = {item.name: item for item in form if not item.display}
+    unknown = [(name, f"unknown; this runner takes {_names(items)}") for name in config if name not in items]
+    return unknown + [problem for item in items.values() for problem in _check(item, config.get(item.name))]
+
+
+def _names(items: dict[str, FormItem]) -> str:
+    return ", ".join(items) if items else "no configuration"
+
+
+def _check(item: FormItem, value: Any) -> list[Problem]:
+    if value is None:
+        return [(item.name, "required")] if item.required else []
+    accepted = _PYTHON_TYPES.get(item.type)
+    wrong = accepted is not None and not isinstance(value, accepted)
+    if isinstance(value, bool) and item.type != "boolean" and item.type != "json":
+        wrong = True
+    if wrong:
+        return [(item.name, f"must be of type {item.type}, not {type(value).__name__}")]
+    if item.options is not None:
+        allowed = [option.value for option in item.options]
+        chosen = value if isinstance(value, list) else [value]
+        if any(choice not in allowed for choice in chosen):
+            return [(item.name, f"must be one of {', '.join(allowed)}")]
+    if item.type in ("array[string]", "multi-select") and not all(isinstance(each, str) for each in value):
+        return [(item.name, "must be a list of strings")]
+    return []

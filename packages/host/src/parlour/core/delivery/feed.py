@@ -1,0 +1,182 @@
+"""What the people of a conversation see on Host-owned surfaces (web chat, API), live and again after a cut.
+
+Messages and notices are rows of the outbox: committing the row is sending it, and a client reads back what it missed
+by number. Deltas, run and tool frames live here only while their run does. Numbers are microseconds that only grow,
+so they go on growing after a restart.
+"""
+
+from bisect import bisect_right
+from collections import deque
+from typing import Any
+
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.ports import Clock
+
+Frame = dict[str, Any]
+
+QUEUED_CHARACTERS = 1024 * 1024
+QUEUED_FRAMES = 2000
+MARKS = 4096
+TOOL_FRAMES = 200
+
+
+class Live:
+    """The unfinished part of a conversation: its active run and the text that run is writing."""
+
+    def __init__(self, run_frame: Frame) -> None:
+        self.run_frame = run_frame
+        self.tools: deque[Frame] = deque(maxlen=TOOL_FRAMES)
+        self.started = int(run_frame["seq"])
+        self.begin_message(self.started)
+
+    def begin_message(self, seq: int) -> None:
+        self.text: list[str] = []
+        self._length = 0
+        self._begun = seq
+        self._seqs: list[int] = []
+        self._lengths: list[int] = []
+        self._forgotten = 0
+
+    def grow(self, seq: int, text: str) -> None:
+        self.text.append(text)
+        self._length += len(text)
+        self._seqs.append(seq)
+        self._lengths.append(self._length)
+        if len(self._seqs) > MARKS:
+            half = MARKS // 2
+            self._forgotten = self._seqs[half - 1]
+            del self._seqs[:half], self._lengths[:half]
+            self.text = ["".join(self.text)]
+
+    def missed(self, after: int) -> list[Frame]:
+        """What a client that has seen everything up to `after` lacks."""
+        frames = [self.run_frame] if after < self.started else []
+        frames += [tool for tool in self.tools if tool["seq"] > after]
+        if not self._seqs or self._seqs[-1] <= after:
+            return frames
+        whole = "".join(self.text)
+        frame: Frame = {"type": "delta", "run_id": self.run_frame["run_id"], "seq": self._seqs[-1]}
+        if self._begun < after < self._forgotten:
+            return [*frames, {**frame, "content": whole, "replace": True}]
+        position = bisect_right(self._seqs, after)
+        return [*frames, {**frame, "content": whole[self._lengths[position - 1] if position else 0 :]}]
+
+
+class Subscription:
+    """One connection's frames. Deltas join while they wait; a reader that falls too far behind is cut off."""
+
+    def __init__(self) -> None:
+        self._frames: deque[Frame] = deque()
+        self._characters = 0
+        self._wake: Any = None
+        self.overrun = False
+
+    def put(self, frame: Frame) -> None:
+        if self.overrun:
+            return
+        size = len(frame.get("content", ""))
+        last = self._frames[-1] if self._frames else None
+        if last and frame["type"] == "delta" == last["type"] and frame["run_id"] == last["run_id"]:
+            self._frames[-1] = {**last, "content": last["content"] + frame["content"], "seq": frame["seq"]}
+        else:
+            self._frames.append(frame)
+        self._characters += size
+        if self._characters > QUEUED_CHARACTERS or len(self._frames) > QUEUED_FRAMES:
+            self.overrun = True
+            self._frames.clear()
+        if self._wake is not None:
+            self._wake()
+
+    def on_frame(self, wake: Any) -> None:
+        self._wake = wake
+
+    def take(self) -> list[Frame]:
+        frames = list(self._frames)
+        self._frames.clear()
+        self._characters = 0
+        return frames
+
+
+class Feed:
+    """Frames by conversation. A conversation that nobody watches and nothing happens in costs nothing."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = 0
+        self._subscriptions: dict[str, set[Subscription]] = {}
+        self._live: dict[str, Live] = {}
+
+    def stamp(self) -> int:
+        self._last = max(self._last + 1, self._clock.now() * 1000)
+        return self._last
+
+    def start_after(self, seq: int) -> None:
+        """Numbers given before a restart are never given again, even if the clock went back."""
+        self._last = max(self._last, seq)
+
+    def subscribe(self, conversation_id: str) -> Subscription:
+        subscription = Subscription()
+        self._subscriptions.setdefault(conversation_id, set()).add(subscription)
+        return subscription
+
+    def unsubscribe(self, conversation_id: str, subscription: Subscription) -> None:
+        watching = self._subscriptions.get(conversation_id, set())
+        watching.discard(subscription)
+        if not watching:
+            self._subscriptions.pop(conversation_id, None)
+
+    def watchers(self) -> dict[str, int]:
+        return {conversation: len(watching) for conversation, watching in self._subscriptions.items()}
+
+    def live(self, conversation_id: str) -> Live | None:
+        return self._live.get(conversation_id)
+
+    def run_started(self, conversation_id: str, run_id: str) -> None:
+        frame = {"type": "run", "run_id": run_id, "status": "running", "seq": self.stamp()}
+        self._live[conversation_id] = Live(frame)
+        self._publish(conversation_id, frame)
+
+    def run_ended(self, conversation_id: str, run_id: str, status: str) -> None:
+        live = self._live.get(conversation_id)
+        if live is not None and live.run_frame["run_id"] == run_id:
+            del self._live[conversation_id]
+        self._publish(conversation_id, {"type": "run", "run_id": run_id, "status": status, "seq": self.stamp()})
+
+    def delta(self, conversation_id: str, run_id: str, text: str) -> None:
+        seq = self.stamp()
+        live = self._live.get(conversation_id)
+        if live is not None:
+            live.grow(seq, text)
+        self._publish(conversation_id, {"type": "delta", "run_id": run_id, "content": text, "seq": seq})
+
+    def tool(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str) -> None:
+        frame = {
+            "type": "tool",
+            "run_id": run_id,
+            "tool_call_id": data.get("tool_call_id"),
+            "tool_name": data.get("tool_name"),
+            "status": status,
+            "seq": self.stamp(),
+        }
+        live = self._live.get(conversation_id)
+        if live is not None:
+            live.tools.append(frame)
+        self._publish(conversation_id, frame)
+
+    def shown(self, row: Outgoing) -> None:
+        """A row of the outbox is durable: tell whoever watches."""
+        live = self._live.get(row.conversation_id)
+        if live is not None and row.kind == "message":
+            live.begin_message(row.feed_seq)
+        self._publish(row.conversation_id, outgoing_frame(row))
+
+    def _publish(self, conversation_id: str, frame: Frame) -> None:
+        for subscription in self._subscriptions.get(conversation_id, ()):
+            subscription.put(frame)
+
+
+def outgoing_frame(row: Outgoing) -> Frame:
+    if row.kind == "notice":
+        frame: Frame = {"type": "error", "code": row.code, "message": row.message["content"]}
+        return {**frame, "run_id": row.run_id, "seq": row.feed_seq} if row.run_id else {**frame, "seq": row.feed_seq}
+    return {"type": "message", "run_id": row.run_id, "message": row.message, "seq": row.feed_seq}

@@ -1,0 +1,156 @@
+"""Sends outbox rows to platforms: in order per target, `sending` before the call, an honest end after it.
+
+A row that waits holds later rows of its own target only. What is uncertain is asked for, sent again under the same
+key, or, if it is a text, sent once more and marked; an action is never repeated.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+
+from parlour.core.facts import outgoing
+from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
+from parlour.core.journal import Journal, StorageFailed, Unit
+from parlour.core.ports import Clock, SendRefused, Sent, Surface
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS = 5
+FIRST_RETRY_SECONDS = 1.0
+LONGEST_RETRY_SECONDS = 300.0
+SEND_SECONDS = 60.0
+STORAGE_RETRY_SECONDS = 1.0
+
+
+class Outbox:
+    def __init__(self, journal: Journal, surfaces: Mapping[str, Surface], clock: Clock) -> None:
+        self._journal = journal
+        self._rows = OutgoingRows(journal)
+        self._surfaces = surfaces
+        self._clock = clock
+        self._waiting: dict[str, deque[Outgoing]] = {}
+        self._drains: dict[str, asyncio.Task[None]] = {}
+
+    def sends(self, surface: str) -> bool:
+        """False for surfaces whose rows are read back by their clients: those are sent when committed."""
+        return surface in self._surfaces
+
+    def reserve(self, target: str) -> State:
+        """The first row of an idle target is committed as `sending` at once, and its call follows."""
+        if target in self._waiting:
+            return "pending"
+        self._waiting[target] = deque()
+        return "sending"
+
+    def release(self, target: str) -> None:
+        """What was reserved is not coming."""
+        if target not in self._drains and not self._waiting.get(target, True):
+            del self._waiting[target]
+
+    def offer(self, row: Outgoing) -> None:
+        self._waiting.setdefault(row.target, deque()).append(row)
+        if row.target not in self._drains:
+            self._drains[row.target] = asyncio.create_task(self._drain(row.target))
+
+    async def recover(self) -> None:
+        """After a restart: what waited goes on waiting, what was being sent is uncertain."""
+        for row in await self._rows.unfinished():
+            if not self.sends(row.surface):
+                continue
+            self.offer(row if row.state == "pending" else replace(row, state="sending", attempts=row.attempts + 1))
+
+    async def close(self) -> None:
+        drains = list(self._drains.values())
+        for drain in drains:
+            drain.cancel()
+        await asyncio.gather(*drains, return_exceptions=True)
+
+    async def _drain(self, target: str) -> None:
+        waiting = self._waiting[target]
+        try:
+            while waiting:
+                try:
+                    await self._deliver(waiting[0])
+                except StorageFailed as error:
+                    logger.error("outbox row %s waits for the database: %s", waiting[0].outbox_id, error.message)
+                    waiting[0] = replace(waiting[0], attempts=waiting[0].attempts + 1)
+                    await asyncio.sleep(STORAGE_RETRY_SECONDS)
+                    continue
+                waiting.popleft()
+        finally:
+            del self._drains[target]
+            if not waiting:
+                del self._waiting[target]
+
+    async def _deliver(self, row: Outgoing) -> None:
+        surface = self._surfaces[row.surface]
+        if row.state == "sending" and row.attempts:
+            resolved = await self._resolve(surface, row)
+            if resolved is None:
+                return
+            row = resolved
+        while True:
+            if row.expires_at and self._clock.now() >= row.expires_at:
+                await self._change(row, "expired", "it was not sent in time")
+                return
+            if row.state == "pending":
+                await self._pause(row)
+                row = await self._change(row, "sending")
+            try:
+                async with asyncio.timeout(SEND_SECONDS):
+                    sent = await surface.send(row)
+            except SendRefused as refusal:
+                row = replace(row, attempts=row.attempts + 1)
+                if refusal.permanent or row.attempts >= ATTEMPTS:
+                    await self._change(row, "failed", refusal.reason)
+                    return
+                row = replace(row, not_before=self._clock.now() + int(1000 * _retry_after(row, refusal)))
+                row = await self._change(row, "pending", refusal.reason)
+            except (TimeoutError, OSError) as error:
+                logger.warning("outbox row %s: no answer from %s: %s", row.outbox_id, row.surface, error)
+                row = replace(row, attempts=row.attempts + 1)
+                resolved = await self._resolve(surface, row)
+                if resolved is None:
+                    return
+                row = resolved
+            else:
+                await self._change(row, "sent", message_id=sent.platform_message_id)
+                return
+
+    async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
+        """An uncertain send: None when it is settled, otherwise the row to send again."""
+        found = await self._ask(surface, row)
+        if found is not None:
+            await self._change(row, "sent", message_id=found.platform_message_id)
+            return None
+        if row.kind == "action":
+            await self._change(row, "failed", "it may or may not have happened and is never repeated")
+            return None
+        if row.attempts >= ATTEMPTS:
+            await self._change(row, "failed", "the platform never answered; it may have been sent")
+            return None
+        marked = row if surface.idempotent else replace(row, possibly_repeated=True)
+        return await self._change(marked, "sending", "no answer to an earlier try")
+
+    async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
+        try:
+            return await surface.find(row)
+        except OSError:
+            return None
+
+    async def _pause(self, row: Outgoing) -> None:
+        while (left := row.not_before - self._clock.now()) > 0:
+            await asyncio.sleep(left / 1000)
+
+    async def _change(self, row: Outgoing, target: State, reason: str = "", message_id: str = "") -> Outgoing:
+        statement = outgoing.change(row, row.state, target, self._clock.now(), reason, message_id)
+        await self._journal.commit(Unit(f"outbox.{target}", (statement,)))
+        return row.with_state(target)
+
+
+def _retry_after(row: Outgoing, refusal: SendRefused) -> float:
+    if refusal.retry_after is not None:
+        return refusal.retry_after
+    return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), LONGEST_RETRY_SECONDS)

@@ -1,0 +1,1 @@
+"""How something that happened enters the Host."""

@@ -1,0 +1,88 @@
+"""An event as the Host keeps it: normalized, with its cause, blind to where it came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+JsonObject = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EventContext:
+    """Causality: which step this is, and what caused it."""
+
+    id: str
+    parent_id: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Who or what an event is about."""
+
+    type: str = ""
+    id: str = ""
+    name: str = ""
+    data: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationKey:
+    """What makes a conversation the same one. An absent part is an empty string."""
+
+    workspace_id: str
+    source: str
+    bot_id: str
+    chat: str
+    thread_id: str
+    agent_id: str
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventEnvelope:
+    event_id: str
+    event_type: str
+    source: str
+    chat: str
+    context: EventContext
+    surface: str
+    workspace_id: str = "default"
+    bot_id: str = ""
+    thread_id: str = ""
+    agent_id: str = ""
+    """The agent that the caller named; otherwise the bot's routes decide."""
+    principal: str = ""
+    """Whose event id and chat names these are: the key or user behind an API call, empty for platforms."""
+    event_time: int = 0
+    source_event_type: str = ""
+    actor: Party = Party()
+    subject: Party = Party()
+    input: JsonObject = field(default_factory=dict)
+    data: JsonObject = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
+
+    @property
+    def conversation(self) -> ConversationKey:
+        return ConversationKey(
+            self.workspace_id, self.source, self.bot_id, self.chat, self.thread_id, self.agent_id, self.principal
+        )
+
+    @property
+    def text(self) -> str:
+        """The readable part of the input."""
+        text = self.input.get("text")
+        if text is not None:
+            return str(text)
+        contents = self.input.get("contents", ())
+        return "".join(element["text"] for element in contents if element.get("type") == "text")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """An event that the log holds."""
+
+    seq: int
+    conversation_id: str
+    created_at: int
+    envelope: EventEnvelope

@@ -1,0 +1,72 @@
+"""The one way in. An event is accepted when it is durable; a redelivery stops here."""
+
+from dataclasses import dataclass
+
+from parlour.core.facts import conversations, event_log, inbox
+from parlour.core.facts.conversations import Conversations
+from parlour.core.facts.event_log import EventLog
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref
+from parlour.core.ports import Clock, Ids
+from parlour.core.runs.lanes import Lanes
+from parlour.core.runs.session import Entry
+
+from .envelope import EventEnvelope, RecordedEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    event_id: str
+    seq: int
+    conversation_id: str
+    duplicate: bool
+
+
+class Closed(Exception):
+    """The Host is stopping and takes nothing new; send it again in a moment."""
+
+    code = "stopping"
+
+
+class Gateway:
+    def __init__(self, journal: Journal, chats: Conversations, lanes: Lanes, ids: Ids, clock: Clock) -> None:
+        self._journal = journal
+        self._log = EventLog(journal)
+        self._conversations = chats
+        self._lanes = lanes
+        self._ids = ids
+        self._clock = clock
+        self._closed = False
+
+    def close(self) -> None:
+        self._closed = True
+
+    async def ingest(self, event: EventEnvelope) -> Accepted:
+        """Returns after the commit; from then on a crash loses nothing."""
+        if self._closed:
+            raise Closed(Closed.__doc__)
+        key = event.conversation
+        while True:
+            now = self._clock.now()
+            known = await self._conversations.find(key)
+            conversation_id = known or self._ids.new()
+            draft = Draft("event.accept")
+            if known is None:
+                draft.add(conversations.create(conversation_id, key, now))
+            numbered = draft.add(event_log.append(event, conversation_id, now))
+            draft.add(inbox.owe(Ref(numbered, "seq"), conversation_id))
+            try:
+                receipt = await self._journal.commit(draft.unit())
+            except GuardFailed as failure:
+                if failure.statement != numbered:
+                    continue  # somebody else opened the conversation just now
+                return await self._duplicate(event)
+            self._conversations.remember(key, conversation_id)
+            recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
+            self._lanes.offer(Entry(recorded))
+            return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
+
+    async def _duplicate(self, event: EventEnvelope) -> Accepted:
+        recorded = await self._log.same_as(event)
+        if recorded is None:
+            raise LookupError(f"event {event.event_id} was refused as known and can't be found")
+        return Accepted(event.event_id, recorded.seq, recorded.conversation_id, duplicate=True)

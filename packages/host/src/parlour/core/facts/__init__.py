@@ -1,0 +1,1 @@
+"""What the Host keeps: events, transcript, ledger, outbox, state."""

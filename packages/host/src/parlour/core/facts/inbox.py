@@ -1,0 +1,96 @@
+"""What is owed: one row per event that still needs work, and none after it.
+
+States: `owed` waits for its turn; `running` is being answered by `run_id`; `claimed` waits in that run's steering
+queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id.
+"""
+
+from parlour.core.journal import ANY, Delete, Increment, Insert, Journal, Ref, Row, Select, Update, where
+
+from .tables import INBOX, OUTCOMES
+
+
+def owe(event_seq: int | Ref, lane: str) -> Insert:
+    values: dict[str, str | int | Ref] = {
+        "event_seq": event_seq,
+        "lane": lane,
+        "state": "owed",
+        "run_id": "",
+        "attempts": 0,
+        "transcribed": 0,
+    }
+    return Insert(INBOX, values)
+
+
+def begin(event_seq: int, run_id: str) -> Update:
+    """The attempt counts before the plugin is called, so that an event that kills its Host can't loop."""
+    return Update(
+        INBOX,
+        {"state": "running", "run_id": run_id, "attempts": Increment(), "transcribed": 1},
+        where(event_seq=event_seq, state="owed"),
+    )
+
+
+def claim(event_seq: int, run_id: str) -> Update:
+    return Update(
+        INBOX, {"state": "claimed", "run_id": run_id, "transcribed": 1}, where(event_seq=event_seq, state="owed")
+    )
+
+
+def inject(event_seq: int, run_id: str) -> Update:
+    return Update(INBOX, {"state": "injected"}, where(event_seq=event_seq, run_id=run_id, state="claimed"))
+
+
+def release_claimed(run_id: str) -> Update:
+    """What the run took and never pulled is owed again."""
+    return Update(
+        INBOX,
+        {"state": "owed", "run_id": ""},
+        where(run_id=run_id, state="claimed"),
+        expect=ANY,
+        returning=("event_seq",),
+    )
+
+
+def release_injected(run_id: str) -> Update:
+    """What the run pulled and did not answer is owed again."""
+    return Update(
+        INBOX,
+        {"state": "owed", "run_id": ""},
+        where(run_id=run_id, state="injected"),
+        expect=ANY,
+        returning=("event_seq",),
+    )
+
+
+def owe_again(event_seq: int) -> Update:
+    return Update(INBOX, {"state": "owed"}, where(event_seq=event_seq, state="running"))
+
+
+def settle(event_seq: int, outcome: str, reason: str, run_id: str, now: int) -> tuple[Delete, Insert]:
+    """Nothing is owed any more; what became of the event is a fact."""
+    values: dict[str, str | int | Ref] = {
+        "event_seq": event_seq,
+        "outcome": outcome,
+        "reason": reason,
+        "run_id": run_id,
+        "decided_at": now,
+    }
+    return Delete(INBOX, where(event_seq=event_seq)), Insert(OUTCOMES, values)
+
+
+class Inbox:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def all(self) -> list[Row]:
+        """In the order the events came."""
+        return await self._journal.read(Select(INBOX, order=("event_seq",)))
+
+    async def outcome(self, event_seq: int) -> Row | None:
+        rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1))
+        return rows[0] if rows else None
+
+    async def working_run(self, event_seq: int) -> str:
+        """The run that is at work on this event, if any."""
+        rows = await self._journal.read(Select(INBOX, where(event_seq=event_seq), columns=("run_id",), limit=1))
+        return str(rows[0]["run_id"]) if rows else ""

@@ -1,0 +1,151 @@
+"""The ledger of runs: what each did, in order, and how it ended. Only the transitions of the control plane exist."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from parlour.core.encoding import dumps
+from parlour.core.journal import Insert, Journal, Row, Select, Update, one_of, where
+
+from .tables import RUN_EVENTS, RUNS
+
+Status = Literal[
+    "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
+]
+ACTIVE: Final = ("created", "queued", "claimed", "running", "waiting_approval")
+
+TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
+    "created": ("queued", "running", "cancelled", "failed"),
+    "queued": ("claimed", "cancelled", "timeout"),
+    "claimed": ("running", "queued", "cancelled", "failed", "timeout"),
+    "running": ("waiting_approval", "completed", "failed", "cancelled", "timeout"),
+    "waiting_approval": ("running", "cancelled", "timeout", "failed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    run_id: str
+    event_seq: int
+    event_id: str
+    agent_id: str
+    binding_id: str
+    runner_id: str
+    plugin_id: str
+    conversation_id: str
+    thread_id: str
+    workspace_id: str
+    bot_id: str
+    attempt: int
+    parent_run_id: str
+    snapshot: str
+    deadline_at: int
+    now: int
+
+
+def open_run(run: NewRun) -> Insert:
+    return Insert(
+        RUNS,
+        {
+            "run_id": run.run_id,
+            "event_seq": run.event_seq,
+            "event_id": run.event_id,
+            "agent_id": run.agent_id,
+            "binding_id": run.binding_id,
+            "runner_id": run.runner_id,
+            "plugin_id": run.plugin_id,
+            "conversation_id": run.conversation_id,
+            "thread_id": run.thread_id,
+            "workspace_id": run.workspace_id,
+            "bot_id": run.bot_id,
+            "status": "running",
+            "status_reason": "",
+            "error": "",
+            "parent_run_id": run.parent_run_id,
+            "claimed_by": "",
+            "usage": "{}",
+            "snapshot": run.snapshot,
+            "metadata": "{}",
+            "attempt": run.attempt,
+            "shown": 0,
+            "effects": 0,
+            "created_at": run.now,
+            "started_at": run.now,
+            "finished_at": 0,
+            "updated_at": run.now,
+            "deadline_at": run.deadline_at,
+            "cancel_requested_at": 0,
+            "lease_until": 0,
+        },
+    )
+
+
+def touch(run_id: str, now: int, *, shown: bool = False, effects: bool = False) -> Update:
+    """The guard that every write of a run carries: it holds only while the run is running."""
+    values: dict[str, Any] = {"updated_at": now}
+    if shown:
+        values["shown"] = 1
+    if effects:
+        values["effects"] = 1
+    return Update(RUNS, values, where(run_id=run_id, status="running"))
+
+
+def end_run(
+    run_id: str, status: Status, reason: str, error: str, usage: dict[str, Any], cancel_requested_at: int, now: int
+) -> Update:
+    """Fails its guard when the run is not in a state that may end so."""
+    sources = tuple(source for source, targets in TRANSITIONS.items() if status in targets)
+    values: dict[str, Any] = {
+        "status": status,
+        "status_reason": reason,
+        "error": error,
+        "usage": dumps(usage),
+        "cancel_requested_at": cancel_requested_at,
+        "finished_at": now,
+        "updated_at": now,
+    }
+    return Update(RUNS, values, where(run_id=run_id, status=one_of(*sources)))
+
+
+def append(
+    run_id: str,
+    sequence: int,
+    type: str,
+    data: Any,
+    now: int,
+    *,
+    source: str = "runner",
+    first: int = 0,
+    last: int = 0,
+) -> Insert:
+    """`sequence` is the ledger's own order; `first` and `last` are the runner's numbers that the row stands for."""
+    return Insert(
+        RUN_EVENTS,
+        {
+            "run_id": run_id,
+            "sequence": sequence,
+            "type": type,
+            "data": dumps(data),
+            "source": source,
+            "artifact_refs": "[]",
+            "metadata": "{}",
+            "first_sequence": first,
+            "last_sequence": last,
+            "created_at": now,
+        },
+    )
+
+
+class Ledger:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def run(self, run_id: str) -> Row | None:
+        rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1))
+        return rows[0] if rows else None
+
+    async def last_sequence(self, run_id: str) -> int:
+        query = Select(
+            RUN_EVENTS, where(run_id=run_id), ("sequence",), order=("sequence",), direction="descending", limit=1
+        )
+        rows = await self._journal.read(query)
+        return int(rows[0]["sequence"]) if rows else 0

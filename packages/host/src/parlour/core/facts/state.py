@@ -1,0 +1,68 @@
+"""Small JSON values in scopes. A scope's key binds it to runner, binding, bot, workspace and the scope's own ids."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Upsert, one_of, starting, where
+
+from .tables import STATE
+
+
+class Scopes(Mapping[str, str]):
+    """The scope keys of one run. A scope whose ids the event lacks is absent."""
+
+    def __init__(self, keys: Mapping[str, str], conversation_id: str) -> None:
+        self._keys = dict(keys)
+        self.conversation_id = conversation_id
+
+    def __getitem__(self, scope: str) -> str:
+        return self._keys[scope]
+
+    def __iter__(self) -> Any:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+def scope_key(*parts: str) -> str:
+    return hashlib.sha256(dumps(parts).encode()).hexdigest()
+
+
+def put(scopes: Scopes, scope: str, name: str, value: Any, now: int) -> Insert:
+    row: dict[str, Any] = {
+        "scope_key": scopes[scope],
+        "name": name,
+        "scope": scope,
+        "conversation_id": scopes.conversation_id if scope == "conversation" else "",
+        "value": dumps(value),
+        "updated_at": now,
+    }
+    return Insert(STATE, row, conflict=Upsert(("scope_key", "name"), ("value", "updated_at")))
+
+
+def remove(scopes: Scopes, scope: str, name: str) -> Delete:
+    return Delete(STATE, where(scope_key=scopes[scope], name=name), expect=ANY)
+
+
+class State:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def snapshot(self, scopes: Scopes) -> dict[str, dict[str, Any]]:
+        values: dict[str, dict[str, Any]] = {scope: {} for scope in scopes}
+        if scopes:
+            query = Select(STATE, where(scope_key=one_of(*scopes.values())), ("scope", "name", "value"))
+            for row in await self._journal.read(query):
+                values[row["scope"]][row["name"]] = loads(row["value"])
+        return values
+
+    async def get(self, key: str, name: str) -> tuple[bool, Any]:
+        rows = await self._journal.read(Select(STATE, where(scope_key=key, name=name), ("value",), limit=1))
+        return (True, loads(rows[0]["value"])) if rows else (False, None)
+
+    async def names(self, key: str, prefix: str, limit: int) -> list[str]:
+        query = Select(STATE, where(scope_key=key, name=starting(prefix)), ("name",), order=("name",), limit=limit)
+        return [row["name"] for row in await self._journal.read(query)]

@@ -1,0 +1,132 @@
+"""Every table, on one page. An absent part is an empty string or zero; times are epoch milliseconds."""
+
+from parlour.core.journal import Column, Table
+
+
+def _columns(text: str = "", integer: str = "") -> tuple[Column, ...]:
+    return tuple(Column(name) for name in text.split()) + tuple(Column(name, "integer") for name in integer.split())
+
+
+META = Table("meta", _columns("name value"), key=("name",))
+
+API_KEYS = Table(
+    "api_keys",
+    _columns("key_id name scope digest", "created_at expires_at revoked_at"),
+    key=("key_id",),
+    unique=(("digest",),),
+)
+
+AGENTS = Table("agents", _columns("agent_id definition", "created_at updated_at"), key=("agent_id",))
+
+ROUTES = Table(
+    "routes", _columns("route_id bot_id definition", "position"), key=("route_id",), indexes=(("bot_id", "position"),)
+)
+
+CONVERSATIONS = Table(
+    "conversations",
+    _columns(
+        "conversation_id workspace_id source bot_id chat thread_id agent_id principal",
+        "generation transcript_seq created_at updated_at",
+    ),
+    key=("conversation_id",),
+    unique=(("workspace_id", "source", "bot_id", "chat", "thread_id", "agent_id", "principal", "generation"),),
+    indexes=(("principal", "conversation_id"),),
+)
+
+EVENTS = Table(
+    "events",
+    _columns(
+        "event_id event_type workspace_id source source_event_type bot_id principal conversation_id thread_id "
+        "actor_type actor_id actor_name subject_type subject_id input_summary body",
+        "seq event_time created_at",
+    ),
+    key=("seq",),
+    unique=(("workspace_id", "source", "bot_id", "principal", "event_id"),),
+    indexes=(("conversation_id", "seq"), ("event_type", "seq"), ("event_id",)),
+    counted="seq",
+)
+
+INBOX = Table(
+    "inbox",
+    _columns("lane state run_id", "event_seq attempts transcribed"),
+    key=("event_seq",),
+    indexes=(("run_id",),),
+)
+
+OUTCOMES = Table(
+    "outcomes",
+    _columns("outcome reason run_id", "event_seq decided_at"),
+    key=("event_seq",),
+    indexes=(("run_id",),),
+)
+
+RUNS = Table(
+    "runs",
+    _columns(
+        "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id workspace_id bot_id "
+        "status status_reason error parent_run_id claimed_by usage snapshot metadata",
+        "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
+        "cancel_requested_at lease_until",
+    ),
+    key=("run_id",),
+    indexes=(
+        ("event_seq",),
+        ("status", "run_id"),
+        ("agent_id", "run_id"),
+        ("conversation_id", "run_id"),
+        ("bot_id", "run_id"),
+    ),
+)
+
+RUN_EVENTS = Table(
+    "run_events",
+    _columns("run_id type data source artifact_refs metadata", "sequence first_sequence last_sequence created_at"),
+    key=("run_id", "sequence"),
+)
+
+TRANSCRIPT = Table(
+    "transcript",
+    _columns(
+        "transcript_id conversation_id thread_id event_id run_id role item_type content content_json "
+        "artifact_refs metadata",
+        "seq event_seq created_at",
+    ),
+    key=("transcript_id",),
+    unique=(("conversation_id", "seq"),),
+    indexes=(("run_id",),),
+)
+
+OUTBOX = Table(
+    "outbox",
+    _columns(
+        "outbox_id surface target conversation_id bot_id run_id kind state payload reason platform_message_id",
+        "seq feed_seq attempts possibly_repeated not_before expires_at created_at updated_at",
+    ),
+    key=("seq",),
+    unique=(("outbox_id",),),
+    indexes=(("state", "seq"), ("conversation_id", "feed_seq"), ("run_id",)),
+    counted="seq",
+)
+
+STATE = Table(
+    "state",
+    _columns("scope_key name scope conversation_id value", "updated_at"),
+    key=("scope_key", "name"),
+    indexes=(("conversation_id",),),
+)
+
+TABLES: tuple[Table, ...] = (
+    META,
+    API_KEYS,
+    AGENTS,
+    ROUTES,
+    CONVERSATIONS,
+    EVENTS,
+    INBOX,
+    OUTCOMES,
+    RUNS,
+    RUN_EVENTS,
+    TRANSCRIPT,
+    OUTBOX,
+    STATE,
+)

@@ -1,0 +1,24 @@
+"""A unit in the making: statements are added by whoever knows them, then it is closed and handed over."""
+
+from .statements import Statement, Unit
+
+
+class Draft:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._statements: list[Statement] = []
+
+    def __len__(self) -> int:
+        return len(self._statements)
+
+    def add(self, *statements: Statement) -> int:
+        """The position of the first one, for a Ref."""
+        position = len(self._statements)
+        self._statements.extend(statements)
+        return position
+
+    def replace(self, position: int, statement: Statement) -> None:
+        self._statements[position] = statement
+
+    def unit(self) -> Unit:
+        return Unit(self.name, tuple(self._statements))

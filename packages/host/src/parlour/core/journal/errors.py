@@ -1,0 +1,19 @@
+"""What a journal raises, and what each means to whoever asked."""
+
+
+class GuardFailed(Exception):
+    """A statement of the unit did not touch the number of rows it expected; nothing of the unit happened."""
+
+    def __init__(self, unit: str, statement: int) -> None:
+        super().__init__(f"guard of statement {statement} in unit '{unit}' failed")
+        self.unit = unit
+        self.statement = statement
+
+
+class StorageFailed(Exception):
+    """The database could not do it; nothing of the unit happened."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message

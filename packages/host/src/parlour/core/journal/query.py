@@ -1,0 +1,20 @@
+"""A read: one table, conditions that must all hold, an order and a limit."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .schema import Table
+from .statements import Condition
+
+Direction = Literal["ascending", "descending"]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    table: Table
+    where: tuple[Condition, ...] = ()
+    columns: tuple[str, ...] = ()
+    """Empty means all."""
+    order: tuple[str, ...] = ()
+    direction: Direction = "ascending"
+    limit: int | None = None

@@ -1,0 +1,1 @@
+"""Which handler takes an event."""

@@ -1,0 +1,62 @@
+"""Routes events to handlers. Knows nothing of platforms, plugins or SQL."""
+
+from dataclasses import dataclass
+
+from parlour.core.agents.agent import Binding
+from parlour.core.agents.book import AgentBook
+from parlour.core.events.envelope import EventEnvelope
+
+from .routes import RouteBook
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An agent serves the event."""
+
+    binding: Binding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Nobody is to answer: a route says so, or none matches."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Misconfigured:
+    """Somebody should answer and can't. Visible, never a silent drop."""
+
+    reason: str
+
+
+Decision = Bound | Dropped | Misconfigured
+
+
+class Router:
+    def __init__(self, routes: RouteBook, agents: AgentBook) -> None:
+        self._routes = routes
+        self._agents = agents
+
+    def decide(self, event: EventEnvelope) -> Decision:
+        if event.agent_id:
+            return self._bind(event, event.agent_id, "the caller named the agent")
+        for route in self._routes.of(event.bot_id):
+            if not (route.enabled and route.matches(event.event_type)):
+                continue
+            if route.handler_type == "drop":
+                return Dropped(f"route '{route.event_type}' drops it")
+            return self._bind(event, str(route.handler_config.get("agent_id", "")), f"route '{route.event_type}'")
+        return Dropped(f"no route takes {event.event_type}")
+
+    def _bind(self, event: EventEnvelope, agent_id: str, reason: str) -> Decision:
+        agent = self._agents.get(agent_id)
+        if agent is None:
+            return Misconfigured(f"{reason}, and agent '{agent_id}' does not exist")
+        if not agent.enabled:
+            return Misconfigured(f"{reason}, and agent '{agent.name}' is disabled")
+        if event.event_type not in agent.event_types and "*" not in agent.event_types:
+            accepted = ", ".join(agent.event_types)
+            return Misconfigured(f"agent '{agent.name}' takes {accepted}, not {event.event_type}")
+        return Bound(Binding(agent, event.bot_id), reason)

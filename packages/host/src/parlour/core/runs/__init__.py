@@ -1,0 +1,1 @@
+"""From an owed event to a finished run."""

@@ -1,0 +1,106 @@
+"""Builds what a runner is told: the event, who and where, what it may use, and cursors to the rest.
+
+Plain JSON, built once and encoded once; a test holds it against the protocol's entity.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.access.grants import Grant, available_apis
+from parlour.core.agents.agent import Binding
+from parlour.core.agents.forms import prefilled
+from parlour.core.agents.registry import Descriptor
+from parlour.core.events.envelope import Party, RecordedEvent
+
+_SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"}
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the run's first unit settled."""
+
+    run_id: str
+    attempt: int
+    transcript_seq: int
+    deadline_at: int
+    state: dict[str, dict[str, Any]]
+
+
+def build(
+    event: RecordedEvent, binding: Binding, descriptor: Descriptor, grant: Grant, opening: Opening, host_version: str
+) -> dict[str, Any]:
+    envelope = event.envelope
+    context: dict[str, Any] = {
+        "run_id": opening.run_id,
+        "trigger": {
+            "type": envelope.event_type,
+            "source": _SOURCES.get(envelope.source, "platform"),
+            "timestamp": event.created_at,
+        },
+        **event_parts(event),
+        "delivery": {"surface": envelope.surface, "supports_streaming": envelope.surface == "webui"},
+        "resources": {"storage": {}},
+        "context": {
+            "conversation_id": event.conversation_id,
+            "thread_id": envelope.thread_id or None,
+            "event_seq": event.seq,
+            "transcript_seq": opening.transcript_seq,
+            "has_history_before": opening.transcript_seq > 1,
+            "inline_policy": {"mode": "none"},
+            "available_apis": available_apis(grant),
+        },
+        "state": opening.state,
+        "runtime": {
+            "host": "parlour",
+            "host_version": host_version,
+            "trace_id": opening.run_id,
+            "attempt": opening.attempt,
+            "deadline_at": opening.deadline_at or None,
+        },
+        "config": prefilled(descriptor.manifest.config_schema, binding.agent.runner_config),
+        "metadata": {},
+    }
+    return {"runner_id": descriptor.runner_id, "runner_name": descriptor.manifest.name, "context": context}
+
+
+def event_parts(event: RecordedEvent) -> dict[str, Any]:
+    """The event and its parties, as a run and a steering item both tell them."""
+    envelope = event.envelope
+    return {
+        "event": {
+            "event_id": envelope.event_id,
+            "event_type": envelope.event_type,
+            "event_time": envelope.event_time or None,
+            "source": envelope.source,
+            "source_event_type": envelope.source_event_type or None,
+            "data": envelope.data,
+        },
+        "input": envelope.input,
+        "conversation": {
+            "conversation_id": event.conversation_id,
+            "thread_id": envelope.thread_id or None,
+            "sender_id": envelope.actor.id or None,
+            "bot_id": envelope.bot_id or None,
+            "workspace_id": envelope.workspace_id,
+            "session_id": envelope.chat or None,
+        },
+        "actor": _actor(envelope.actor),
+        "subject": _subject(envelope.subject),
+    }
+
+
+def _actor(party: Party) -> dict[str, Any] | None:
+    if not party.type:
+        return None
+    return {
+        "actor_type": party.type,
+        "actor_id": party.id or None,
+        "actor_name": party.name or None,
+        "metadata": party.data,
+    }
+
+
+def _subject(party: Party) -> dict[str, Any] | None:
+    if not party.type:
+        return None
+    return {"subject_type": party.type, "subject_id": party.id or None, "data": party.data}

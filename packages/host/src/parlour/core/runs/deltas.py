@@ -1,0 +1,62 @@
+"""The fragments of a message on their way: to whoever watches at once, to the ledger by the window."""
+
+from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
+
+WINDOW_SECONDS = 0.25
+WINDOW_CHARACTERS = 32 * 1024
+
+
+class Deltas:
+    """Memory stays flat however long a runner streams: the text kept for a message is bounded by its limit."""
+
+    def __init__(self) -> None:
+        self._unshown: list[str] = []
+        self._unwritten: list[str] = []
+        self._unwritten_characters = 0
+        self._message: list[str] = []
+        self._message_characters = 0
+        self._first = 0
+        self._last = 0
+
+    def add(self, text: str, sequence: int) -> None:
+        if not self._unwritten:
+            self._first = sequence
+        self._last = sequence
+        self._unshown.append(text)
+        self._unwritten.append(text)
+        self._unwritten_characters += len(text)
+        if self._message_characters < MESSAGE_TEXT_BYTES:
+            self._message.append(text)
+            self._message_characters += len(text)
+
+    @property
+    def due(self) -> bool:
+        return self._unwritten_characters >= WINDOW_CHARACTERS
+
+    @property
+    def unwritten(self) -> bool:
+        return bool(self._unwritten)
+
+    @property
+    def unshown(self) -> bool:
+        return bool(self._unshown)
+
+    def take_unshown(self) -> str:
+        text = "".join(self._unshown)
+        self._unshown.clear()
+        return text
+
+    def take_unwritten(self) -> tuple[str, int, int]:
+        """The text since the last time, and the runner's first and last number of it."""
+        text = "".join(self._unwritten)
+        self._unwritten.clear()
+        self._unwritten_characters = 0
+        return text, self._first, self._last
+
+    def leftover(self) -> str:
+        """What was written of a message that was never completed."""
+        return "".join(self._message)
+
+    def message_completed(self) -> None:
+        self._message.clear()
+        self._message_characters = 0

@@ -1,0 +1,70 @@
+"""What happens with one owed event when its turn comes: expire, quarantine, drop, refuse, or run."""
+
+import logging
+
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.journal import Draft, Journal
+from parlour.core.ports import Clock
+from parlour.core.routing.router import Bound, Dropped, Misconfigured, Router
+
+from . import restart
+from .ending import Endings
+from .orchestrator import Orchestrator, Turn
+from .outcomes import Outcomes
+from .session import Entry
+
+logger = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        router: Router,
+        orchestrator: Orchestrator,
+        endings: Endings,
+        delivery: Delivery,
+        outcomes: Outcomes,
+        journal: Journal,
+        clock: Clock,
+    ) -> None:
+        self._router = router
+        self._orchestrator = orchestrator
+        self._endings = endings
+        self._delivery = delivery
+        self._outcomes = outcomes
+        self._journal = journal
+        self._clock = clock
+
+    async def handle(self, entry: Entry) -> Turn:
+        match self._router.decide(entry.event.envelope):
+            case Dropped(reason):
+                await self._settle(entry, "dropped", reason)
+            case Misconfigured(reason):
+                logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
+                await self._settle(entry, "misconfigured", reason, "misconfigured")
+            case Bound(binding):
+                if entry.attempts >= restart.ATTEMPTS:
+                    await self._settle(entry, "quarantined", "it failed its run too often", "quarantined")
+                elif self._stale(entry, binding.agent.stale_after):
+                    await self._settle(entry, "expired", "it waited longer than the agent's stale_after", "expired")
+                else:
+                    return await self._orchestrator.run(entry, binding)
+        return Turn()
+
+    def _stale(self, entry: Entry, seconds: float) -> bool:
+        return seconds > 0 and self._clock.now() - entry.event.created_at > seconds * 1000
+
+    async def _settle(self, entry: Entry, outcome: str, reason: str, notice: str = "") -> None:
+        """An expired event says nothing on a platform; on the Host's own surfaces its sender sees it."""
+        draft = Draft("event.settle")
+        self._endings.settle(draft, entry.event, outcome, reason, entry.parent_run_id)
+        rows = []
+        if notice and (notice != "expired" or entry.event.envelope.principal):
+            rows.append(self._endings.tell(draft, entry.event, entry.parent_run_id, notice))
+        try:
+            await self._journal.commit(draft.unit())
+        except Exception:
+            self._delivery.abandoned(rows)
+            raise
+        self._delivery.committed(rows)
+        self._outcomes.settled([entry.seq])

@@ -1,0 +1,126 @@
+"""The last unit of a run: its status, what becomes of its event and of what it took in, and a word if one is due."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from parlour.core.agents.agent import Agent
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.delivery.notices import sentence
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts import inbox, ledger, outgoing, transcript
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.journal import Draft
+from parlour.core.ports import Clock, Ids
+
+from . import restart
+from .session import Ending, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class EndingRun:
+    """What is known of a run that ends, whether its session lives or was lost with a process."""
+
+    run_id: str
+    event: RecordedEvent
+    agent: Agent | None
+    attempts: int
+    shown: bool
+    effects: bool
+    next_sequence: int
+    claimed: tuple[Entry, ...] = ()
+    injected: tuple[Entry, ...] = ()
+    cancel_requested_at: int = 0
+
+
+@dataclass(slots=True)
+class Aftermath:
+    """What follows once the unit is durable."""
+
+    retry: bool = False
+    owed_again: list[Entry] = field(default_factory=list)
+    settled: list[int] = field(default_factory=list)
+    rows: list[Outgoing] = field(default_factory=list)
+
+
+class Endings:
+    def __init__(self, delivery: Delivery, ids: Ids, clock: Clock) -> None:
+        self._delivery = delivery
+        self._ids = ids
+        self._clock = clock
+
+    def draft(self, draft: Draft, run: EndingRun, ending: Ending) -> Aftermath:
+        now = self._clock.now()
+        draft.add(
+            ledger.end_run(
+                run.run_id, ending.status, ending.code, ending.error, ending.usage, run.cancel_requested_at, now
+            ),
+            outgoing.break_streams(run.run_id, ending.code or ending.status, now),
+        )
+        self._drop_claimed(draft, run, ending)
+        aftermath = Aftermath(owed_again=list(run.claimed))
+        if ending.status in ("completed", "cancelled"):
+            self._settle_all(draft, run, ending, aftermath)
+        else:
+            self._settle_badly(draft, run, ending, aftermath)
+        aftermath.owed_again.sort(key=lambda entry: entry.seq)
+        return aftermath
+
+    def settle(self, draft: Draft, event: RecordedEvent, outcome: str, reason: str, run_id: str = "") -> None:
+        draft.add(*inbox.settle(event.seq, outcome, reason, run_id, self._clock.now()))
+
+    def tell(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str = "") -> Outgoing:
+        """One honest notice, in the transcript too: the conversation as its people saw it."""
+        row = self._delivery.notice(event, run_id, code, sentence(code, error))
+        transcript.add_reply_item(
+            draft, self._ids.new(), event, run_id, "notice", row.message, row.message["content"], self._clock.now()
+        )
+        draft.add(outgoing.put(row))
+        return row
+
+    def _settle_all(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
+        """The run answered, or its user ended it: so is everything it had taken in."""
+        outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
+        self.settle(draft, run.event, outcome, ending.code, run.run_id)
+        for entry in run.injected:
+            self.settle(draft, entry.event, outcome, "taken in by the run", run.run_id)
+        aftermath.settled = [run.event.seq, *(entry.seq for entry in run.injected)]
+        if ending.by_user and run.injected:
+            count = len(run.injected)
+            text = f"Cancelled, together with {count} message{'s' if count > 1 else ''} it had taken in."
+            aftermath.rows.append(self.tell(draft, run.event, run.run_id, "cancelled", text))
+
+    def _settle_badly(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
+        """What the run had taken in is owed again; its own event is tried anew, or its sender is told."""
+        draft.add(inbox.release_injected(run.run_id))
+        aftermath.owed_again += run.injected
+        match restart.after(ending, run.agent, run.attempts, run.shown, run.effects):
+            case "retry":
+                draft.add(inbox.owe_again(run.event.seq))
+                aftermath.retry = True
+                return
+            case "quarantine":
+                outcome, code = "quarantined", "quarantined"
+            case "tell":
+                outcome, code = "failed", ending.code
+        self.settle(draft, run.event, outcome, ending.code, run.run_id)
+        aftermath.rows.append(self.tell(draft, run.event, run.run_id, code, ending.error))
+        aftermath.settled = [run.event.seq]
+
+    def _drop_claimed(self, draft: Draft, run: EndingRun, ending: Ending) -> None:
+        draft.add(inbox.release_claimed(run.run_id))
+        for offset, data in enumerate(_dropped(run.claimed, ending)):
+            draft.add(
+                ledger.append(
+                    run.run_id,
+                    run.next_sequence + offset,
+                    "steering.dropped",
+                    data,
+                    self._clock.now(),
+                    source="host",
+                )
+            )
+
+
+def _dropped(claimed: Iterable[Entry], ending: Ending) -> list[dict[str, str]]:
+    reason = f"the run ended as {ending.status} before it pulled this"
+    return [{"source_event_id": entry.event.envelope.event_id, "reason": reason} for entry in claimed]

@@ -1,0 +1,124 @@
+"""One lane per conversation: its events are handled in order, lanes run side by side, an idle lane costs nothing."""
+
+import asyncio
+import logging
+from bisect import insort
+from collections.abc import Awaitable, Callable
+
+from parlour.core.journal import StorageFailed
+
+from .orchestrator import Turn
+from .session import Entry
+from .slots import Slots
+
+logger = logging.getLogger(__name__)
+
+STORAGE_RETRY_SECONDS = 1.0
+FAULTS = 3
+"""A lane whose handling fails more often rests until the next start; what it owes stays owed."""
+
+Handle = Callable[[Entry], Awaitable[Turn]]
+Claim = Callable[[Entry], Awaitable[bool]]
+Reopen = Callable[[str], Awaitable[list[Entry]]]
+
+
+class Lane:
+    def __init__(self) -> None:
+        self.waiting: list[Entry] = []
+        self.task: asyncio.Task[None] | None = None
+        self.claims: asyncio.Task[None] | None = None
+        self.handling = False
+        self.faults = 0
+
+
+class Lanes:
+    def __init__(self, handle: Handle, claim: Claim, reopen: Reopen, slots: Slots) -> None:
+        self._handle = handle
+        self._claim = claim
+        self._reopen = reopen
+        self._slots = slots
+        self._lanes: dict[str, Lane] = {}
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    def offer(self, entry: Entry) -> None:
+        if self._closed:
+            return  # it is owed; the next start takes it up
+        lane = self._lanes.setdefault(entry.lane, Lane())
+        insort(lane.waiting, entry, key=lambda each: each.seq)
+        if lane.task is None:
+            lane.task = asyncio.create_task(self._work(entry.lane, lane))
+        elif lane.handling and lane.claims is None:
+            lane.claims = asyncio.create_task(self._offer_to_run(lane))
+
+    def close(self) -> None:
+        """Nothing new starts; what is active may end."""
+        self._closed = True
+
+    async def join(self) -> None:
+        await asyncio.gather(*(lane.task for lane in self._lanes.values() if lane.task), return_exceptions=True)
+
+    async def _work(self, name: str, lane: Lane) -> None:
+        try:
+            while lane.waiting and not self._closed:
+                person = _person(lane.waiting[0])
+                await self._slots.acquire(person)
+                try:
+                    await self._next(name, lane)
+                finally:
+                    self._slots.release(person)
+        finally:
+            del self._lanes[name]
+
+    async def _next(self, name: str, lane: Lane) -> None:
+        entry = lane.waiting.pop(0)
+        lane.handling = True
+        try:
+            turn = await self._handle(entry)
+        except StorageFailed as failure:
+            logger.error("lane %s waits for the database: %s", name, failure.message)
+            await self._stop_claims(lane)
+            lane.waiting = await self._reopened(name)
+        except Exception:
+            logger.exception("event %s could not be handled", entry.seq)
+            await self._stop_claims(lane)
+            lane.faults += 1
+            lane.waiting = await self._reopened(name) if lane.faults <= FAULTS else []
+        else:
+            await self._stop_claims(lane)
+            lane.waiting[:0] = turn.back
+
+    async def _offer_to_run(self, lane: Lane) -> None:
+        """Further messages join the active run, head first, as long as it takes them."""
+        try:
+            while lane.waiting and lane.handling:
+                entry = lane.waiting[0]
+                if not await self._claim(entry):
+                    return
+                lane.waiting.remove(entry)
+        except StorageFailed as failure:
+            logger.error("a message could not join the active run: %s", failure.message)
+        finally:
+            lane.claims = None
+
+    async def _stop_claims(self, lane: Lane) -> None:
+        lane.handling = False
+        if lane.claims is not None:
+            await lane.claims
+
+    async def _reopened(self, name: str) -> list[Entry]:
+        """After a storage failure memory is not trusted: the lane is read again."""
+        while not self._closed:
+            await asyncio.sleep(STORAGE_RETRY_SECONDS)
+            try:
+                return await self._reopen(name)
+            except StorageFailed as failure:
+                logger.error("lane %s still waits for the database: %s", name, failure.message)
+        return []
+
+
+def _person(entry: Entry) -> str:
+    envelope = entry.event.envelope
+    return "" if envelope.principal else f"{envelope.bot_id}:{envelope.actor.id}"

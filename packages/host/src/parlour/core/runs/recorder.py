@@ -1,0 +1,290 @@
+"""Applies a run's results: each batch is one unit, and only what is durable is shown.
+
+A completed message is one transaction with its run events, transcript item and outbox row; a terminal result in the
+same batch joins it. A message that is shown while it grows has its row, `streaming`, before its first fragment.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.facts import ledger, outgoing, state, transcript
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed
+from parlour.core.ports import Clock, Ids
+
+from .deltas import WINDOW_SECONDS, Deltas
+from .ending import Aftermath, EndingRun, Endings
+from .results import Completed, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite, preview
+from .session import Ending, RunSession
+
+logger = logging.getLogger(__name__)
+
+WARNINGS_PER_RUN = 20
+NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
+
+
+class Step:
+    """A unit in the making, and what is done once it is durable."""
+
+    def __init__(self, run_id: str, now: int) -> None:
+        self.draft = Draft("run.progress")
+        self.draft.add(ledger.touch(run_id, now))
+        self.rows: list[Outgoing] = []
+        self.then: list[Callable[[], None]] = []
+        self.now = now
+
+    @property
+    def empty(self) -> bool:
+        return len(self.draft) == 1
+
+
+class Recorder:
+    def __init__(
+        self, session: RunSession, journal: Journal, delivery: Delivery, endings: Endings, ids: Ids, clock: Clock
+    ) -> None:
+        self._session = session
+        self._journal = journal
+        self._delivery = delivery
+        self._endings = endings
+        self._ids = ids
+        self._clock = clock
+        self._rules = ResultRules(session.run_id, self._warn)
+        self._deltas = Deltas()
+        self._streams = delivery.streams(session.event)
+        self._stream_row: Outgoing | None = None
+        self._messages = 0
+        self._warnings = 0
+        self._window: asyncio.TimerHandle | None = None
+        self._flush: asyncio.Task[None] | None = None
+
+    async def take(self, batch: list[Any]) -> Aftermath | None:
+        """Applies a batch in stream order; the aftermath when it ended the run."""
+        step = Step(self._session.run_id, self._clock.now())
+        for raw in batch:
+            ending = self._apply(step, self._rules.take(raw))
+            if ending is not None:
+                return await self._end(step, ending)
+        await self._progress(step)
+        return None
+
+    async def end(self, ending: Ending | None) -> Aftermath:
+        """The stream is over without a last word (None), or the Host ended the run."""
+        step = Step(self._session.run_id, self._clock.now())
+        if ending is None:
+            self._complete_leftover(step)
+            ending = Ending("completed", "stop") if self._messages else NO_OUTPUT
+        return await self._end(step, ending)
+
+    def _apply(self, step: Step, effect: Effect) -> Ending | None:
+        match effect:
+            case Delta():
+                self._deltas.add(effect.text, effect.sequence)
+            case Completed():
+                self._complete(step, effect)
+            case Note():
+                self._note(step, effect)
+            case StateWrite():
+                self._write_state(step, effect)
+            case Finish():
+                return self._finish(step, effect)
+            case Ignored():
+                self._warn(effect.warning)
+        return None
+
+    def _complete(self, step: Step, effect: Completed) -> None:
+        self._write_deltas(step)
+        session = self._session
+        step.draft.add(
+            ledger.append(
+                session.run_id,
+                session.next_sequence(),
+                "message.completed",
+                {"message": effect.message},
+                step.now,
+                first=effect.sequence,
+                last=effect.sequence,
+            )
+        )
+        self._show_message(step, effect.message, effect.text)
+
+    def _show_message(self, step: Step, message: dict[str, Any], text: str) -> None:
+        session = self._session
+        shown, cut = preview(text)
+        if cut:
+            self._warn("a message is longer than may be shown; the ledger keeps it whole")
+            message = {**message, "content": shown, "metadata": {**(message.get("metadata") or {}), "cut": True}}
+        transcript.add_reply_item(
+            step.draft, self._ids.new(), session.event, session.run_id, "message", message, shown, step.now
+        )
+        step.then.append(partial(self._show_deltas, self._deltas.take_unshown()))
+        if self._stream_row is None:
+            row = self._delivery.compose(session.event, session.run_id, "message", message)
+            step.draft.add(outgoing.put(row))
+        else:
+            row = replace(self._stream_row, state="sent", message=message, feed_seq=self._delivery.feed.stamp())
+            step.draft.add(outgoing.finish_stream(row, step.now))
+            self._stream_row = None
+        step.rows.append(row)
+        step.then.append(partial(self._delivery.committed, [row]))
+        self._deltas.message_completed()
+        self._messages += 1
+        session.shown = True
+
+    def _complete_leftover(self, step: Step) -> None:
+        text = self._deltas.leftover()
+        if text.strip():
+            self._write_deltas(step)
+            self._show_message(step, {"role": "assistant", "content": text}, text)
+
+    def _note(self, step: Step, effect: Note) -> None:
+        self._write_deltas(step)
+        self._append(step, effect.type, effect.data, effect.sequence)
+        if effect.type in ("tool.call.started", "tool.call.completed"):
+            status = effect.type.rpartition(".")[2]
+            step.then.append(
+                partial(self._delivery.feed.tool, self._conversation, self._session.run_id, effect.data, status)
+            )
+        elif effect.type in ("artifact.created", "action.requested"):
+            self._warn(f"{effect.type} is recorded and has no effect: this Host does not serve it")
+        else:
+            self._warn(f"a result has the unknown type '{effect.type[:100]}'; it is recorded and has no effect")
+
+    def _write_state(self, step: Step, effect: StateWrite) -> None:
+        scopes = self._session.grant.scopes
+        if effect.scope not in scopes:
+            self._warn(f"state.updated names the scope '{effect.scope}', which this run was not granted")
+            return
+        self._write_deltas(step)
+        data = {"scope": effect.scope, "key": effect.key, "value": effect.value}
+        self._append(step, "state.updated", data, effect.sequence)
+        step.draft.add(state.put(scopes, effect.scope, effect.key, effect.value, step.now))
+        self._session.effects = True
+
+    def _finish(self, step: Step, effect: Finish) -> Ending:
+        if effect.ending.status == "completed":
+            if effect.message is not None and not self._messages:
+                self._complete(step, effect.message)
+            else:
+                self._complete_leftover(step)
+        self._write_deltas(step)
+        self._append(step, effect.type, effect.data, effect.sequence)
+        if effect.ending.status == "completed" and not self._messages and not effect.ending.silent:
+            return NO_OUTPUT
+        return effect.ending
+
+    async def _progress(self, step: Step) -> None:
+        """No end in this batch: commit what it holds, and show it."""
+        if self._streams and self._deltas.unshown:
+            if self._stream_row is None:
+                self._stream_row = self._open_stream(step)
+            step.then.append(partial(self._show_deltas, self._deltas.take_unshown()))
+        elif not self._streams:
+            self._deltas.take_unshown()
+        if self._deltas.due:
+            self._write_deltas(step)
+        if not step.empty:
+            await self._commit(step)
+        for action in step.then:
+            action()
+        if self._deltas.unwritten and self._window is None:
+            self._window = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._window_over)
+
+    def _open_stream(self, step: Step) -> Outgoing:
+        session = self._session
+        row = self._delivery.compose(session.event, session.run_id, "message", {"role": "assistant", "content": ""})
+        row = row.with_state("streaming")
+        step.draft.name = "run.stream"
+        step.draft.add(outgoing.put(row))
+        session.shown = True
+        return row
+
+    async def _end(self, step: Step, ending: Ending) -> Aftermath:
+        await self._stop_window()
+        session = self._session
+        async with session.turn:
+            self._write_deltas(step)
+            step.draft.name = "run.end"
+            aftermath = self._endings.draft(step.draft, self._facts(), ending)
+            step.rows += aftermath.rows
+            await self._commit(step)
+            session.ended.set()
+        for action in step.then:
+            action()
+        self._delivery.committed(aftermath.rows)
+        self._delivery.feed.run_ended(self._conversation, session.run_id, ending.status)
+        return aftermath
+
+    async def _commit(self, step: Step) -> None:
+        session = self._session
+        guard = ledger.touch(session.run_id, step.now, shown=session.shown, effects=session.effects)
+        step.draft.replace(0, guard)
+        try:
+            await self._journal.commit(step.draft.unit())
+        except (GuardFailed, StorageFailed):
+            self._delivery.abandoned(step.rows)
+            raise
+
+    def _facts(self) -> EndingRun:
+        session = self._session
+        return EndingRun(
+            run_id=session.run_id,
+            event=session.event,
+            agent=session.binding.agent,
+            attempts=session.entry.attempts,
+            shown=session.shown,
+            effects=session.effects,
+            next_sequence=session.next_sequence(),
+            claimed=tuple(session.claimed),
+            injected=tuple(session.injected),
+            cancel_requested_at=session.cancel_requested_at,
+        )
+
+    def _append(self, step: Step, type: str, data: Any, sequence: int) -> None:
+        run_id, number = self._session.run_id, self._session.next_sequence()
+        step.draft.add(ledger.append(run_id, number, type, data, step.now, first=sequence, last=sequence))
+
+    def _write_deltas(self, step: Step) -> None:
+        if not self._deltas.unwritten:
+            return
+        text, first, last = self._deltas.take_unwritten()
+        chunk = {"chunk": {"role": "assistant", "content": text}}
+        run_id, number = self._session.run_id, self._session.next_sequence()
+        step.draft.add(ledger.append(run_id, number, "message.delta", chunk, step.now, first=first, last=last))
+
+    def _window_over(self) -> None:
+        self._window = None
+        if self._deltas.unwritten and self._session.stopping is None:
+            self._flush = asyncio.get_running_loop().create_task(self._flush_window())
+
+    async def _flush_window(self) -> None:
+        step = Step(self._session.run_id, self._clock.now())
+        self._write_deltas(step)
+        step.draft.name = "run.deltas"
+        try:
+            await self._journal.commit(step.draft.unit())
+        except (GuardFailed, StorageFailed) as error:
+            logger.warning("deltas of run %s are missing in the ledger: %s", self._session.run_id, error)
+
+    async def _stop_window(self) -> None:
+        if self._window is not None:
+            self._window.cancel()
+        if self._flush is not None:
+            await self._flush
+
+    def _show_deltas(self, text: str) -> None:
+        if text and self._streams:
+            self._delivery.feed.delta(self._conversation, self._session.run_id, text)
+
+    @property
+    def _conversation(self) -> str:
+        return self._session.event.conversation_id
+
+    def _warn(self, warning: str) -> None:
+        self._warnings += 1
+        if self._warnings <= WARNINGS_PER_RUN:
+            logger.warning("run %s: %s", self._session.run_id, warning)

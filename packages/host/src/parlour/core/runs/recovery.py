@@ -1,0 +1,98 @@
+"""Takes up what is owed: at the start for every lane, after a storage failure for one."""
+
+import logging
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.facts import event_log
+from parlour.core.facts.inbox import Inbox
+from parlour.core.facts.ledger import Ledger
+from parlour.core.facts.tables import EVENTS
+from parlour.core.journal import Draft, Journal, Row, Select, one_of, where
+
+from .ending import EndingRun, Endings
+from .outcomes import Outcomes
+from .session import Ending, Entry, Sessions
+
+logger = logging.getLogger(__name__)
+
+PAGE = 200
+INTERRUPTED = Ending("failed", "interrupted", "the Host stopped while the run was active")
+
+
+class Recovery:
+    def __init__(
+        self,
+        journal: Journal,
+        agents: AgentBook,
+        endings: Endings,
+        delivery: Delivery,
+        outcomes: Outcomes,
+        sessions: Sessions,
+    ) -> None:
+        self._journal = journal
+        self._inbox = Inbox(journal)
+        self._ledger = Ledger(journal)
+        self._agents = agents
+        self._endings = endings
+        self._delivery = delivery
+        self._outcomes = outcomes
+        self._sessions = sessions
+
+    async def everything(self) -> list[Entry]:
+        """What is owed, in the order it came; runs that were cut off are ended first."""
+        return await self._take_up(await self._inbox.all())
+
+    async def lane(self, name: str) -> list[Entry]:
+        return await self._take_up([row for row in await self._inbox.all() if row["lane"] == name])
+
+    async def _take_up(self, rows: list[Row]) -> list[Entry]:
+        entries = {row["event_seq"]: entry for row, entry in zip(rows, await self._entries(rows), strict=True)}
+        owed = [entries[row["event_seq"]] for row in rows if row["state"] == "owed"]
+        for row in rows:
+            if row["state"] == "running" and self._sessions.get(row["run_id"]) is None:
+                taken = [entries[each["event_seq"]] for each in rows if each["run_id"] == row["run_id"]]
+                owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken)
+        return sorted(owed, key=lambda entry: entry.seq)
+
+    async def _interrupt(self, row: Row, entry: Entry, rows: list[Row], taken: list[Entry]) -> list[Entry]:
+        run = await self._ledger.run(row["run_id"])
+        if run is None:
+            raise LookupError(f"inbox row {row['event_seq']} names run {row['run_id']}, which does not exist")
+        states = {each["event_seq"]: each["state"] for each in rows}
+        facts = EndingRun(
+            run_id=run["run_id"],
+            event=entry.event,
+            agent=self._agents.get(run["agent_id"]),
+            attempts=entry.attempts,
+            shown=bool(run["shown"]),
+            effects=bool(run["effects"]),
+            next_sequence=await self._ledger.last_sequence(run["run_id"]) + 1,
+            claimed=tuple(each for each in taken if states[each.seq] == "claimed"),
+            injected=tuple(each for each in taken if states[each.seq] == "injected"),
+        )
+        draft = Draft("run.interrupt")
+        aftermath = self._endings.draft(draft, facts, INTERRUPTED)
+        await self._journal.commit(draft.unit())
+        logger.warning("run %s was cut off; %s", run["run_id"], "it is tried anew" if aftermath.retry else "told so")
+        self._delivery.committed(aftermath.rows)
+        self._delivery.feed.run_ended(entry.lane, run["run_id"], INTERRUPTED.status)
+        self._outcomes.settled(aftermath.settled)
+        entry.parent_run_id = run["run_id"]
+        return [*aftermath.owed_again, entry] if aftermath.retry else aftermath.owed_again
+
+    async def _entries(self, rows: list[Row]) -> list[Entry]:
+        events: dict[int, Row] = {}
+        for start in range(0, len(rows), PAGE):
+            seqs = [row["event_seq"] for row in rows[start : start + PAGE]]
+            found = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs))))
+            events.update({event["seq"]: event for event in found})
+        return [
+            Entry(
+                event_log.restore(events[row["event_seq"]]),
+                attempts=row["attempts"],
+                transcribed=bool(row["transcribed"]),
+                parent_run_id=row["run_id"] if row["state"] == "owed" else "",
+            )
+            for row in rows
+        ]

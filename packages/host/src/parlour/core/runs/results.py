@@ -1,0 +1,171 @@
+"""The rules for what a runner streams back: each raw result becomes one effect. Pure; acting is the recorder's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.results import (
+    PAYLOADS,
+    AgentRunResult,
+    MessageCompleted,
+    MessageDelta,
+    RunCompleted,
+    RunFailed,
+    StateUpdated,
+)
+
+from .session import Ending
+
+SKIPPED_REMEMBERED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    text: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    message: dict[str, Any]
+    text: str
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Stored in the ledger; shown at most as telemetry."""
+
+    type: str
+    data: dict[str, Any]
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateWrite:
+    scope: str
+    key: str
+    value: Any
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The runner's own last word. `message` counts only if none was completed before it."""
+
+    data: dict[str, Any]
+    type: str
+    ending: Ending
+    message: Completed | None
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Has no effect; says why."""
+
+    warning: str
+
+
+Effect = Delta | Completed | Note | StateWrite | Finish | Ignored
+
+
+class ResultRules:
+    """At most once and in stream order: a repeat is dropped, a gap or an inversion is only warned about."""
+
+    def __init__(self, run_id: str, warn: Callable[[str], None]) -> None:
+        self._run_id = run_id
+        self._warn = warn
+        self._last = 0
+        self._skipped: set[int] = set()
+
+    def take(self, raw: Any) -> Effect:
+        try:
+            result = AgentRunResult.model_validate(raw)
+        except ValidationError as error:
+            return Ignored(f"a result is malformed: {_first(error)}")
+        if result.run_id != self._run_id:
+            return Ignored("a result names another run")
+        sequence = result.sequence if result.sequence is not None else self._last + 1
+        if not self._is_new(sequence):
+            return Ignored(f"result {sequence} came again")
+        return self._effect(result, sequence)
+
+    def _is_new(self, sequence: int) -> bool:
+        if sequence == self._last + 1:
+            self._last = sequence
+            return True
+        if sequence > self._last:
+            self._warn(f"results {self._last + 1} to {sequence - 1} are missing")
+            room = SKIPPED_REMEMBERED - len(self._skipped)
+            self._skipped.update(range(self._last + 1, min(sequence, self._last + 1 + room)))
+            self._last = sequence
+            return True
+        if sequence in self._skipped:
+            self._skipped.remove(sequence)
+            self._warn(f"result {sequence} came after {self._last}")
+            return True
+        return False
+
+    def _effect(self, result: AgentRunResult, sequence: int) -> Effect:
+        model = PAYLOADS.get(result.type)
+        if model is None:
+            return _bounded(Note(result.type, result.data, sequence))
+        try:
+            payload = model.model_validate(result.data)
+        except ValidationError as error:
+            return Ignored(f"result {sequence} ({result.type}) is dropped: {_first(error)}")
+        match payload:
+            case MessageDelta():
+                return Delta(plain_text(payload.chunk.content), sequence)
+            case MessageCompleted():
+                return _completed(payload.message.model_dump(mode="json", exclude_none=True), sequence)
+            case StateUpdated():
+                if len(to_json(payload.value)) > RESULT_BYTES:
+                    return Ignored(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
+                return StateWrite(payload.scope, payload.key, payload.value, sequence)
+            case RunCompleted():
+                return _finish_well(payload, result.data, sequence)
+            case RunFailed():
+                ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable)
+                return Finish(result.data, result.type, ending, None, sequence)
+            case _:
+                return _bounded(Note(result.type, result.data, sequence))
+
+
+def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> Finish:
+    message = payload.message
+    whole = None if message is None else _completed(message.model_dump(mode="json", exclude_none=True), sequence)
+    usage = {} if payload.usage is None else payload.usage.model_dump(exclude_none=True)
+    ending = Ending("completed", payload.finish_reason, silent=payload.finish_reason == "silent", usage=usage)
+    return Finish(data, "run.completed", ending, whole, sequence)
+
+
+def _completed(message: dict[str, Any], sequence: int) -> Completed:
+    content = message.get("content", "")
+    text = content if isinstance(content, str) else "".join(each.get("text", "") for each in content)
+    return Completed(message, text, sequence)
+
+
+def _bounded(note: Note) -> Note | Ignored:
+    if len(to_json(note.data)) > RESULT_BYTES:
+        return Ignored(f"result {note.sequence} ({note.type}) is over the limit of {RESULT_BYTES} bytes")
+    return note
+
+
+def preview(text: str) -> tuple[str, bool]:
+    """What is shown of a text: all of it, or as much as a message may hold."""
+    encoded = text.encode(errors="replace")
+    if len(encoded) <= MESSAGE_TEXT_BYTES:
+        return text, False
+    return encoded[:MESSAGE_TEXT_BYTES].decode(errors="ignore"), True
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in detail['loc']) or 'it'}: {detail['msg']}"

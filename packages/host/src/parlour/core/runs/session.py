@@ -1,0 +1,123 @@
+"""A run while it is alive. What must last is in the ledger."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlour.core.access.grants import Grant
+from parlour.core.access.rate import Rate
+from parlour.core.agents.agent import Binding
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts.ledger import Status
+from parlour.core.ports import ResultStream
+
+CALLS_PER_SECOND = 50
+CALLS_BURST = 100
+
+
+@dataclass(slots=True)
+class Entry:
+    """An owed event in its lane."""
+
+    event: RecordedEvent
+    attempts: int = 0
+    transcribed: bool = False
+    parent_run_id: str = ""
+
+    @property
+    def seq(self) -> int:
+        return self.event.seq
+
+    @property
+    def lane(self) -> str:
+        return self.event.conversation_id
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ends, and why."""
+
+    status: Status
+    code: str = ""
+    error: str = ""
+    """A sentence for people."""
+    retryable: bool = False
+    silent: bool = False
+    usage: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_user(self) -> bool:
+        return self.status == "cancelled"
+
+
+class Stopped(Exception):
+    """The Host ended the run; the session says how."""
+
+
+class RunSession:
+    def __init__(self, run_id: str, entry: Entry, binding: Binding, grant: Grant, steerable: bool) -> None:
+        self.run_id = run_id
+        self.entry = entry
+        self.binding = binding
+        self.grant = grant
+        self.steerable = steerable
+        self.rate = Rate(CALLS_PER_SECOND, CALLS_BURST)
+        self.stream: ResultStream | None = None
+        self.stopping: Ending | None = None
+        self.cancel_requested_at = 0
+        self.shown = False
+        self.effects = False
+        self.claimed: deque[Entry] = deque()
+        """Waiting to be pulled."""
+        self.injected: list[Entry] = []
+        self.turn = asyncio.Lock()
+        """Held while a claim, a pull or the end is committed, so that each sees the others whole."""
+        self.ended = asyncio.Event()
+        self._sequence = 0
+
+    @property
+    def event(self) -> RecordedEvent:
+        return self.entry.event
+
+    def is_over(self) -> bool:
+        """Nothing more is taken from its runner."""
+        return self.stopping is not None or self.ended.is_set()
+
+    def next_sequence(self) -> int:
+        self._sequence += 1
+        return self._sequence
+
+    def stop(self, ending: Ending) -> None:
+        """Ends the run now, whatever its runner does."""
+        if self.stopping is None:
+            self.stopping = ending
+            if self.stream is not None:
+                self.stream.abort(Stopped())
+
+
+class Sessions:
+    """The active runs, by id and by lane. A lane has at most one."""
+
+    def __init__(self) -> None:
+        self._by_run: dict[str, RunSession] = {}
+        self._by_lane: dict[str, RunSession] = {}
+
+    def register(self, session: RunSession) -> None:
+        self._by_run[session.run_id] = session
+        self._by_lane[session.entry.lane] = session
+
+    def unregister(self, session: RunSession) -> None:
+        self._by_run.pop(session.run_id, None)
+        if self._by_lane.get(session.entry.lane) is session:
+            del self._by_lane[session.entry.lane]
+        session.ended.set()
+
+    def get(self, run_id: str) -> RunSession | None:
+        return self._by_run.get(run_id)
+
+    def in_lane(self, lane: str) -> RunSession | None:
+        return self._by_lane.get(lane)
+
+    def all(self) -> list[RunSession]:
+        return list(self._by_run.values())

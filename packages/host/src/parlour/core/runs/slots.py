@@ -1,0 +1,57 @@
+"""How many runs go on at once, in all and per person; first come, first served."""
+
+import asyncio
+from collections import Counter, deque
+
+
+class Slots:
+    def __init__(self, total: int, per_person: int) -> None:
+        self._free = total
+        self._per_person = per_person
+        self._persons: Counter[str] = Counter()
+        self._waiting: deque[tuple[str, asyncio.Future[None]]] = deque()
+
+    async def acquire(self, person: str) -> None:
+        """An empty person (an API key) has no limit of its own."""
+        if self._admits(person) and not self._waiting:
+            self._admit(person)
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((person, future))
+        self._hand_out()
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self.release(person)
+            raise
+
+    def release(self, person: str) -> None:
+        self._free += 1
+        if person:
+            self._persons[person] -= 1
+            if not self._persons[person]:
+                del self._persons[person]
+        self._hand_out()
+
+    def _admits(self, person: str) -> bool:
+        return self._free > 0 and (not person or self._persons[person] < self._per_person)
+
+    def _admit(self, person: str) -> None:
+        self._free -= 1
+        if person:
+            self._persons[person] += 1
+
+    def _hand_out(self) -> None:
+        """A person at their limit holds up nobody behind them."""
+        kept: deque[tuple[str, asyncio.Future[None]]] = deque()
+        while self._waiting and self._free > 0:
+            person, future = self._waiting.popleft()
+            if future.done():
+                continue
+            if self._admits(person):
+                self._admit(person)
+                future.set_result(None)
+            else:
+                kept.append((person, future))
+        self._waiting.extendleft(reversed(kept))

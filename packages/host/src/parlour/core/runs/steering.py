@@ -1,0 +1,94 @@
+"""Messages that join a run in progress: claimed when they come, injected when the runner pulls them."""
+
+from typing import Any
+
+from parlour.core.agents.agent import Binding
+from parlour.core.facts import inbox, ledger, transcript
+from parlour.core.journal import Draft, GuardFailed, Journal
+from parlour.core.ports import Clock, Ids
+from parlour.core.routing.router import Bound, Router
+from parlour_sdk.protocol.limits import STEERING_QUEUE
+
+from .context import event_parts
+from .session import Entry, RunSession, Sessions
+
+
+class Steering:
+    def __init__(self, journal: Journal, sessions: Sessions, router: Router, ids: Ids, clock: Clock) -> None:
+        self._journal = journal
+        self._sessions = sessions
+        self._router = router
+        self._ids = ids
+        self._clock = clock
+
+    async def claim(self, entry: Entry) -> bool:
+        """True when the active run of the lane took the message. Otherwise it takes the ordinary path."""
+        session = self._sessions.in_lane(entry.lane)
+        if session is None or not self._may_join(session, entry):
+            return False
+        async with session.turn:
+            if session.is_over() or len(session.claimed) >= STEERING_QUEUE:
+                return False
+            now = self._clock.now()
+            draft = Draft("steering.claim")
+            draft.add(ledger.touch(session.run_id, now), inbox.claim(entry.seq, session.run_id))
+            if not entry.transcribed:
+                transcript.add_user_item(draft, self._ids.new(), entry.event, now)
+            fact = {
+                "source_event_id": entry.event.envelope.event_id,
+                "claimed_by_run_id": session.run_id,
+                "claimed_runner_id": session.grant.runner_id,
+                "claimed_at": now,
+            }
+            draft.add(
+                ledger.append(session.run_id, session.next_sequence(), "steering.queued", fact, now, source="host")
+            )
+            try:
+                await self._journal.commit(draft.unit())
+            except GuardFailed:
+                return False
+            entry.transcribed = True
+            session.claimed.append(entry)
+            return True
+
+    async def pull(self, session: RunSession, limit: int) -> list[dict[str, Any]]:
+        async with session.turn:
+            if session.is_over():
+                return []
+            taken = list(session.claimed)[:limit]
+            if not taken:
+                return []
+            now = self._clock.now()
+            draft = Draft("steering.pull")
+            draft.add(ledger.touch(session.run_id, now))
+            for entry in taken:
+                draft.add(inbox.inject(entry.seq, session.run_id))
+                fact = {"source_event_id": entry.event.envelope.event_id}
+                draft.add(
+                    ledger.append(
+                        session.run_id, session.next_sequence(), "steering.injected", fact, now, source="host"
+                    )
+                )
+            await self._journal.commit(draft.unit())
+            for entry in taken:
+                session.claimed.popleft()
+                session.injected.append(entry)
+            return [_item(session, entry, now) for entry in taken]
+
+    def _may_join(self, session: RunSession, entry: Entry) -> bool:
+        """Same actor, same agent: rights never widen."""
+        if not session.steerable:
+            return False
+        mine, theirs = session.event.envelope, entry.event.envelope
+        if (mine.actor.type, mine.actor.id) != (theirs.actor.type, theirs.actor.id):
+            return False
+        match self._router.decide(theirs):
+            case Bound(Binding(agent=agent)):
+                return agent.agent_id == session.binding.agent.agent_id
+            case _:
+                return False
+
+
+def _item(session: RunSession, entry: Entry, claimed_at: int) -> dict[str, Any]:
+    head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": claimed_at}
+    return {**head, **event_parts(entry.event), "metadata": {}}

@@ -1,0 +1,153 @@
+"""The folder in which a Host keeps everything, and the lock that lets only one Host use it. Knows no file's content."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class DataDirectoryUnusable(Exception):
+    """The data directory can't be used."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class AlreadyServed(Exception):
+    """Another process serves this data directory."""
+
+    code = "data_directory_already_served"
+
+    def __init__(self, path: Path, pid: int | None) -> None:
+        process = f"process {pid}" if pid else "another process"
+        super().__init__(
+            f"The data directory '{path}' is already served by {process}: stop that one first, "
+            "or start with another data directory."
+        )
+        self.pid = pid
+
+
+class DataDirectory:
+    """Paths below one folder. Nothing is made before it is needed."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).expanduser().absolute()
+
+    @property
+    def database(self) -> Path:
+        return self.path / "parlour.db"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.path / "host.lock"
+
+    @property
+    def plugins(self) -> Path:
+        return self.folder("plugins")
+
+    @property
+    def logs(self) -> Path:
+        return self.folder("logs")
+
+    def folder(self, name: str) -> Path:
+        """The subfolder of this name, which is made if it is not there."""
+        self.make()
+        return _made(self.path / name)
+
+    def make(self) -> None:
+        """Sees to it that the folder is there, only for its owner if it is new. Raises DataDirectoryUnusable."""
+        _made(self.path)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Held until the end of the block or of the process, however it ends. Raises AlreadyServed."""
+        self.make()
+        descriptor = self._locked()
+        try:
+            yield
+            os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
+
+    def serving_pid(self) -> int | None:
+        """The process that holds the lock at this moment; a file left behind by one that died does not count."""
+        try:
+            descriptor = os.open(self.lock_file, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            return _pid(descriptor) if _is_held(descriptor) else None
+        finally:
+            os.close(descriptor)
+
+    def _locked(self) -> int:
+        descriptor = -1
+        try:
+            # Python opens files close-on-exec, so no child that outlives us keeps the lock.
+            descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT, 0o600)
+            self._take(descriptor)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        except (OSError, AlreadyServed) as error:
+            if descriptor >= 0:
+                os.close(descriptor)
+            if isinstance(error, AlreadyServed):
+                raise
+            raise DataDirectoryUnusable(
+                "data_directory_not_writable",
+                f"The file '{self.lock_file}' can't be written ({error.strerror}): make room for it, "
+                "or let the user that runs Parlour write to it.",
+            ) from error
+        return descriptor
+
+    def _take(self, descriptor: int) -> None:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if _is_held(descriptor):
+                    raise AlreadyServed(self.path, _pid(descriptor)) from None
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+                time.sleep(0.001)  # it was only somebody's look at who holds it
+
+
+def _is_held(descriptor: int) -> bool:
+    """Asks by a shared lock, which looks of others don't refuse and a Host's own lock does. Leaves it taken."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _pid(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 32, 0).strip()
+    return int(text) if text.isdigit() else None
+
+
+def _made(path: Path) -> Path:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataDirectoryUnusable(
+            "data_directory_not_a_folder",
+            f"'{path}' is not a folder or lies below a file: choose another data directory, or move that file away.",
+        ) from None
+    except OSError as error:
+        raise DataDirectoryUnusable(
+            "data_directory_not_created",
+            f"The folder '{path}' can't be created ({error.strerror}): choose another data directory, "
+            "or let the user that runs Parlour write to the folder above it.",
+        ) from error
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise DataDirectoryUnusable(
+            "data_directory_not_writable",
+            f"The folder '{path}' can't be written: choose another data directory, "
+            "or let the user that runs Parlour write to this one.",
+        )
+    return path

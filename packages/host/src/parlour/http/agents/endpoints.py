@@ -1,0 +1,82 @@
+"""Agents: made, read, changed, deleted."""
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from parlour.core.agents import forms
+from parlour.core.agents.agent import Agent, StatePolicy
+from parlour.core.agents.book import AgentBook
+from parlour.core.agents.registry import Registry
+from parlour.core.cursors import Cursors
+from parlour.core.ports import Ids
+
+from ..auth import Admin, Viewer
+from ..errors import Problem, not_found
+from ..paging import Cursor, Limit
+from .schemas import AgentBody
+
+
+def router(agents: AgentBook, registry: Registry, cursors: Cursors, ids: Ids) -> APIRouter:
+    routes = APIRouter(tags=["agents"])
+
+    def existing(agent_id: str) -> Agent:
+        agent = agents.get(agent_id)
+        if agent is None:
+            raise not_found(f"agent '{agent_id}'", "GET /api/v1/agents lists them")
+        return agent
+
+    def checked(agent_id: str, body: AgentBody) -> Agent:
+        """An agent whose runner exists and takes its configuration, prefilled from the form's defaults."""
+        descriptor = registry.get(body.runner_id)
+        if descriptor is None:
+            message = f"runner_id: no runner '{body.runner_id}' is installed; GET /api/v1/runners lists them"
+            raise Problem(422, "unknown_runner", message, {"fields": [{"field": "runner_id", "message": message}]})
+        form = descriptor.manifest.config_schema
+        wrong = forms.problems(form, body.runner_config)
+        if wrong:
+            fields = [{"field": f"runner_config.{name}", "message": message} for name, message in wrong]
+            first = fields[0]
+            raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+        fields_of_body = body.model_dump(exclude={"state_policy", "event_types", "runner_config"})
+        return Agent(
+            agent_id=agent_id,
+            **fields_of_body,
+            runner_config=forms.prefilled(form, body.runner_config),
+            state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
+            event_types=tuple(body.event_types),
+        )
+
+    @routes.post("/agents", status_code=201)
+    async def create_agent(body: AgentBody, principal: Admin) -> dict[str, Any]:
+        agent = checked(ids.new(), body)
+        await agents.add(agent)
+        return asdict(agent)
+
+    @routes.get("/agents")
+    async def list_agents(principal: Viewer, limit: Limit = 50, cursor: Cursor = None) -> dict[str, Any]:
+        after = "" if cursor is None else str(cursors.decode("agents", cursor))
+        rest = [agent for agent in agents.all() if agent.agent_id > after]
+        page = rest[:limit]
+        more = cursors.encode("agents", page[-1].agent_id) if len(rest) > limit else None
+        return {"items": [asdict(agent) for agent in page], "next_cursor": more}
+
+    @routes.get("/agents/{agent_id}")
+    async def read_agent(agent_id: str, principal: Viewer) -> dict[str, Any]:
+        return asdict(existing(agent_id))
+
+    @routes.put("/agents/{agent_id}")
+    async def replace_agent(agent_id: str, body: AgentBody, principal: Admin) -> dict[str, Any]:
+        existing(agent_id)
+        agent = checked(agent_id, body)
+        await agents.replace(agent)
+        return asdict(agent)
+
+    @routes.delete("/agents/{agent_id}", status_code=204)
+    async def delete_agent(agent_id: str, principal: Admin) -> Response:
+        existing(agent_id)
+        await agents.remove(agent_id)
+        return Response(status_code=204)
+
+    return routes

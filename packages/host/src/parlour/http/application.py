@@ -1,0 +1,32 @@
+"""The ASGI application: middleware, error answers, and every domain's routes."""
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, FastAPI
+
+from . import errors
+from .auth import Authenticator
+from .limits import BodyLimit
+
+
+def build(
+    version: str,
+    authenticator: Authenticator,
+    health: APIRouter,
+    domains: list[APIRouter],
+    body_bytes: int,
+) -> Callable[..., object]:
+    app = FastAPI(
+        title="Parlour",
+        version=version,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.authenticator = authenticator
+    errors.install(app)
+    app.include_router(health)
+    for domain in domains:
+        app.include_router(domain, prefix="/api/v1")
+    app.add_middleware(BodyLimit, limit=body_bytes)
+    return app

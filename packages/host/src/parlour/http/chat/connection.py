@@ -1,0 +1,147 @@
+"""One chat socket: what was missed, then frames as they come; messages and cancels in."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+from fastapi import WebSocket, WebSocketDisconnect
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame
+from parlour.core.events.gateway import Closed
+from parlour.core.facts.outgoing import OutgoingRows
+from parlour.core.journal import StorageFailed
+from parlour.core.ports import Clock
+from parlour.core.runs.session import Sessions
+
+from ..auth import Authenticator, Principal
+from ..errors import Problem
+from ..runs.endpoints import CANCELLED
+from .frames import CLIENT_FRAMES, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
+from .session import ChatSession
+
+PAGE = 100
+TOO_SLOW = 1013
+
+
+class ChatConnection:
+    def __init__(
+        self,
+        socket: WebSocket,
+        chat: ChatSession,
+        principal: Principal,
+        authenticator: Authenticator,
+        feed: Feed,
+        rows: OutgoingRows,
+        sessions: Sessions,
+        clock: Clock,
+    ) -> None:
+        self._socket = socket
+        self._chat = chat
+        self._principal = principal
+        self._authenticator = authenticator
+        self._feed = feed
+        self._rows = rows
+        self._sessions = sessions
+        self._clock = clock
+        self._seq = 0
+        self._wake = asyncio.Event()
+
+    async def serve(self, after: int | None) -> None:
+        subscription = self._feed.subscribe(self._chat.conversation_id)
+        subscription.on_frame(self._wake.set)
+        try:
+            await self._greet(after)
+            writer = asyncio.create_task(self._write(subscription))
+            try:
+                await self._read()
+            finally:
+                writer.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await writer
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # the client left; what it missed waits for it
+        finally:
+            self._feed.unsubscribe(self._chat.conversation_id, subscription)
+
+    async def _greet(self, after: int | None) -> None:
+        """The subscription stands before what was missed is read, so nothing falls between the two."""
+        conversation_id = self._chat.conversation_id
+        self._seq = await self._rows.last_feed_seq(conversation_id) if after is None else after
+        await self._send(
+            {
+                "type": "connected",
+                "session": self._chat.name,
+                "agent_id": self._chat.agent_id,
+                "conversation_id": conversation_id,
+            }
+        )
+        if after is not None:
+            while rows := await self._rows.shown_after(conversation_id, self._seq, PAGE):
+                for row in rows:
+                    await self._send(outgoing_frame(row))
+        live = self._feed.live(conversation_id)
+        for frame in live.missed(self._seq if after is not None else live.started - 1) if live else ():
+            await self._send(frame)
+
+    async def _write(self, subscription: Subscription) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            if subscription.overrun:
+                await self._socket.close(TOO_SLOW, "too slow; connect again with after")
+                return
+            for frame in subscription.take():
+                if frame["seq"] > self._seq:
+                    await self._send(frame)
+
+    async def _read(self) -> None:
+        while True:
+            text = await self._socket.receive_text()
+            try:
+                frame = CLIENT_FRAMES.validate_json(text)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                field = ".".join(str(part) for part in first["loc"]) or "frame"
+                await self._fail("invalid_argument", f"{field}: {first['msg']}")
+                continue
+            match frame:
+                case MessageFrame():
+                    await self._message(frame)
+                case CancelFrame():
+                    await self._cancel()
+                case PingFrame():
+                    await self._send({"type": "pong"})
+                case DisconnectFrame():
+                    await self._socket.close(1000)
+                    return
+
+    async def _message(self, frame: MessageFrame) -> None:
+        try:
+            await self._authenticator.principal(self._socket)  # a key that was revoked meanwhile says nothing more
+            accepted = await self._chat.say(frame, self._principal)
+        except Problem as problem:
+            await self._fail(problem.code, problem.message)
+        except Closed as closed:
+            await self._fail(closed.code, str(closed))
+        except StorageFailed as failure:
+            await self._fail(failure.code, failure.message)
+        else:
+            await self._send({"type": "accepted", "id": frame.id, "event_id": accepted.event_id})
+
+    async def _cancel(self) -> None:
+        session = self._sessions.in_lane(self._chat.conversation_id)
+        if session is None:
+            await self._fail("conflict", "no run is active in this session")
+            return
+        session.cancel_requested_at = self._clock.now()
+        session.stop(CANCELLED)
+
+    async def _fail(self, code: str, message: str) -> None:
+        await self._send({"type": "error", "code": code, "message": message})
+
+    async def _send(self, frame: dict[str, Any]) -> None:
+        """A frame without a number of its own carries that of the last one, to resume after."""
+        self._seq = max(self._seq, frame.get("seq", 0))
+        await self._socket.send_text(to_json({**frame, "seq": self._seq}).decode())

@@ -1,0 +1,46 @@
+"""A named chat of one principal with one agent."""
+
+from dataclasses import dataclass
+
+from parlour.core.events.envelope import ConversationKey, EventContext, EventEnvelope, Party
+from parlour.core.events.gateway import Accepted, Gateway
+from parlour.core.ports import Clock, Ids
+
+from ..auth import Principal
+from ..errors import Problem
+from .frames import MessageFrame
+
+
+def conversation_key(agent_id: str, session: str, principal: Principal) -> ConversationKey:
+    return ConversationKey("default", "webui", "", session, "", agent_id, principal.owner)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSession:
+    name: str
+    agent_id: str
+    conversation_id: str
+    gateway: Gateway
+    ids: Ids
+    clock: Clock
+
+    async def say(self, frame: MessageFrame, principal: Principal) -> Accepted:
+        if not (frame.text or "").strip() and not frame.contents:
+            raise Problem(422, "invalid_argument", "a message needs text or contents")
+        contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
+        return await self.gateway.ingest(
+            EventEnvelope(
+                # names of other sessions and of the API are other events
+                event_id=f"chat:{self.conversation_id}:{frame.id}" if frame.id else self.ids.new(),
+                event_type="message.received",
+                source="webui",
+                chat=self.name,
+                context=EventContext(self.ids.new(), origin="webui"),
+                surface="webui",
+                agent_id=self.agent_id,
+                principal=principal.owner,
+                event_time=self.clock.now(),
+                actor=Party("user", principal.key_id, principal.name),
+                input={"contents": contents} if frame.text is None else {"text": frame.text, "contents": contents},
+            )
+        )

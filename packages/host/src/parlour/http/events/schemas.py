@@ -1,0 +1,43 @@
+"""An event as it is injected."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour_sdk.protocol.content import AgentInput
+
+Name = Field(default=None, min_length=1, max_length=255)
+
+
+class ActorBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    actor_type: str = Field(default="user", min_length=1, max_length=64)
+    actor_id: str = Field(min_length=1, max_length=255)
+    actor_name: str = Field(default="", max_length=255)
+    metadata: dict[str, Any] = {}
+
+
+class SubjectBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    subject_type: str = Field(min_length=1, max_length=64)
+    subject_id: str = Field(default="", max_length=255)
+    data: dict[str, Any] = {}
+
+
+class EventBody(BaseModel):
+    """`conversation_id` is the caller's own name for the chat; `event_id` its idempotency key."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    event_type: str = Field(default="message.received", min_length=1, max_length=128, pattern=r"^[a-z0-9_.]+$")
+    event_id: str | None = Name
+    bot_id: str | None = Name
+    agent_id: str | None = Name
+    conversation_id: str | None = Name
+    thread_id: str | None = Name
+    actor: ActorBody | None = None
+    subject: SubjectBody | None = None
+    input: AgentInput = AgentInput()
+    data: dict[str, Any] = {}

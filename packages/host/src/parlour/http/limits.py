@@ -1,0 +1,55 @@
+"""Refuses bodies over the limit before they are read whole."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from .errors import answer
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+
+class TooLarge(Exception):
+    """The body is over the limit."""
+
+
+class BodyLimit:
+    def __init__(self, app: Application, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if int(declared) > self._limit:
+            await self._refuse(scope, receive, send)
+            return
+        seen = 0
+        started = False
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._limit:
+                raise TooLarge
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, counted, noted)
+        except TooLarge:
+            if not started:
+                await self._refuse(scope, receive, send)
+
+    async def _refuse(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        response = answer(413, "payload_too_large", f"the body may have at most {self._limit} bytes")
+        await response(scope, receive, send)

@@ -1,0 +1,117 @@
+"""Brings a database file to the schema of this release. Alembic is loaded only when there is something to do."""
+
+import fcntl
+import logging
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from parlour.core.journal import StorageFailed
+
+from .sqlite.connection import connect
+from .sqlite.failures import storage_failure
+
+KNOWN = ("0001",)
+"""Every revision below migrations/versions, oldest first."""
+HEAD = KNOWN[-1]
+
+SCRIPTS = Path(__file__).with_name("migrations")
+BUSY_TIMEOUT = 5.0
+
+
+class NewerDatabase(StorageFailed):
+    """The database was made by a newer Parlour."""
+
+    def __init__(self, path: Path, revision: str) -> None:
+        super().__init__(
+            "storage_newer",
+            f"'{path}' was made by a newer Parlour (its revision is {revision}, this one knows up to {HEAD}): "
+            "update Parlour, or restore a backup from before.",
+        )
+        self.revision = revision
+
+
+def current(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> str | None:
+    """The file's revision; None when it is absent or empty. Raises StorageFailed for what is no Parlour database."""
+    if not path.exists():
+        return None
+    with _in_plain_words(path), closing(connect(path, "rw", busy_timeout)) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not tables:
+            return None
+        rows = connection.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
+        for (revision,) in rows:
+            return str(revision)
+    raise StorageFailed(
+        "storage_foreign", f"'{path}' is a database of another program: choose another file or data directory."
+    )
+
+
+def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    """Creates or upgrades the database if it is not at HEAD. Any number of processes may do so at once."""
+    if _is_current(path, busy_timeout):
+        return
+    with _alone(path):
+        if not _is_current(path, busy_timeout):
+            _upgrade(path, busy_timeout)
+
+
+def _is_current(path: Path, busy_timeout: float) -> bool:
+    revision = current(path, busy_timeout=busy_timeout)
+    if revision is not None and revision not in KNOWN:
+        raise NewerDatabase(path, revision)
+    return revision == HEAD
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Holds a lock on a file beside the database, which stays: to remove it would race with the next who locks it."""
+    try:
+        descriptor = os.open(f"{path}.upgrading", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StorageFailed(
+            "storage_readonly",
+            f"The folder of '{path}' can't be written ({error.strerror}): "
+            "create it, or let the user that runs Parlour write to it.",
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _in_plain_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise storage_failure(error, path) from error
+
+
+def _upgrade(path: Path, busy_timeout: float) -> None:
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # before the import, which already talks
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import StaticPool
+
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    with _in_plain_words(path), closing(connect(path, "rwc", busy_timeout)) as raw:
+        raw.execute("PRAGMA journal_mode=WAL")
+        engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+        # The driver begins no transaction for schema changes, so one is begun here: all of it happens, or nothing.
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        try:
+            with engine.connect() as connection:
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+                connection.commit()
+        except DBAPIError as error:
+            if isinstance(error.orig, sqlite3.Error):
+                raise storage_failure(error.orig, path) from error
+            raise

@@ -1,0 +1,246 @@
+"""Turns statements into SQL text and parameters, once per shape. Leaves connections and execution to the drivers.
+
+A shape is everything but the values: table, column names, operators, and the values' types. So whatever is wrong with
+a statement is found where its shape is first seen, and a known shape costs one look-up and one tuple.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from parlour.core.journal import Condition, Delete, Increment, Insert, Ref, Select, Statement, Table, Update, Upsert
+
+Parameters = tuple[Any, ...]
+Types = tuple[type, ...]
+Test = tuple[str, str, Types]
+"""A condition without its values: column, operator, the types of its parameters."""
+
+HIGHEST = chr(0x10FFFF)
+KINDS: dict[str, type] = {"text": str, "integer": int, "blob": bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Where databases differ."""
+
+    placeholder: Callable[[int], str]
+    give_back: Callable[[Table], str]
+    """Takes back the number that an insert without a new row used up, so that `counted` columns stay gap-free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A compiled shape."""
+
+    text: str
+    references: tuple[int, ...]
+    """Which parameters are Refs, to be replaced when the unit is carried out."""
+    columns: tuple[str, ...]
+    """The names in each row that comes back."""
+    give_back: str = ""
+    """To be executed afterwards; empty when not needed."""
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _sqlite_give_back(table: Table) -> str:
+    # AUTOINCREMENT counts an insert that ended in ON CONFLICT too, although no row has that number.
+    return (
+        f"UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = '{table.name}' "
+        f'AND NOT EXISTS (SELECT 1 FROM "{table.name}" WHERE "{table.counted}" = sqlite_sequence.seq)'
+    )
+
+
+SQLITE = Dialect(placeholder=lambda position: "?", give_back=_sqlite_give_back)
+
+
+def successor(prefix: str) -> str | None:
+    """The lowest text above all that start with `prefix`, or None when nothing is above them."""
+    stem = prefix.rstrip(HIGHEST)
+    if not stem:
+        return None
+    following = ord(stem[-1]) + 1
+    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no characters
+
+
+def _doubled(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Repeats the last item up to a power of two: lists of every length would each be a shape of their own."""
+    missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
+    return items + items[-1:] * missing
+
+
+def _split(where: tuple[Condition, ...]) -> tuple[tuple[Test, ...], list[Any]]:
+    """Conditions taken apart into their shape and their parameters."""
+    tests: list[Test] = []
+    parameters: list[Any] = []
+    for condition in where:
+        operator, value = condition.operator, condition.value
+        if operator == "in":
+            items = _doubled(tuple(value))
+            tests.append((condition.column, operator, tuple(map(type, items))))
+            parameters += items
+        elif operator == "starting":
+            if not isinstance(value, str):
+                raise AssertionError(f"a prefix of '{condition.column}' must be text, not {type(value).__name__}")
+            end = successor(value)
+            if end is None:
+                tests.append((condition.column, ">=", (str,)))
+                parameters.append(value)
+            else:
+                tests.append((condition.column, operator, (str, str)))
+                parameters += (value, end)
+        else:
+            tests.append((condition.column, operator, (type(value),)))
+            parameters.append(value)
+    return tuple(tests), parameters
+
+
+class _Text:
+    """One compilation: numbers the parameters, notes the Refs and refuses what the table cannot hold."""
+
+    def __init__(self, dialect: Dialect, table: Table) -> None:
+        self._dialect = dialect
+        self._table = table
+        self._kinds = {column.name: KINDS[column.kind] for column in table.columns}
+        self._count = 0
+        self.references: list[int] = []
+
+    def names(self, names: Sequence[str]) -> str:
+        for name in names:
+            if name not in self._kinds:
+                raise AssertionError(f"table '{self._table.name}' has no column '{name}'")
+        return _quoted(names)
+
+    def parameter(self, column: str, given: type) -> str:
+        self.names((column,))
+        if given is Ref:
+            self.references.append(self._count)
+        elif not issubclass(given, self._kinds[column]):
+            expected = self._kinds[column].__name__
+            raise AssertionError(f"'{self._table.name}.{column}' takes {expected}, not {given.__name__}")
+        self._count += 1
+        return self._dialect.placeholder(self._count)
+
+    def assignment(self, column: str, given: type) -> str:
+        if column == self._table.counted:
+            raise AssertionError(f"'{self._table.name}.{column}' is numbered by the database")
+        if given is Increment:
+            return f'"{column}" = "{column}" + {self.parameter(column, int)}'
+        return f'"{column}" = {self.parameter(column, given)}'
+
+    def where(self, tests: tuple[Test, ...]) -> str:
+        return " WHERE " + " AND ".join(map(self._test, tests)) if tests else ""
+
+    def returning(self, columns: tuple[str, ...]) -> str:
+        return f" RETURNING {self.names(columns)}" if columns else ""
+
+    def _test(self, test: Test) -> str:
+        column, operator, types = test
+        if operator == "in" and not types:
+            return "1 = 0"
+        places = [self.parameter(column, given) for given in types]
+        if operator == "in":
+            return f'"{column}" IN ({", ".join(places)})'
+        if operator == "starting":
+            return f'"{column}" >= {places[0]} AND "{column}" < {places[1]}'
+        return f'"{column}" {operator} {places[0]}'
+
+
+class Compiler:
+    """Gives the plan and the parameters of a statement or a query."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._plans: dict[Any, Plan] = {}
+
+    def statement(self, statement: Statement) -> tuple[Plan, Parameters, int | None]:
+        """The third is the number of rows that it must touch, where that matters."""
+        match statement:
+            case Insert():
+                return *self._insert(statement), None
+            case Update():
+                return *self._update(statement), statement.expect
+            case Delete():
+                return *self._delete(statement), statement.expect
+            case _:
+                assert_never(statement)
+
+    def select(self, query: Select) -> tuple[Plan, Parameters]:
+        tests, parameters = _split(query.where)
+        limited = query.limit is not None
+        shape = (Select, query.table, tests, query.columns, query.order, query.direction, limited)
+        plan = self._plans.get(shape)
+        if plan is None:
+            text = _Text(self._dialect, query.table)
+            columns = query.columns or query.table.names
+            sql = f'SELECT {text.names(columns)} FROM "{query.table.name}"{text.where(tests)}'
+            if query.order:
+                text.names(query.order)
+                suffix = " DESC" if query.direction == "descending" else ""
+                sql += " ORDER BY " + ", ".join(f'"{name}"{suffix}' for name in query.order)
+            if limited:
+                sql += f" LIMIT {self._dialect.placeholder(len(parameters) + 1)}"
+            plan = self._plans[shape] = Plan(sql, tuple(text.references), columns)
+        if plan.references:
+            raise AssertionError("a query is no part of a unit and can't hold a Ref")
+        if limited:
+            parameters.append(query.limit)
+        return plan, tuple(parameters)
+
+    def _insert(self, statement: Insert) -> tuple[Plan, Parameters]:
+        table, values = statement.table, statement.values
+        parameters = tuple(values.values())
+        shape = (table, tuple(values), tuple(map(type, parameters)), statement.conflict, statement.returning)
+        plan = self._plans.get(shape)
+        if plan is None:
+            text = _Text(self._dialect, table)
+            if set(values) != set(table.names) - {table.counted}:
+                differing = sorted(set(values) ^ (set(table.names) - {table.counted}))
+                raise AssertionError(f"an insert into '{table.name}' must name each column once: {differing}")
+            places = ", ".join(text.parameter(name, type(value)) for name, value in values.items())
+            sql = f'INSERT INTO "{table.name}" ({text.names(tuple(values))}) VALUES ({places})'
+            sql += self._on_conflict(statement, text) + text.returning(statement.returning)
+            give_back = self._dialect.give_back(table) if table.counted and statement.conflict != "fail" else ""
+            plan = self._plans[shape] = Plan(sql, tuple(text.references), statement.returning, give_back)
+        return plan, parameters
+
+    def _on_conflict(self, statement: Insert, text: _Text) -> str:
+        match statement.conflict:
+            case "fail":
+                return ""
+            case "ignore":
+                return " ON CONFLICT DO NOTHING"
+            case Upsert(key, columns):
+                if key not in (statement.table.key, *statement.table.unique):
+                    raise AssertionError(f"{key} is neither the key of '{statement.table.name}' nor unique there")
+                text.names(columns)
+                sets = ", ".join(f'"{name}" = excluded."{name}"' for name in columns)
+                return f" ON CONFLICT ({_quoted(key)}) DO " + (f"UPDATE SET {sets}" if sets else "NOTHING")
+
+    def _update(self, statement: Update) -> tuple[Plan, Parameters]:
+        values = statement.values
+        types = tuple(map(type, values.values()))
+        tests, parameters = _split(statement.where)
+        shape = (Update, statement.table, tuple(values), types, tests, statement.returning)
+        plan = self._plans.get(shape)
+        if plan is None:
+            text = _Text(self._dialect, statement.table)
+            if not values:
+                raise AssertionError(f"an update of '{statement.table.name}' must set a column")
+            sets = ", ".join(text.assignment(name, given) for name, given in zip(values, types, strict=True))
+            sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}{text.returning(statement.returning)}'
+            plan = self._plans[shape] = Plan(sql, tuple(text.references), statement.returning)
+        given = (value.by if type(value) is Increment else value for value in values.values())
+        return plan, (*given, *parameters)
+
+    def _delete(self, statement: Delete) -> tuple[Plan, Parameters]:
+        tests, parameters = _split(statement.where)
+        shape = (Delete, statement.table, tests, statement.returning)
+        plan = self._plans.get(shape)
+        if plan is None:
+            text = _Text(self._dialect, statement.table)
+            sql = f'DELETE FROM "{statement.table.name}"{text.where(tests)}{text.returning(statement.returning)}'
+            plan = self._plans[shape] = Plan(sql, tuple(text.references), statement.returning)
+        return plan, tuple(parameters)

@@ -1,0 +1,144 @@
+"""The journal's port on SQLite: compiles on the event loop, leaves the work to threads, wakes the loop once a batch."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from parlour.core.journal import Receipt, Ref, Row, Select, StorageFailed, Unit
+from parlour.stores.sql import SQLITE, Compiler, Parameters
+
+from .checkpoints import LONG, Checkpoints, Log
+from .connection import connect
+from .failures import storage_failure
+from .readers import Answer, Question, Readers
+from .writer import Job, Outcome, Writer
+
+READERS = 2
+PRAGMAS = (
+    "foreign_keys=OFF",
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "wal_autocheckpoint=0",  # checkpoints.py does it
+    f"journal_size_limit={4 * LONG}",  # after a reader kept the log from beginning anew for long
+)
+
+
+class SqliteJournal:
+    """Use as `async with SqliteJournal(path) as journal`, on a database that `migrate.ensure` has prepared."""
+
+    def __init__(self, path: Path, *, busy_timeout: float = 5.0) -> None:
+        self._path = path
+        self._busy_timeout = busy_timeout
+        self._compiler = Compiler(SQLITE)
+        self._is_open = False
+
+    async def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self._connect)
+        for part in (self._checkpoints, self._writer, self._readers):
+            part.start()
+        self._is_open = True
+
+    async def close(self) -> None:
+        """Finishes what was handed over; refuses everything after."""
+        if self._is_open:
+            self._is_open = False
+            await asyncio.to_thread(self._finish)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def transactions(self) -> int:
+        """How many were committed; fewer than units under load, since units share them."""
+        return self._writer.transactions
+
+    async def commit(self, unit: Unit) -> Receipt:
+        self._require_open()
+        compile_statement = self._compiler.statement
+        steps = [compile_statement(statement) for statement in unit.statements]
+        for index, (plan, parameters, _) in enumerate(steps):
+            if plan.references:
+                _require_references(unit, index, parameters)
+        future: asyncio.Future[Receipt] = self._loop.create_future()
+        self._writer.submit(Job(unit.name, steps, future))
+        return await future
+
+    async def read(self, query: Select) -> list[Row]:
+        self._require_open()
+        plan, parameters = self._compiler.select(query)
+        future: asyncio.Future[list[Row]] = self._loop.create_future()
+        self._readers.submit(Question(plan, parameters, future))
+        return await future
+
+    def _connect(self) -> None:
+        connections: list[sqlite3.Connection] = []
+        try:
+            connections += (connect(self._path, "rw", self._busy_timeout) for _ in range(2))
+            writer, checkpoints = connections
+            for pragma in PRAGMAS:
+                writer.execute(f"PRAGMA {pragma}").fetchall()
+            writer.execute("BEGIN IMMEDIATE")  # what can't be written is to be known now, not at the first message
+            writer.execute("ROLLBACK")
+            connections += (connect(self._path, "ro", self._busy_timeout) for _ in range(READERS))
+            for reader in connections[2:]:
+                reader.execute("PRAGMA query_only=ON")
+            [(page_size,)] = writer.execute("PRAGMA page_size")
+            self._checkpoints = Checkpoints(checkpoints, Log(f"{self._path}-wal", page_size))
+        except (sqlite3.Error, OSError) as error:
+            for connection in connections:
+                connection.close()
+            raise storage_failure(error, self._path) from error
+        self._writer = Writer(writer, self._path, self._deliver, self._checkpoints.after_transaction)
+        self._readers = Readers(connections[2:], self._path, self._deliver_answer)
+
+    def _finish(self) -> None:
+        self._writer.finish()
+        self._readers.finish()
+        self._checkpoints.finish()
+
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise StorageFailed("storage_closed", f"The database '{self._path}' is not open: Parlour is stopping.")
+
+    def _deliver(self, batch: list[Job], outcomes: list[Outcome]) -> None:
+        self._wake(_resolve, batch, outcomes)
+
+    def _deliver_answer(self, question: Question, answer: Answer) -> None:
+        self._wake(_resolve, [question], [answer])
+
+    def _wake(self, callback: Callable[[Any, Any], None], waiting: Any, outcomes: Any) -> None:
+        # A loop that is closed already has nobody who waits.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(callback, waiting, outcomes)
+
+
+def _resolve(waiting: Sequence[Job | Question], outcomes: Sequence[Any]) -> None:
+    for one, outcome in zip(waiting, outcomes, strict=True):
+        future: asyncio.Future[Any] = one.future
+        if future.done():  # whoever waited was cancelled
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+
+
+def _require_references(unit: Unit, index: int, parameters: Parameters) -> None:
+    for reference in parameters:
+        if type(reference) is not Ref:
+            continue
+        if not 0 <= reference.statement < index:
+            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to no earlier one: {reference}")
+        if reference.column not in unit.statements[reference.statement].returning:
+            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to what is not returned: {reference}")

@@ -1,0 +1,71 @@
+"""Answers queries on read-only connections, a thread each, away from the writer."""
+
+import logging
+import sqlite3
+import threading
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+from parlour.core.journal import Row
+from parlour.stores.sql import Parameters, Plan
+
+from .failures import storage_failure
+
+logger = logging.getLogger(__name__)
+
+Answer = list[Row] | Exception
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    plan: Plan
+    parameters: Parameters
+    future: Future[list[Row]]
+
+
+class Readers:
+    def __init__(
+        self, connections: Sequence[sqlite3.Connection], path: Path, deliver: Callable[[Question, Answer], None]
+    ) -> None:
+        self._connections = connections
+        self._path = path
+        self._deliver = deliver
+        self._queue: SimpleQueue[Question | None] = SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._run, args=(connection,), name=f"journal-reader-{number}", daemon=True)
+            for number, connection in enumerate(connections, start=1)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, question: Question) -> None:
+        self._queue.put(question)
+
+    def finish(self) -> None:
+        """Waits until all that was asked is answered. Nothing may be asked after."""
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+        for connection in self._connections:
+            connection.close()
+
+    def _run(self, connection: sqlite3.Connection) -> None:
+        while (question := self._queue.get()) is not None:
+            self._deliver(question, self._answer(connection, question))
+
+    def _answer(self, connection: sqlite3.Connection, question: Question) -> Answer:
+        plan = question.plan
+        try:
+            rows = connection.execute(plan.text, question.parameters).fetchall()
+            return [dict(zip(plan.columns, row, strict=True)) for row in rows]
+        except (sqlite3.Error, OverflowError, UnicodeError) as error:
+            return storage_failure(error, self._path)
+        except Exception as error:
+            logger.exception("the journal's reader failed at %s", plan.text)
+            return storage_failure(error, self._path)

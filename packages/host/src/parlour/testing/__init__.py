@@ -1,0 +1,8 @@
+"""Stand-ins that behave like the real parts, for tests and simulations. Public: plugin and platform authors use them.
+
+The contract suites are modules of their own (`parlour.testing.journal_contract`), since they need pytest.
+"""
+
+from .memory_journal import MemoryDatabase, MemoryJournal
+
+__all__ = ["MemoryDatabase", "MemoryJournal"]

@@ -1,0 +1,352 @@
+"""The journal in memory: the same outcomes as on SQLite, without threads, files or time.
+
+What was committed lives in a MemoryDatabase and outlives the journal, as a file outlives a Host that crashed. A
+statement that is wrong in itself (columns, types) raises an AssertionError. Rows that no `order` puts in place come in
+no promised order, here as there.
+"""
+
+import asyncio
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, assert_never
+
+from parlour.core.journal import (
+    Condition,
+    Delete,
+    GuardFailed,
+    Increment,
+    Insert,
+    Receipt,
+    Ref,
+    Row,
+    Select,
+    Statement,
+    StorageFailed,
+    Table,
+    Unit,
+    Update,
+    Upsert,
+)
+
+Columns = tuple[str, ...]
+Values = tuple[Any, ...]
+
+_KINDS: dict[str, type] = {"text": str, "integer": int, "blob": bytes}
+_TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda value, options: value in options,
+    "starting": str.startswith,
+}
+
+
+class MemoryJournal:
+    """A Host's way to a MemoryDatabase. Throw it away to crash."""
+
+    def __init__(self, database: "MemoryDatabase | None" = None) -> None:
+        self.database = MemoryDatabase() if database is None else database
+
+    async def commit(self, unit: Unit) -> Receipt:
+        # Carried out at once and acknowledged a turn of the loop later: a caller cancelled between has committed.
+        try:
+            return self.database.commit(unit)
+        finally:
+            await asyncio.sleep(0)
+
+    async def read(self, query: Select) -> list[Row]:
+        rows = self.database.read(query)
+        await asyncio.sleep(0)  # others may write before the caller sees the answer, as with any database
+        return rows
+
+
+class MemoryDatabase:
+    """What is durable."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, _Rows] = {}
+
+    def commit(self, unit: Unit) -> Receipt:
+        for index, statement in enumerate(unit.statements):
+            _require_statement(statement, unit.statements[:index])
+        attempt = _Attempt(self, unit)
+        try:
+            return attempt.carry_out()
+        except (GuardFailed, StorageFailed):
+            attempt.undo()
+            raise
+
+    def read(self, query: Select) -> list[Row]:
+        _require_query(query)
+        conditions = [(each.column, each.operator, _storable(each.value)) for each in query.where]
+        found = list(self.rows(query.table).matching(conditions))
+        if query.order:
+            found.sort(key=lambda row: _values(row, query.order), reverse=query.direction == "descending")
+        return [_part(row, query.columns or query.table.names) for row in found[: query.limit]]
+
+    def rows(self, table: Table) -> "_Rows":
+        found = self._tables.get(table.name)
+        if found is None:
+            found = self._tables[table.name] = _Rows(table)
+        return found
+
+
+class _Attempt:
+    """One unit under way, and how to undo it."""
+
+    def __init__(self, database: MemoryDatabase, unit: Unit) -> None:
+        self._database = database
+        self._unit = unit
+        self._receipt: list[list[Row]] = []
+        self._done: list[tuple[_Rows, Row | None, Row | None]] = []
+
+    def carry_out(self) -> Receipt:
+        for statement in self._unit.statements:
+            touched = self._execute(statement)
+            self._receipt.append([_part(row, statement.returning) for row in touched] if statement.returning else [])
+        return self._receipt
+
+    def undo(self) -> None:
+        for rows, before, after in reversed(self._done):
+            rows.replace(after, before)
+            if before is None and rows.table.counted:
+                rows.last_number -= 1
+
+    def _execute(self, statement: Statement) -> list[Row]:
+        rows = self._database.rows(statement.table)
+        match statement:
+            case Insert():
+                return self._insert(rows, statement)
+            case Update():
+                changes = {name: self._resolved(value) for name, value in statement.values.items()}
+                return [self._put(rows, row, _changed(row, changes)) for row in self._found(rows, statement)]
+            case Delete():
+                found = self._found(rows, statement)
+                for row in found:
+                    self._replace(rows, row, None)
+                return found
+            case _:
+                assert_never(statement)
+
+    def _insert(self, rows: "_Rows", statement: Insert) -> list[Row]:
+        row = {name: self._resolved(value) for name, value in statement.values.items()}
+        counted = rows.table.counted
+        if counted is not None:
+            row[counted] = rows.last_number + 1
+        match statement.conflict:
+            case "fail":
+                pass
+            case "ignore":
+                if rows.conflicts(row):
+                    return []
+            case Upsert(key, columns):
+                there = rows.holder(key, row)
+                if there is not None:
+                    return [self._put(rows, there, {**there, **_part(row, columns)})] if columns else []
+        self._put(rows, None, row)
+        if counted is not None:
+            rows.last_number += 1
+        return [row]
+
+    def _found(self, rows: "_Rows", statement: Update | Delete) -> list[Row]:
+        conditions = [(each.column, each.operator, self._resolved(each.value)) for each in statement.where]
+        found = list(rows.matching(conditions))
+        if statement.expect is not None and len(found) != statement.expect:
+            raise self._guard_failed()
+        return found
+
+    def _put(self, rows: "_Rows", before: Row | None, after: Row) -> Row:
+        if rows.conflicts(after, apart_from=before):
+            raise self._guard_failed()
+        self._replace(rows, before, after)
+        return after
+
+    def _replace(self, rows: "_Rows", before: Row | None, after: Row | None) -> None:
+        rows.replace(before, after)
+        self._done.append((rows, before, after))
+
+    def _resolved(self, value: Any) -> Any:
+        if type(value) is not Ref:
+            return _storable(value)
+        rows = self._receipt[value.statement]
+        if not rows:  # what it refers to touched nothing, so neither can this
+            raise self._guard_failed()
+        return rows[0][value.column]
+
+    def _guard_failed(self) -> GuardFailed:
+        return GuardFailed(self._unit.name, len(self._receipt))
+
+
+class _Rows:
+    """One table's rows. They are replaced, never changed, so an earlier one can be put back."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.last_number = 0
+        """Of the counted column."""
+        self._all: dict[Values, Row] = {}
+        self._constraints = (table.key, *table.unique)
+        self._declared = (*self._constraints, *table.indexes)
+        self._lookups: dict[Columns, dict[Values, dict[Values, Row]]] = {columns: {} for columns in self._constraints}
+        self._routes: dict[Columns, Columns] = {}
+
+    def holder(self, constraint: Columns, row: Row) -> Row | None:
+        """The row that has what `row` wants for itself."""
+        for there in self._lookups[constraint].get(_values(row, constraint), {}).values():
+            return there
+        return None
+
+    def conflicts(self, row: Row, apart_from: Row | None = None) -> bool:
+        holders = (self.holder(constraint, row) for constraint in self._constraints)
+        return any(holder is not None and holder is not apart_from for holder in holders)
+
+    def replace(self, before: Row | None, after: Row | None) -> None:
+        if before is not None:
+            key = _values(before, self.table.key)
+            del self._all[key]
+            for columns, lookup in self._lookups.items():
+                values = _values(before, columns)
+                del lookup[values][key]
+                if not lookup[values]:
+                    del lookup[values]
+        if after is not None:
+            key = _values(after, self.table.key)
+            self._all[key] = after
+            for columns, lookup in self._lookups.items():
+                lookup.setdefault(_values(after, columns), {})[key] = after
+
+    def matching(self, conditions: Sequence[tuple[str, str, Any]]) -> Iterable[Row]:
+        for row in self._candidates(conditions):
+            if all(_TESTS[test](row[column], value) for column, test, value in conditions):
+                yield row
+
+    def _candidates(self, conditions: Sequence[tuple[str, str, Any]]) -> Iterable[Row]:
+        """The rows worth testing: by the best declared key or index for the columns whose values are known."""
+        choices: dict[str, Iterable[Any]] = {}
+        for column, test, value in conditions:
+            if test == "=":
+                choices[column] = (value,)
+            elif test == "in":
+                choices[column] = dict.fromkeys(value)
+        columns = self._route(tuple(choices))
+        if not columns:
+            return self._all.values()
+        lookup = self._lookups[columns]
+        combinations = product(*(choices[column] for column in columns))
+        return (row for values in combinations for row in lookup.get(values, {}).values())
+
+    def _route(self, known: Columns) -> Columns:
+        route = self._routes.get(known)
+        if route is None:
+            prefixes = (columns[:length] for columns in self._declared for length in range(1, len(columns) + 1))
+            route = max((prefix for prefix in prefixes if set(prefix) <= set(known)), key=len, default=())
+            self._routes[known] = route
+            if route and route not in self._lookups:
+                lookup = self._lookups[route] = {}
+                for key, row in self._all.items():
+                    lookup.setdefault(_values(row, route), {})[key] = row
+        return route
+
+
+def _values(row: Row, columns: Columns) -> Values:
+    return tuple(map(row.__getitem__, columns))
+
+
+def _part(row: Row, columns: Columns) -> Row:
+    return {column: row[column] for column in columns}
+
+
+def _changed(row: Row, changes: Mapping[str, Any]) -> Row:
+    changed = dict(row)
+    for name, value in changes.items():
+        changed[name] = _storable(row[name] + value.by) if type(value) is Increment else value
+    return changed
+
+
+def _storable(value: Any) -> Any:
+    """The value as a database gives it back; refuses what none can hold although its type is right."""
+    if type(value) is str and value.isascii():
+        return value
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise StorageFailed("storage_failed", f"The number {value} does not fit into 64 bits.")
+        return int(value)
+    if isinstance(value, str):
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise StorageFailed("storage_failed", "A text holds half a surrogate pair, which is no character.")
+        return str.__str__(value)
+    if isinstance(value, tuple):
+        return tuple(map(_storable, value))
+    return value
+
+
+_known_shapes: set[Any] = set()
+"""Of inserts and updates that were found right, so that each is looked at once."""
+
+
+@cache
+def _kinds(table: Table) -> dict[str, type]:
+    return {column.name: _KINDS[column.kind] for column in table.columns}
+
+
+def _require_statement(statement: Statement, earlier: Sequence[Statement]) -> None:
+    """Refuses what SQLite would refuse for its shape, whatever the rows are."""
+    _require_columns(statement.table, statement.returning)
+    if not isinstance(statement, Insert):
+        _require_conditions(statement.table, statement.where, earlier)
+    if not isinstance(statement, Delete):
+        conflict = statement.conflict if isinstance(statement, Insert) else None
+        shape = (statement.table, conflict, tuple(statement.values), tuple(map(type, statement.values.values())))
+        if shape not in _known_shapes:
+            _require_values(statement, earlier)
+            if Ref not in shape[-1]:
+                _known_shapes.add(shape)
+
+
+def _require_values(statement: Insert | Update, earlier: Sequence[Statement]) -> None:
+    table, kinds = statement.table, _kinds(statement.table)
+    _require_columns(table, tuple(statement.values))
+    if isinstance(statement, Insert):
+        missing = kinds.keys() - {table.counted} - statement.values.keys()
+        assert not missing, f"an insert into '{table.name}' lacks {sorted(missing)}"
+        if isinstance(statement.conflict, Upsert):
+            key = statement.conflict.key
+            assert key in (table.key, *table.unique), f"{key} is neither the key of '{table.name}' nor unique there"
+            _require_columns(table, statement.conflict.columns)
+    assert statement.values, f"an update of '{table.name}' must set a column"
+    assert table.counted not in statement.values, f"'{table.name}.{table.counted}' is numbered by the database"
+    for name, value in statement.values.items():
+        given = value.by if isinstance(value, Increment) and isinstance(statement, Update) else value
+        _require_value(table, name, kinds[name], given, earlier)
+
+
+def _require_query(query: Select) -> None:
+    _require_columns(query.table, query.columns)
+    _require_columns(query.table, query.order)
+    _require_conditions(query.table, query.where, ())
+
+
+def _require_columns(table: Table, columns: Columns) -> None:
+    unknown = set(columns) - _kinds(table).keys()
+    assert not unknown, f"table '{table.name}' has no column {sorted(unknown)}"
+
+
+def _require_conditions(table: Table, conditions: Sequence[Condition], earlier: Sequence[Statement]) -> None:
+    kinds = _kinds(table)
+    for condition in conditions:
+        _require_columns(table, (condition.column,))
+        for value in condition.value if condition.operator == "in" else (condition.value,):
+            _require_value(table, condition.column, kinds[condition.column], value, earlier)
+
+
+def _require_value(table: Table, column: str, kind: type, value: Any, earlier: Sequence[Statement]) -> None:
+    if isinstance(value, kind):
+        return
+    assert isinstance(value, Ref), f"'{table.name}.{column}' takes {kind.__name__}, not {type(value).__name__}"
+    returned = earlier[value.statement].returning if 0 <= value.statement < len(earlier) else ()
+    assert value.column in returned, f"'{table.name}.{column}' refers to what no earlier statement returns: {value}"

@@ -1,0 +1,194 @@
+"""Random units have the same outcomes and leave the same rows in memory and on SQLite."""
+
+import asyncio
+import itertools
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parlour.core.journal import (
+    Column,
+    Condition,
+    Delete,
+    GuardFailed,
+    Increment,
+    Insert,
+    Journal,
+    Ref,
+    Select,
+    Statement,
+    Table,
+    Unit,
+    Update,
+    Upsert,
+)
+from parlour.stores.sqlite import SqliteJournal
+from parlour.testing import MemoryJournal
+
+NUMBERED = Table(
+    "numbered",
+    (Column("number", "integer"), Column("name"), Column("count", "integer")),
+    key=("number",),
+    unique=(("name",),),
+    indexes=(("count", "number"),),
+    counted="number",
+)
+PLACES = Table(
+    "places",
+    (Column("x"), Column("y", "integer"), Column("data", "blob"), Column("label"), Column("count", "integer")),
+    key=("x", "y"),
+    unique=(("label", "y"),),
+    indexes=(("data",),),
+)
+TABLES = (NUMBERED, PLACES)
+TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
+
+VALUES = {
+    "text": st.sampled_from(["", "a", "ab", "b", "中", "\U0010ffff", "\U0010ffffa"]),
+    "integer": st.sampled_from([-1, 0, 1, 2, 3]),
+    "blob": st.sampled_from([b"", b"\0", b"a"]),
+}
+OPERATORS = ["=", "!=", "<", "<=", ">", ">="]
+
+
+def created(table: Table) -> str:
+    counted = f"{table.counted} INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"
+    parts = [
+        counted if column.name == table.counted else f"{column.name} {TYPES[column.kind]} NOT NULL"
+        for column in table.columns
+    ]
+    parts += [] if table.counted else [f"PRIMARY KEY ({', '.join(table.key)})"]
+    parts += [f"UNIQUE ({', '.join(columns)})" for columns in table.unique]
+    return f"CREATE TABLE {table.name} ({', '.join(parts)}) STRICT"
+
+
+def condition(table: Table) -> st.SearchStrategy[Condition]:
+    def on(column: Column) -> st.SearchStrategy[Condition]:
+        values = VALUES[column.kind]
+        tests = [
+            st.builds(Condition, st.just(column.name), st.sampled_from(OPERATORS), values),
+            st.builds(Condition, st.just(column.name), st.just("in"), st.lists(values, max_size=3).map(tuple)),
+        ]
+        if column.kind == "text":
+            tests.append(st.builds(Condition, st.just(column.name), st.just("starting"), values))
+        return st.one_of(tests)
+
+    return st.sampled_from(table.columns).flatmap(on)
+
+
+def conditions(table: Table) -> st.SearchStrategy[tuple[Condition, ...]]:
+    return st.lists(condition(table), max_size=2).map(tuple)
+
+
+def inserts(table: Table) -> st.SearchStrategy[Statement]:
+    columns = [column for column in table.columns if column.name != table.counted]
+    upserts = [
+        st.builds(Upsert, st.just(key), st.lists(st.sampled_from(columns), unique=True, max_size=2).map(_names))
+        for key in (*table.unique, *(() if table.counted else (table.key,)))
+    ]
+    row = st.fixed_dictionaries({column.name: VALUES[column.kind] for column in columns})
+    conflict = st.one_of(st.just("fail"), st.just("ignore"), *upserts)
+    return st.builds(Insert, st.just(table), row, conflict, st.sampled_from([(), table.names]))
+
+
+def updates(table: Table) -> st.SearchStrategy[Statement]:
+    # Several rows moved onto places that belong to others in the same statement depend on the order of the rows; so
+    # columns that must be unique are changed in one row at a time, which the key selects.
+    free = [column for column in table.columns if not any(column.name in each for each in (table.key, *table.unique))]
+    harmless = st.fixed_dictionaries({}, optional={column.name: VALUES[column.kind] for column in free})
+    counting = st.fixed_dictionaries({"count": st.builds(Increment, st.integers(-2, 2))})
+    many = st.builds(
+        Update,
+        st.just(table),
+        st.one_of(harmless.filter(bool), counting),
+        conditions(table),
+        st.sampled_from([None, 0, 1, 2]),
+        st.sampled_from([(), table.names]),
+    )
+    movable = [column for column in table.columns if column.name != table.counted]
+    kinds = {column.name: column.kind for column in table.columns}
+    one = st.builds(
+        Update,
+        st.just(table),
+        st.sampled_from(movable).flatmap(lambda column: st.fixed_dictionaries({column.name: VALUES[column.kind]})),
+        st.tuples(*(st.builds(Condition, st.just(name), st.just("="), VALUES[kinds[name]]) for name in table.key)),
+        st.sampled_from([None, 1]),
+    )
+    return st.one_of(many, one)
+
+
+def deletes(table: Table) -> st.SearchStrategy[Statement]:
+    expect = st.sampled_from([None, 0, 1, 2])
+    return st.builds(Delete, st.just(table), conditions(table), expect, st.sampled_from([(), table.key]))
+
+
+def _names(columns: list[Column]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns)
+
+
+def referring(statements: list[Statement]) -> tuple[Statement, ...]:
+    """The same with the count of later inserts taken from what an earlier insert returned."""
+    result: list[Statement] = []
+    for statement in statements:
+        earlier = next((index for index, each in enumerate(result) if "count" in each.returning), None)
+        if earlier is not None and isinstance(statement, Insert) and statement.values["count"] == 3:
+            values = {**statement.values, "count": Ref(earlier, "count")}
+            statement = Insert(statement.table, values, statement.conflict, statement.returning)
+        result.append(statement)
+    return tuple(result)
+
+
+statements = st.sampled_from(TABLES).flatmap(
+    lambda table: st.one_of(inserts(table), inserts(table), updates(table), deletes(table))
+)
+units = st.lists(statements, min_size=1, max_size=4).map(lambda each: Unit("random", referring(each)))
+queries = st.sampled_from(TABLES).flatmap(
+    lambda table: st.builds(
+        Select,
+        st.just(table),
+        conditions(table),
+        st.just(()),
+        st.just(table.key),
+        st.sampled_from(["ascending", "descending"]),
+        st.sampled_from([None, 0, 1, 3]),
+    )
+)
+
+
+async def outcome(journal: Journal, unit: Unit) -> Any:
+    try:
+        receipt = await journal.commit(unit)
+    except GuardFailed as failure:
+        return failure.statement
+    return [sorted(map(repr, rows)) for rows in receipt]
+
+
+async def run(path: Path, batches: list[list[Unit]], asked: list[Select]) -> None:
+    memory = MemoryJournal()
+    async with SqliteJournal(path) as sqlite:
+        for batch in batches:
+            expected, found = [
+                await asyncio.gather(*(outcome(journal, unit) for unit in batch)) for journal in (memory, sqlite)
+            ]
+            assert found == expected
+        for query in (*(Select(table, order=table.key) for table in TABLES), *asked):
+            assert await sqlite.read(query) == await memory.read(query)
+
+
+count = itertools.count()
+
+
+@settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.lists(units, min_size=1, max_size=4), min_size=1, max_size=5), st.lists(queries, max_size=4))
+def test_memory_and_sqlite_agree(batches: list[list[Unit]], asked: list[Select]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "agree.db"
+        with closing(sqlite3.connect(path)) as connection:
+            for table in TABLES:
+                connection.execute(created(table))
+        asyncio.run(run(path, batches, asked))

@@ -1,0 +1,20 @@
+"""The memory journal keeps the journal's contract, and its content outlives it."""
+
+import pytest
+
+from parlour.core.facts.tables import META
+from parlour.core.journal import Journal, Unit
+from parlour.testing import MemoryDatabase, MemoryJournal
+from parlour.testing.journal_contract import JournalContract, contents, meta
+
+
+class TestMemoryJournal(JournalContract):
+    @pytest.fixture
+    async def journal(self) -> Journal:
+        return MemoryJournal()
+
+
+async def test_what_was_committed_survives_the_journal() -> None:
+    database = MemoryDatabase()
+    await MemoryJournal(database).commit(Unit("test", (meta("kept"),)))
+    assert await contents(MemoryJournal(database), META) == [{"name": "kept", "value": ""}]

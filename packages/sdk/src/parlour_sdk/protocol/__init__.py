@@ -1,0 +1,1 @@
+"""The contract between Host and plugins: entities only, one module per noun."""

@@ -1,0 +1,24 @@
+"""Bytes to calls and back: one connection, both directions, many calls and streams in flight."""
+
+from parlour_sdk.wire.dispatcher import Dispatcher
+from parlour_sdk.wire.errors import ConnectionClosed, FrameTooLarge, MalformedFrame, WireError
+from parlour_sdk.wire.limits import Limits
+from parlour_sdk.wire.memory import memory_pair
+from parlour_sdk.wire.peer import Peer
+from parlour_sdk.wire.stdio import StdioTransport
+from parlour_sdk.wire.stream import Stream
+from parlour_sdk.wire.transport import Transport
+
+__all__ = [
+    "ConnectionClosed",
+    "Dispatcher",
+    "FrameTooLarge",
+    "Limits",
+    "MalformedFrame",
+    "Peer",
+    "StdioTransport",
+    "Stream",
+    "Transport",
+    "WireError",
+    "memory_pair",
+]

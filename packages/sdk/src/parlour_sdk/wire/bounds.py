@@ -1,0 +1,56 @@
+"""Refuses frames that would be expensive to parse, by counting bytes. Knows nothing of frame fields.
+
+Frames with few brackets pass after two counts. Only a frame over a cheap bound is scanned outside its strings, and
+that scan is a handful of C-speed passes as well, so refusing a bomb costs less than reading it did.
+"""
+
+from typing import Final
+
+from parlour_sdk.wire.errors import FrameTooLarge, MalformedFrame
+from parlour_sdk.wire.limits import Limits
+
+_AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NOT_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"{}[]")
+
+
+def check_bounds(frame: bytes, limits: Limits) -> None:
+    """Raise `MalformedFrame` if the frame is too large, too deep or has too many elements."""
+    size = len(frame)
+    if size > limits.frame_bytes:
+        raise FrameTooLarge(limits.frame_bytes)
+    openings = frame.count(b"[") + frame.count(b"{")
+    # Every element takes at least two bytes, so in a short frame the commas needn't be counted.
+    few = size <= 2 * limits.max_elements or openings + frame.count(b",") <= limits.max_elements
+    if not few or openings > limits.max_depth:
+        _check_structure(frame, limits)
+
+
+def _check_structure(frame: bytes, limits: Limits) -> None:
+    structure = _outside_strings(frame, limits)
+    if structure.count(b"[") + structure.count(b"{") + structure.count(b",") > limits.max_elements:
+        raise _too_many_elements(limits)
+    brackets = structure.translate(_AS_SQUARE, _NOT_BRACKETS)
+    for _ in range(limits.max_depth):  # each pass takes away the innermost level
+        without_innermost = brackets.replace(b"[]", b"")
+        if len(without_innermost) == len(brackets):
+            break
+        brackets = without_innermost
+    if brackets:
+        raise MalformedFrame(f"a frame may be nested {limits.max_depth} levels deep, with every bracket closed")
+
+
+def _outside_strings(frame: bytes, limits: Limits) -> bytes:
+    """The frame without its strings.
+
+    Correct for as long as the JSON is: a backslash starts an escape, so pairs from the left are escapes of itself.
+    Where the JSON is broken the parser stops, so a miscount behind that point costs nothing.
+    """
+    if b"\\" in frame:
+        frame = frame.replace(b"\\\\", b"").replace(b'\\"', b"")
+    if frame.count(b'"') > 4 * limits.max_elements + 4:  # a key and a value per element, two quotes each
+        raise _too_many_elements(limits)
+    return b"".join(frame.split(b'"')[::2])
+
+
+def _too_many_elements(limits: Limits) -> MalformedFrame:
+    return MalformedFrame(f"a frame may hold at most {limits.max_elements} elements")

@@ -1,0 +1,195 @@
+"""The requests this side has made and what became of them. Serving the other side's is `serving`'s part."""
+
+import asyncio
+import itertools
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from parlour_sdk.wire.errors import DEADLINE_EXCEEDED, NOT_SUPPORTED, ConnectionClosed, WireError
+from parlour_sdk.wire.frames import Part, Response, encode_cancel, encode_credit, encode_request
+from parlour_sdk.wire.limits import Limits
+from parlour_sdk.wire.stream import Stream
+from parlour_sdk.wire.transport import Transport
+
+PING: Final = "ping"
+_PINGS_IN_FLIGHT: Final = 8
+
+
+@dataclass(slots=True)
+class _Call:
+    answer: asyncio.Future[Any]
+    slots: asyncio.Semaphore
+
+
+@dataclass(slots=True)
+class _Abandoned:
+    """A cancelled request whose terminal frame hasn't come; a call keeps its slot until then."""
+
+    timer: asyncio.TimerHandle
+    slots: asyncio.Semaphore | None
+
+
+class Calling:
+    def __init__(self, transport: Transport, limits: Limits, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._limits = limits
+        self._loop = loop
+        self._seq_ids = itertools.count(1)
+        self._calls: dict[int, _Call] = {}
+        self._streams: dict[int, Stream] = {}
+        self._abandoned: dict[int, _Abandoned] = {}
+        self._slots = asyncio.Semaphore(limits.unary_calls)
+        self._ping_slots = asyncio.Semaphore(_PINGS_IN_FLIGHT)  # a busy connection must still prove that it lives
+        self._closed_because: str | None = None
+        self.ignored_frames = 0
+
+    async def call(self, action: str, data: Any, timeout: float | None) -> Any:
+        self._require_open()
+        seq_id = next(self._seq_ids)
+        frame = encode_request(seq_id, action, data, self._limits)
+        slots = self._ping_slots if action == PING else self._slots
+        expires = None if timeout is None else self._loop.time() + timeout
+        if slots.locked() or self._transport.congested:
+            await self._wait_for_turn(slots, expires)
+        else:
+            await slots.acquire()
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        self._calls[seq_id] = _Call(answer, slots)
+        self._transport.send(frame)
+        timer = None if expires is None else self._loop.call_at(expires, self._expire, seq_id)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            self._abandon_call(seq_id)
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def stream(self, action: str, data: Any) -> Stream:
+        self._require_open()
+        seq_id = next(self._seq_ids)
+        frame = encode_request(seq_id, action, data, self._limits)
+        stream = Stream(self._limits.window, partial(self._grant, seq_id), partial(self._abandon_stream, seq_id))
+        self._streams[seq_id] = stream
+        self._transport.send(frame)
+        return stream
+
+    def on_response(self, response: Response) -> None:
+        error = WireError(response.code, response.message, response.data) if isinstance(response.code, str) else None
+        call = self._calls.pop(response.seq_id, None)
+        if call is None:
+            if error is None and response.seq_id in self._streams:
+                error = WireError(NOT_SUPPORTED, "the action gives a single answer; use call instead of stream")
+            self._end(response.seq_id, error)
+            return
+        call.slots.release()
+        if call.answer.done():  # cancelled in this very turn of the loop
+            return
+        if error is None:
+            call.answer.set_result(response.data)
+        else:
+            call.answer.set_exception(error)
+
+    def on_part(self, part: Part) -> None:
+        stream = self._streams.get(part.seq_id)
+        if stream is not None and not part.end:
+            stream.feed(part.data)
+        elif part.seq_id in self._calls:
+            error = WireError(NOT_SUPPORTED, "the action answers with a stream; use stream instead of call")
+            self._fail_call(part.seq_id, error, finished=part.end)
+        elif part.end:
+            self._end(part.seq_id, None)
+        elif part.seq_id not in self._abandoned:
+            self.ignored_frames += 1
+
+    def on_broken_answer(self, seq_id: int, error: WireError) -> None:
+        """An answer that can't be read: what asked for it fails, and the other side may stop."""
+        if seq_id in self._calls:
+            self._fail_call(seq_id, error, finished=False)
+        elif seq_id in self._streams:
+            self._streams[seq_id].abort(error)
+        elif seq_id not in self._abandoned:
+            self.ignored_frames += 1
+
+    def close(self, reason: str) -> None:
+        self._closed_because = reason
+        calls, self._calls = self._calls, {}
+        for call in calls.values():
+            if not call.answer.done():
+                call.answer.set_exception(ConnectionClosed(reason))
+            call.slots.release()
+        streams, self._streams = self._streams, {}
+        for stream in streams.values():
+            stream.finish(ConnectionClosed(reason))
+        for seq_id in list(self._abandoned):
+            self._forget(seq_id)
+
+    def _require_open(self) -> None:
+        if self._closed_because is not None:
+            raise ConnectionClosed(self._closed_because)
+
+    async def _wait_for_turn(self, slots: asyncio.Semaphore, expires: float | None) -> None:
+        """Take a slot, first come first served, and wait until the transport takes more."""
+        try:
+            async with asyncio.timeout_at(expires):
+                await slots.acquire()
+                try:
+                    await self._transport.drain()
+                    self._require_open()
+                except BaseException:
+                    slots.release()
+                    raise
+        except TimeoutError:
+            raise _expired() from None
+
+    def _expire(self, seq_id: int) -> None:
+        if seq_id in self._calls:
+            self._fail_call(seq_id, _expired(), finished=False)
+
+    def _end(self, seq_id: int, error: WireError | None) -> None:
+        stream = self._streams.pop(seq_id, None)
+        if stream is not None:
+            stream.finish(error)
+        elif seq_id in self._abandoned:
+            self._forget(seq_id)
+        else:
+            self.ignored_frames += 1
+
+    def _fail_call(self, seq_id: int, error: WireError, *, finished: bool) -> None:
+        call = self._calls[seq_id]
+        if not call.answer.done():
+            call.answer.set_exception(error)
+        if finished:
+            del self._calls[seq_id]
+            call.slots.release()
+        else:
+            self._abandon_call(seq_id)
+
+    def _abandon_call(self, seq_id: int) -> None:
+        call = self._calls.pop(seq_id, None)
+        if call is not None:
+            self._abandon(seq_id, call.slots)
+
+    def _abandon_stream(self, seq_id: int) -> None:
+        if self._streams.pop(seq_id, None) is not None:
+            self._abandon(seq_id, None)
+
+    def _abandon(self, seq_id: int, slots: asyncio.Semaphore | None) -> None:
+        timer = self._loop.call_later(self._limits.cancel_grace, self._forget, seq_id)
+        self._abandoned[seq_id] = _Abandoned(timer, slots)
+        self._transport.send(encode_cancel(seq_id))
+
+    def _forget(self, seq_id: int) -> None:
+        abandoned = self._abandoned.pop(seq_id)
+        abandoned.timer.cancel()
+        if abandoned.slots is not None:
+            abandoned.slots.release()
+
+    def _grant(self, seq_id: int, parts: int) -> None:
+        self._transport.send(encode_credit(seq_id, parts))
+
+
+def _expired() -> WireError:
+    return WireError(DEADLINE_EXCEEDED, "no answer came within the time the caller allows")

@@ -1,0 +1,164 @@
+"""Frames as bytes and back, without a newline. Pure: knows no connection, no state and no action.
+
+Encoding accepts whatever `pydantic_core.to_json` does (JSON values, pydantic models); NaN and infinities become null,
+because JSON has neither.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic_core import from_json, to_json
+
+from parlour_sdk.wire.bounds import check_bounds
+from parlour_sdk.wire.errors import INVALID_ARGUMENT, PAYLOAD_TOO_LARGE, FrameTooLarge, MalformedFrame, WireError
+from parlour_sdk.wire.limits import Limits
+
+_LARGEST_NUMBER: Final = 2**53 - 1  # what every JSON implementation can count to
+_LONGEST_ACTION: Final = 256
+# Frames that can't be parsed may still say at their head to which request they belong.
+_HEAD: Final = re.compile(rb'\s*\{\s*"seq_id"\s*:\s*(\d{1,15})\s*,\s*"(action|code)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    seq_id: int
+    action: str
+    data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    seq_id: int
+    code: Literal[0] | str
+    message: str
+    data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One item of a stream; the one with `end` has no item."""
+
+    seq_id: int
+    data: Any
+    end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    seq_id: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    seq_id: int
+
+
+Frame: TypeAlias = Request | Response | Part | Credit | Cancel
+
+
+def encode_request(seq_id: int, action: str, data: Any, limits: Limits) -> bytes:
+    return _encode({"seq_id": seq_id, "action": action, "data": data}, limits)
+
+
+def encode_response(seq_id: int, data: Any, limits: Limits) -> bytes:
+    return _encode({"seq_id": seq_id, "code": 0, "message": "", "data": data}, limits)
+
+
+def encode_error(seq_id: int, error: WireError, limits: Limits) -> bytes:
+    return _encode({"seq_id": seq_id, "code": error.code, "message": error.message, "data": error.data}, limits)
+
+
+def encode_part(seq_id: int, data: Any, limits: Limits) -> bytes:
+    return _encode({"seq_id": seq_id, "code": 0, "data": data, "chunk_status": "continue"}, limits)
+
+
+def encode_end(seq_id: int) -> bytes:
+    return b'{"seq_id":%d,"code":0,"data":null,"chunk_status":"end"}' % seq_id
+
+
+def encode_credit(seq_id: int, n: int) -> bytes:
+    return b'{"credit":%d,"n":%d}' % (seq_id, n)
+
+
+def encode_cancel(seq_id: int) -> bytes:
+    return b'{"cancel":%d}' % seq_id
+
+
+def decode(frame: bytes, limits: Limits) -> Frame:
+    """Raises `MalformedFrame`, and nothing else, for bytes that are no frame."""
+    try:
+        check_bounds(frame, limits)
+        fields = from_json(frame, allow_inf_nan=False)
+    except FrameTooLarge:
+        raise
+    except MalformedFrame as error:
+        raise _with_head(error, frame) from None
+    except ValueError as error:
+        raise _with_head(MalformedFrame(f"a frame must be JSON: {error}"), frame) from None
+    if type(fields) is not dict:
+        raise MalformedFrame("a frame must be a JSON object")
+    if "action" in fields:
+        return _request(fields)
+    if "seq_id" in fields:
+        return _answer(fields)
+    if "credit" in fields:
+        return Credit(_number(fields, "credit"), _number(fields, "n", at_least=1))
+    if "cancel" in fields:
+        return Cancel(_number(fields, "cancel"))
+    raise MalformedFrame("a frame needs one of seq_id, credit or cancel")
+
+
+def _encode(fields: dict[str, Any], limits: Limits) -> bytes:
+    try:
+        frame = to_json(fields, inf_nan_mode="null")
+    except ValueError as error:
+        raise WireError(INVALID_ARGUMENT, f"the data can't be written as JSON: {error}") from error
+    if len(frame) > limits.frame_bytes:
+        message = f"the frame has {len(frame)} bytes, at most {limits.frame_bytes} are allowed"
+        raise WireError(PAYLOAD_TOO_LARGE, message)
+    return frame
+
+
+def _request(fields: dict[str, Any]) -> Request:
+    seq_id = _number(fields, "seq_id")
+    action = fields["action"]
+    if type(action) is not str or not 0 < len(action) <= _LONGEST_ACTION:
+        message = f"action must be a string of 1 to {_LONGEST_ACTION} characters"
+        raise MalformedFrame(message, seq_id, is_request=True)
+    return Request(seq_id, action, fields.get("data"))
+
+
+def _answer(fields: dict[str, Any]) -> Response | Part:
+    seq_id = _number(fields, "seq_id")
+    code = fields.get("code")
+    status = fields.get("chunk_status")
+    if type(code) is int and code == 0:
+        if status is None:
+            return Response(seq_id, 0, "", fields.get("data"))
+        if status == "continue":
+            return Part(seq_id, fields.get("data"), end=False)
+        if status == "end":
+            return Part(seq_id, None, end=True)
+        raise MalformedFrame("chunk_status must be continue or end", seq_id)
+    if type(code) is not str or not code:
+        raise MalformedFrame("code must be 0 or the name of an error", seq_id)
+    message = fields.get("message", "")
+    if type(message) is not str:
+        raise MalformedFrame("message must be a string", seq_id)
+    return Response(seq_id, code, message, fields.get("data"))
+
+
+def _number(fields: dict[str, Any], field: str, at_least: int = 0) -> int:
+    number = fields.get(field)
+    if type(number) is not int or not at_least <= number <= _LARGEST_NUMBER:
+        raise MalformedFrame(f"{field} must be a whole number from {at_least} to 2^53 - 1")
+    return number
+
+
+def _with_head(error: MalformedFrame, frame: bytes) -> MalformedFrame:
+    head = _HEAD.match(frame)
+    if head is None:
+        return error
+    return MalformedFrame(error.message, int(head[1]), is_request=head[2] == b"action")

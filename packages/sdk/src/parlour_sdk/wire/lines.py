@@ -1,0 +1,33 @@
+"""Cuts a byte stream into lines, within a limit. Pure; reading the bytes is the transport's part."""
+
+from collections import deque
+
+from parlour_sdk.wire.errors import FrameTooLarge
+
+
+class Lines:
+    """Chunks in, complete lines out. Holds one unfinished line of at most `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self.complete: deque[bytes] = deque()
+
+    def feed(self, chunk: bytes) -> None:
+        """Raises `FrameTooLarge` at a line over the limit; the lines before it are complete."""
+        *endings, rest = chunk.split(b"\n")
+        for ending in endings:
+            self._add(ending)
+            self.complete.append(b"".join(self._pieces) if len(self._pieces) > 1 else ending)
+            self._pieces.clear()
+            self._size = 0
+        if rest:
+            self._add(rest)
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._limit:
+            self._pieces.clear()
+            raise FrameTooLarge(self._limit)
+        self._pieces.append(piece)

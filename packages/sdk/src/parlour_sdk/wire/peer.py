@@ -1,0 +1,129 @@
+"""One end of a connection: many calls and streams in flight, both ways. Blind to entities and action names.
+
+The peer answers `ping` itself. What else may be asked, by whom and in which order is the dispatcher's business;
+carrying bytes is the transport's.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, assert_never
+
+from parlour_sdk.wire.calling import PING, Calling
+from parlour_sdk.wire.dispatcher import Dispatcher
+from parlour_sdk.wire.errors import MalformedFrame
+from parlour_sdk.wire.frames import Cancel, Credit, Part, Request, Response, decode
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
+from parlour_sdk.wire.serving import Serving
+from parlour_sdk.wire.stream import Stream
+from parlour_sdk.wire.throttle import ReadCap
+from parlour_sdk.wire.transport import Transport
+
+
+class Peer:
+    """Must be made inside a running event loop; nothing is read or served before `start`."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        dispatcher: Dispatcher,
+        limits: Limits = DEFAULT_LIMITS,
+        name: str = "",
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport = transport
+        self._limits = limits
+        self.name = name
+        self._calling = Calling(transport, self._limits, self._loop)
+        self._serving = Serving(transport, dispatcher, self._limits, self._loop, self.close, name)
+        self._read_cap = ReadCap(self._limits, clock or self._loop.time)
+        self._resume: asyncio.TimerHandle | None = None
+        self._reason: str | None = None
+        self._closed = asyncio.Event()
+
+    def start(self) -> None:
+        self._transport.start(self._receive, self._lost)
+
+    def call(self, action: str, data: Any = None, timeout: float | None = None) -> Coroutine[Any, Any, Any]:
+        """Ask for a single answer. Waits for a free slot first; `timeout` seconds cover that wait too."""
+        return self._calling.call(action, data, timeout)
+
+    def stream(self, action: str, data: Any = None) -> Stream:
+        """Ask for a stream; it runs from now on and must be read to its end, aborted or closed."""
+        return self._calling.stream(action, data)
+
+    @property
+    def closed(self) -> bool:
+        return self._reason is not None
+
+    @property
+    def ignored_frames(self) -> int:
+        """Answers that came for requests this side doesn't wait for."""
+        return self._calling.ignored_frames
+
+    def close(self, reason: str = "closed by this side") -> None:
+        """Idempotent. Everything pending fails at once and everything being served is cancelled."""
+        if self._reason is not None:
+            return
+        self._reason = reason
+        if self._resume is not None:
+            self._resume.cancel()
+        self._transport.close()
+        self._calling.close(reason)
+        self._serving.close()
+        self._closed.set()
+
+    async def aclose(self, reason: str = "closed by this side") -> None:
+        """Close, and wait until what was being served has stopped, for as long as a cancel may take."""
+        self.close(reason)
+        await self._serving.wait_stopped()
+
+    async def wait_closed(self) -> str:
+        """The reason, once the connection is closed by either side."""
+        await self._closed.wait()
+        assert self._reason is not None
+        return self._reason
+
+    def _lost(self, error: BaseException | None) -> None:
+        self.close("the other side closed the connection" if error is None else str(error) or type(error).__name__)
+
+    def _receive(self, frame: bytes) -> None:
+        try:
+            incoming = decode(frame, self._limits)
+        except MalformedFrame as error:
+            self._charge(frame)
+            self._refuse(error)
+            return
+        match incoming:
+            case Response():
+                self._charge(frame)
+                self._calling.on_response(incoming)
+            case Part():
+                self._charge(frame)
+                self._calling.on_part(incoming)
+            case Request():
+                if incoming.action == PING:
+                    self._serving.answer_now(incoming.seq_id, None)
+                else:
+                    self._charge(frame)
+                    self._serving.on_request(incoming)
+            case Credit():
+                self._serving.on_credit(incoming.seq_id, incoming.n)
+            case Cancel():
+                self._serving.on_cancel(incoming.seq_id)
+            case _:
+                assert_never(incoming)
+
+    def _charge(self, frame: bytes) -> None:
+        pause = self._read_cap.charge(len(frame))
+        if pause > 0:
+            self._transport.pause()
+            self._resume = self._loop.call_later(pause, self._transport.resume)
+
+    def _refuse(self, error: MalformedFrame) -> None:
+        if error.seq_id is None:
+            self.close(f"malformed frame: {error.message}")
+        elif error.is_request:
+            self._serving.refuse(error.seq_id, error)
+        else:
+            self._calling.on_broken_answer(error.seq_id, error)

@@ -1,0 +1,202 @@
+"""The other side's requests: one task each, answered by exactly one terminal frame. Blind to what they ask for."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
+from typing import Any, Final
+
+from parlour_sdk.wire.dispatcher import Dispatcher
+from parlour_sdk.wire.errors import (
+    CANCELLED,
+    INVALID_ARGUMENT,
+    PAYLOAD_TOO_LARGE,
+    RATE_LIMITED,
+    RUNTIME_ERROR,
+    WireError,
+)
+from parlour_sdk.wire.frames import Request, encode_end, encode_error, encode_part, encode_response
+from parlour_sdk.wire.limits import Limits
+from parlour_sdk.wire.transport import Transport
+
+logger = logging.getLogger(__name__)
+
+# What went wrong inside stays in this side's log: an exception's text may hold secrets.
+_FAILED: Final = WireError(RUNTIME_ERROR, "the request failed on the side that served it; see its log")
+_CANCELLED: Final = WireError(CANCELLED, "the request was cancelled")
+
+
+class _Work:
+    """One request being served."""
+
+    __slots__ = ("answering", "seq_id", "task")
+
+    def __init__(self, seq_id: int) -> None:
+        self.seq_id = seq_id
+        self.task: asyncio.Task[Any] | None = None
+        self.answering = False  # the outcome is settled and only waits to be written
+
+
+class _StreamWork(_Work):
+    """A stream being served, and how many parts it may still send."""
+
+    __slots__ = ("credit", "more_credit")
+
+    def __init__(self, seq_id: int, credit: int) -> None:
+        super().__init__(seq_id)
+        self.credit = credit
+        self.more_credit: asyncio.Future[None] | None = None
+
+    def grant(self, parts: int) -> None:
+        self.credit += parts
+        if self.more_credit is not None and not self.more_credit.done():
+            self.more_credit.set_result(None)
+
+
+class Serving:
+    def __init__(
+        self,
+        transport: Transport,
+        dispatcher: Dispatcher,
+        limits: Limits,
+        loop: asyncio.AbstractEventLoop,
+        cut_off: Callable[[str], None],
+        name: str,
+    ) -> None:
+        self._transport = transport
+        self._dispatcher = dispatcher
+        self._limits = limits
+        self._loop = loop
+        self._cut_off = cut_off
+        self._name = name
+        self._unary: dict[int, _Work] = {}
+        self._streams: dict[int, _StreamWork] = {}
+        self._unread_bytes = 0
+        self._closed = False
+
+    def on_request(self, request: Request) -> None:
+        seq_id = request.seq_id
+        if seq_id in self._unary or seq_id in self._streams:
+            self.refuse(seq_id, WireError(INVALID_ARGUMENT, f"seq_id {seq_id} is still being served"))
+            return
+        try:
+            answer = self._dispatcher.dispatch(request.action, request.data)
+        except WireError as error:
+            self.refuse(seq_id, error)
+            return
+        except Exception:
+            logger.exception("%s: dispatching %s failed", self._name, request.action)
+            self.refuse(seq_id, _FAILED)
+            return
+        if isinstance(answer, AsyncGenerator):
+            self._serve_stream(seq_id, answer)
+        elif len(self._unary) >= self._limits.unary_calls:
+            answer.close()
+            self.refuse(seq_id, WireError(RATE_LIMITED, f"{self._limits.unary_calls} calls are in flight"))
+        else:
+            work = self._unary[seq_id] = _Work(seq_id)
+            self._run(work, self._loop.create_task(answer))
+
+    def on_cancel(self, seq_id: int) -> None:
+        work = self._unary.get(seq_id) or self._streams.get(seq_id)
+        if work is not None and work.task is not None and not work.answering:
+            work.task.cancel()
+
+    def on_credit(self, seq_id: int, parts: int) -> None:
+        work = self._streams.get(seq_id)
+        if work is not None:
+            work.grant(parts)
+
+    def answer_now(self, seq_id: int, data: Any) -> None:
+        self._send_now(encode_response(seq_id, data, self._limits))
+
+    def refuse(self, seq_id: int, error: WireError) -> None:
+        self._send_now(self._encode_error(seq_id, error))
+
+    def close(self) -> None:
+        self._closed = True
+        for work in [*self._unary.values(), *self._streams.values()]:
+            if work.task is not None:
+                work.task.cancel()
+
+    async def wait_stopped(self) -> None:
+        """After `close`: return when every handler has ended, but wait no longer than `cancel_grace`."""
+        works = [*self._unary.values(), *self._streams.values()]
+        tasks = {work.task for work in works if work.task is not None} - {asyncio.current_task()}
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._limits.cancel_grace)
+
+    def _serve_stream(self, seq_id: int, parts: AsyncGenerator[Any, None]) -> None:
+        if len(self._streams) >= self._limits.streams:
+            self.refuse(seq_id, WireError(RATE_LIMITED, f"{self._limits.streams} streams are open"))
+            return
+        work = self._streams[seq_id] = _StreamWork(seq_id, self._limits.window)
+        self._run(work, self._loop.create_task(self._send_parts(work, parts)))
+
+    def _run(self, work: _Work, task: asyncio.Task[Any]) -> None:
+        work.task = task  # the tables hold it for as long as it runs
+        task.add_done_callback(partial(self._finished, work))
+
+    async def _send_parts(self, work: _StreamWork, parts: AsyncGenerator[Any, None]) -> None:
+        try:
+            async for part in parts:
+                while work.credit == 0:
+                    work.more_credit = self._loop.create_future()
+                    await work.more_credit
+                if self._transport.congested:
+                    await self._transport.drain()
+                frame = encode_part(work.seq_id, part, self._limits)
+                work.credit -= 1
+                self._transport.send(frame)
+        finally:
+            await parts.aclose()
+
+    def _finished(self, work: _Work, task: asyncio.Task[Any]) -> None:
+        frame = self._terminal_frame(work, task)
+        if self._transport.congested and not self._closed:
+            # The request keeps its place meanwhile, or a side that doesn't read could make us hoard its answers.
+            work.answering = True
+            work.task = self._loop.create_task(self._transport.drain())
+            work.task.add_done_callback(lambda _: self._answer(work, frame))
+        else:
+            self._answer(work, frame)
+
+    def _answer(self, work: _Work, frame: bytes) -> None:
+        if self._unary.pop(work.seq_id, None) is None:
+            del self._streams[work.seq_id]
+        if not self._closed:
+            self._transport.send(frame)
+
+    def _terminal_frame(self, work: _Work, task: asyncio.Task[Any]) -> bytes:
+        if task.cancelled():
+            return self._encode_error(work.seq_id, _CANCELLED)
+        error = task.exception()
+        if isinstance(error, WireError):
+            return self._encode_error(work.seq_id, error)
+        if error is not None:
+            logger.error("%s: a request failed", self._name, exc_info=error)
+            return self._encode_error(work.seq_id, _FAILED)
+        if isinstance(work, _StreamWork):
+            return encode_end(work.seq_id)
+        try:
+            return encode_response(work.seq_id, task.result(), self._limits)
+        except WireError as unsendable:
+            if unsendable.code == PAYLOAD_TOO_LARGE:
+                return self._encode_error(work.seq_id, unsendable)
+            logger.exception("%s: a request's answer can't be sent", self._name)
+            return self._encode_error(work.seq_id, _FAILED)
+
+    def _encode_error(self, seq_id: int, error: WireError) -> bytes:
+        try:
+            return encode_error(seq_id, error, self._limits)
+        except WireError as unsendable:
+            short = WireError(error.code, f"(details left out: {unsendable.message})"[:200])
+            return encode_error(seq_id, short, self._limits)
+
+    def _send_now(self, frame: bytes) -> None:
+        """Send an answer that no place among the requests in flight bounds, but not to a side that never reads."""
+        self._unread_bytes = self._unread_bytes + len(frame) if self._transport.congested else 0
+        if self._unread_bytes > self._limits.unread_answer_bytes:
+            self._cut_off("the other side keeps asking and doesn't read the answers")
+        else:
+            self._transport.send(frame)

@@ -1,0 +1,210 @@
+"""Frames as lines over a pair of file descriptors. Starting the process behind them is the supervisor's part."""
+
+import asyncio
+import os
+from typing import Final, cast
+
+from parlour_sdk.wire.errors import FrameTooLarge
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
+from parlour_sdk.wire.lines import Lines
+from parlour_sdk.wire.transport import OnClosed, OnFrame
+
+HIGH_WATER: Final = 256 * 1024
+# Frames are joined up to this size only: the other process can work on these while we make the next ones.
+_JOINED_BYTES: Final = 2 * 1024
+# How long a closing pipe may take to flush, and how long its last words are awaited after writing has failed.
+_LINGER: Final = 1.0
+
+
+class StdioTransport:
+    """Frames of one turn of the loop leave in one write; frames of one read are handed over in one go.
+
+    Owns both descriptors (pipes, sockets or terminals) and closes them in the end. They become non-blocking, so a
+    process that hands in its own stdin and stdout should duplicate them first. Must be made inside a running loop.
+    """
+
+    def __init__(self, read_fd: int, write_fd: int, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._read_file, self._write_file = os.fdopen(read_fd, "rb", 0), os.fdopen(write_fd, "wb", 0)
+        self._connecting: asyncio.Task[None] | None = None
+        self._lines = Lines(limits.frame_bytes)
+        self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._reader: asyncio.ReadTransport | None = None
+        self._writer: asyncio.WriteTransport | None = None
+        self._paused = False
+        self._write_failed = False
+        self._ended = False  # nothing more will be read
+        self._error: BaseException | None = None
+        self._closed = False
+        self._linger: asyncio.TimerHandle | None = None
+
+    def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None:
+        self._on_frame, self._on_closed = on_frame, on_closed
+        self._connecting = self._loop.create_task(self._connect())
+
+    def send(self, frame: bytes) -> None:
+        if self._closed or self._write_failed:
+            return
+        if not self._outgoing:
+            self._loop.call_soon(self._flush)
+        self._outgoing += (frame, b"\n")
+        self._outgoing_bytes += len(frame) + 1
+        if self._outgoing_bytes >= _JOINED_BYTES:
+            self._flush()
+
+    @property
+    def congested(self) -> bool:
+        return not self._writable.is_set()
+
+    async def drain(self) -> None:
+        while not self._writable.is_set():
+            await self._writable.wait()
+
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._loop.call_soon(self._deliver)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._flush()
+        self._closed = True
+        self._writable.set()
+        self._lines.complete.clear()
+        if self._linger is not None:
+            self._linger.cancel()
+        if self._connecting is None:
+            self._read_file.close()
+            self._write_file.close()
+        if self._reader is not None:
+            self._reader.close()
+        if self._writer is not None:
+            self._close_writer(self._writer)
+
+    async def _connect(self) -> None:
+        try:
+            await self._loop.connect_write_pipe(lambda: _WriteSide(self), self._write_file)
+            await self._loop.connect_read_pipe(lambda: _ReadSide(self), self._read_file)
+        except (OSError, ValueError) as error:
+            self._read_file.close()
+            if self._writer is None:
+                self._write_file.close()
+            self._end(error)
+
+    def read_opened(self, reader: asyncio.ReadTransport) -> None:
+        self._reader = reader
+        if self._closed:
+            reader.close()
+        elif self._paused:
+            reader.pause_reading()
+
+    def data_received(self, chunk: bytes) -> None:
+        if self._ended or self._closed:
+            return
+        try:
+            self._lines.feed(chunk)
+        except FrameTooLarge as error:
+            self._end(error)
+        else:
+            self._deliver()
+
+    def read_lost(self, error: BaseException | None) -> None:
+        self._reader = None
+        self._end(error)
+
+    def write_opened(self, writer: asyncio.WriteTransport) -> None:
+        self._writer = writer
+        writer.set_write_buffer_limits(high=HIGH_WATER)
+        self._flush()
+        if self._closed:
+            self._close_writer(writer)
+
+    def write_paused(self) -> None:
+        self._writable.clear()
+
+    def write_resumed(self) -> None:
+        self._writable.set()
+
+    def write_lost(self, error: BaseException | None) -> None:
+        self._writer = None
+        self._write_failed = True
+        self._outgoing.clear()
+        self._writable.set()
+        if self._linger is not None:
+            self._linger.cancel()
+        if not self._closed:  # what the other side wrote before it went is still to be read
+            self._linger = self._loop.call_later(_LINGER, self._end, error)
+
+    def _flush(self) -> None:
+        if self._outgoing and self._writer is not None:
+            joined = b"".join(self._outgoing)
+            self._outgoing.clear()
+            self._outgoing_bytes = 0
+            self._writer.write(joined)
+
+    def _close_writer(self, writer: asyncio.WriteTransport) -> None:
+        writer.close()
+        self._linger = self._loop.call_later(_LINGER, writer.abort)
+
+    def _deliver(self) -> None:
+        complete = self._lines.complete
+        while complete and not self._paused and not self._closed:
+            self._on_frame(complete.popleft())
+        if self._closed:
+            return
+        if self._ended and not self._paused:
+            self.close()
+            self._on_closed(self._error)
+            return
+        self._read_on(not self._paused and not self._ended)
+
+    def _read_on(self, wanted: bool) -> None:
+        if self._reader is None or self._reader.is_reading() == wanted:
+            return
+        if wanted:
+            self._reader.resume_reading()
+        else:
+            self._reader.pause_reading()
+
+    def _end(self, error: BaseException | None) -> None:
+        if not self._ended:
+            self._ended, self._error = True, error
+            self._deliver()
+
+
+class _ReadSide(asyncio.Protocol):
+    def __init__(self, owner: StdioTransport) -> None:
+        self._owner = owner
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._owner.read_opened(cast(asyncio.ReadTransport, transport))
+
+    def data_received(self, data: bytes) -> None:
+        self._owner.data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._owner.read_lost(exc)
+
+
+class _WriteSide(asyncio.BaseProtocol):
+    def __init__(self, owner: StdioTransport) -> None:
+        self._owner = owner
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._owner.write_opened(cast(asyncio.WriteTransport, transport))
+
+    def pause_writing(self) -> None:
+        self._owner.write_paused()
+
+    def resume_writing(self) -> None:
+        self._owner.write_resumed()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._owner.write_lost(exc)

@@ -1,0 +1,150 @@
+"""On a loop with virtual time everything happens at an exact moment, and always in the same order."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from selectors import DefaultSelector, SelectorKey
+from typing import Any
+
+import pytest
+
+from parlour_sdk.wire import Limits, Peer, WireError, memory_pair
+
+from .support import Handlers, Raw
+
+
+class _JumpingSelector(DefaultSelector):
+    """Doesn't wait for the next timer: moves the clock to it."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
+        self.now += timeout or 0.0
+        return super().select(0)
+
+
+class _VirtualLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._jumping = _JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        return self._jumping.now
+
+
+def run(scenario: Coroutine[Any, Any, Any]) -> Any:
+    with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
+        return runner.run(scenario)
+
+
+async def echo(data: Any) -> Any:
+    return data
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def test_the_default_cap_lets_five_thousand_frames_through_and_then_five_thousand_a_second() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        served: list[float] = []
+
+        async def note(data: Any) -> None:
+            served.append(now())
+
+        peer = Peer(one, Handlers(note=note), Limits(unary_calls=100_000))
+        peer.start()
+        raw = Raw(other)
+        for seq_id in range(20_000):
+            raw.send(seq_id=seq_id, action="note", data=None)
+        for _ in range(20_000):
+            await raw.receive()
+        at_once = sum(moment == 0.0 for moment in served)
+        assert at_once == 5001
+        assert served[-1] == pytest.approx(3.0, abs=0.1)
+        for moment in range(1, 30):
+            assert sum(time <= moment / 10 for time in served) <= 5001 + 500 * moment
+        peer.close()
+
+    run(scenario())
+
+
+def test_bytes_are_capped_too() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        peer = Peer(one, Handlers(echo=echo), Limits(bytes_per_second=1000))
+        peer.start()
+        raw = Raw(other)
+        for seq_id in range(5):
+            raw.send(seq_id=seq_id, action="echo", data="x" * 960)
+        for _ in range(5):
+            await raw.receive()
+        assert now() == pytest.approx(3.0, abs=0.3)
+        peer.close()
+
+    run(scenario())
+
+
+def test_pings_cancels_and_credits_are_not_charged() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=10))
+        peer.start()
+        raw = Raw(other)
+        for seq_id in range(1000):
+            raw.send(cancel=seq_id)
+            raw.send(credit=seq_id, n=1)
+            raw.send(seq_id=seq_id, action="ping", data=None)
+        for _ in range(1000):
+            await raw.receive()
+        assert now() == 0.0
+        peer.close()
+
+    run(scenario())
+
+
+def test_time_outs_and_the_grace_of_a_cancel_last_exactly_as_long_as_promised() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        peer = Peer(one, Handlers(), Limits(unary_calls=1))
+        peer.start()
+        raw = Raw(other)
+        with pytest.raises(WireError, match="deadline_exceeded"):
+            await peer.call("first", timeout=300)
+        assert now() == 300
+        with pytest.raises(WireError, match="deadline_exceeded"):
+            await peer.call("second", timeout=4)
+        assert now() == 304
+        third = asyncio.create_task(peer.call("third"))
+        frames = [await raw.receive() for _ in range(3)]
+        assert [frame.get("action") for frame in frames] == ["first", None, "third"]
+        assert now() == 305
+        peer.close()
+        await asyncio.gather(third, return_exceptions=True)
+
+    run(scenario())
+
+
+def test_two_runs_happen_in_the_same_order() -> None:
+    async def numbers(count: int) -> AsyncGenerator[int, None]:
+        for number in range(count):
+            await asyncio.sleep(number % 3)
+            yield number
+
+    async def scenario() -> list[tuple[float, str, Any]]:
+        one, other = memory_pair()
+        left, right = Peer(one, Handlers(echo=echo)), Peer(other, Handlers(echo=echo, numbers=numbers))
+        left.start()
+        right.start()
+        trace: list[tuple[float, str, Any]] = []
+
+        async def follow(name: str, count: int) -> None:
+            async for part in left.stream("numbers", count):
+                trace.append((now(), name, part))
+                trace.append((now(), "answer", await right.call("echo", part, timeout=1)))
+
+        await asyncio.gather(*(follow(f"stream {count}", count) for count in range(20, 30)))
+        left.close()
+        return trace
+
+    assert run(scenario()) == run(scenario())
