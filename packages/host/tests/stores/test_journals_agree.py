@@ -1,7 +1,6 @@
 """Random units have the same outcomes and leave the same rows in memory and on SQLite."""
 
 import asyncio
-import itertools
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -78,7 +77,7 @@ def condition(table: Table) -> st.SearchStrategy[Condition]:
             tests.append(st.builds(Condition, st.just(column.name), st.just("starting"), values))
         return st.one_of(tests)
 
-    return st.sampled_from(table.columns).flatmap(on)
+    return st.one_of(*map(on, table.columns))
 
 
 def conditions(table: Table) -> st.SearchStrategy[tuple[Condition, ...]]:
@@ -100,12 +99,12 @@ def updates(table: Table) -> st.SearchStrategy[Statement]:
     # Several rows moved onto places that belong to others in the same statement depend on the order of the rows; so
     # columns that must be unique are changed in one row at a time, which the key selects.
     free = [column for column in table.columns if not any(column.name in each for each in (table.key, *table.unique))]
-    harmless = st.fixed_dictionaries({}, optional={column.name: VALUES[column.kind] for column in free})
+    harmless = [st.fixed_dictionaries({column.name: VALUES[column.kind]}) for column in free]
     counting = st.fixed_dictionaries({"count": st.builds(Increment, st.integers(-2, 2))})
     many = st.builds(
         Update,
         st.just(table),
-        st.one_of(harmless.filter(bool), counting),
+        st.one_of(*harmless, counting),
         conditions(table),
         st.sampled_from([None, 0, 1, 2]),
         st.sampled_from([(), table.names]),
@@ -115,7 +114,7 @@ def updates(table: Table) -> st.SearchStrategy[Statement]:
     one = st.builds(
         Update,
         st.just(table),
-        st.sampled_from(movable).flatmap(lambda column: st.fixed_dictionaries({column.name: VALUES[column.kind]})),
+        st.one_of(*(st.fixed_dictionaries({column.name: VALUES[column.kind]}) for column in movable)),
         st.tuples(*(st.builds(Condition, st.just(name), st.just("="), VALUES[kinds[name]]) for name in table.key)),
         st.sampled_from([None, 1]),
     )
@@ -143,12 +142,8 @@ def referring(statements: list[Statement]) -> tuple[Statement, ...]:
     return tuple(result)
 
 
-statements = st.sampled_from(TABLES).flatmap(
-    lambda table: st.one_of(inserts(table), inserts(table), updates(table), deletes(table))
-)
-units = st.lists(statements, min_size=1, max_size=4).map(lambda each: Unit("random", referring(each)))
-queries = st.sampled_from(TABLES).flatmap(
-    lambda table: st.builds(
+def selects(table: Table) -> st.SearchStrategy[Select]:
+    return st.builds(
         Select,
         st.just(table),
         conditions(table),
@@ -157,7 +152,11 @@ queries = st.sampled_from(TABLES).flatmap(
         st.sampled_from(["ascending", "descending"]),
         st.sampled_from([None, 0, 1, 3]),
     )
-)
+
+
+statements = st.one_of(*(kind(table) for kind in (inserts, inserts, updates, deletes) for table in TABLES))
+units = st.lists(statements, min_size=1, max_size=4).map(lambda each: Unit("random", referring(each)))
+queries = st.one_of(*map(selects, TABLES))
 
 
 async def outcome(journal: Journal, unit: Unit) -> Any:
@@ -178,9 +177,6 @@ async def run(path: Path, batches: list[list[Unit]], asked: list[Select]) -> Non
             assert found == expected
         for query in (*(Select(table, order=table.key) for table in TABLES), *asked):
             assert await sqlite.read(query) == await memory.read(query)
-
-
-count = itertools.count()
 
 
 @settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -1,27 +1,110 @@
-"""The SQLite journal keeps the journal's contract."""
+"""The SQLite journal keeps the journal's contract, groups its commits, and keeps its log short."""
 
-import shutil
+import asyncio
+import os
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from parlour.core.journal import Journal
-from parlour.stores.migrate import ensure
+from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS
+from parlour.core.journal import Journal, Select, StorageFailed, where
 from parlour.stores.sqlite import SqliteJournal
-from parlour.testing.journal_contract import JournalContract
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("template") / "parlour.db"
-    ensure(path)
-    return path
+from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta
 
 
 class TestSqliteJournal(JournalContract):
     @pytest.fixture
-    async def journal(self, template: Path, tmp_path: Path) -> AsyncIterator[Journal]:
-        path = Path(shutil.copy(template, tmp_path))
-        async with SqliteJournal(path) as journal:
+    async def journal(self, database: Path) -> AsyncIterator[Journal]:
+        async with SqliteJournal(database) as journal:
             yield journal
+
+
+async def test_units_share_transactions_under_load(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        await asyncio.gather(*(commit(journal, meta(f"{number}")) for number in range(1000)))
+        assert journal.transactions <= 1000 / 50
+        assert len(await contents(journal, META)) == 1000
+
+
+async def test_a_single_caller_waits_for_nobody(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        for number in range(5):
+            await commit(journal, meta(f"{number}"))
+        assert journal.transactions == 5
+
+
+async def test_the_log_stays_short_under_load(database: Path) -> None:
+    log = f"{database}-wal"
+    longest = 0
+
+    async def writer(journal: Journal, name: int) -> None:
+        nonlocal longest
+        for number in range(400):
+            await commit(journal, insert(RUN_EVENTS, run_id=f"{name}", sequence=number, data="x" * 500))
+            longest = max(longest, os.stat(log).st_size)
+
+    async with SqliteJournal(database) as journal:
+        await asyncio.gather(*(writer(journal, name) for name in range(50)))
+        [newest] = await journal.read(Select(RUN_EVENTS, where(run_id="49", sequence=399)))
+        assert newest["data"] == "x" * 500
+    assert os.stat(database).st_size > 10 * 2**20
+    assert longest < 16 * 2**20
+    assert os.listdir(os.path.dirname(database)) == ["parlour.db"]
+
+
+async def test_a_reader_far_behind_does_not_stop_the_writer(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            assert reader.execute("SELECT count(*) FROM meta").fetchall() == [(0,)]
+            for number in range(8):
+                await commit(journal, meta(f"{number}", "x" * 2**20))
+            assert reader.execute("SELECT count(*) FROM meta").fetchall() == [(0,)]
+            reader.execute("COMMIT")
+        assert len(await contents(journal, META)) == 8
+
+
+async def test_closing_waits_for_a_checkpoint_under_way(database: Path) -> None:
+    for life in range(3):
+        async with SqliteJournal(database) as journal:
+            for number in range(6):
+                await commit(journal, meta(f"{life} {number}", "x" * 2**20))
+        assert os.listdir(os.path.dirname(database)) == ["parlour.db"]
+
+
+async def test_closing_finishes_what_was_handed_over_and_refuses_the_rest(database: Path) -> None:
+    journal = SqliteJournal(database)
+    await journal.open()
+    commits = [asyncio.create_task(commit(journal, meta(f"{number}"))) for number in range(500)]
+    await asyncio.sleep(0)
+    await journal.close()
+    assert all(task.done() and not task.exception() for task in commits)
+    for refused in (commit(journal, meta("late")), journal.read(Select(META))):
+        with pytest.raises(StorageFailed) as failure:
+            await refused
+        assert failure.value.code == "storage_closed"
+    await journal.close()
+    async with SqliteJournal(database) as again:
+        assert len(await contents(again, META)) == 500
+
+
+async def test_cancelled_callers_neither_undo_nor_hold_up_anything(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        tasks = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
+        reads = [asyncio.create_task(journal.read(Select(META))) for _ in range(10)]
+        await asyncio.sleep(0)
+        for task in (*tasks[::2], *reads):
+            task.cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        assert sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes) == 50
+        assert [row["seq"] for row in await contents(journal, EVENTS)] == list(range(1, 101))
+
+
+async def test_readers_cannot_write(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        [reader, *_] = journal._readers._connections
+        with pytest.raises(sqlite3.OperationalError):
+            reader.execute("DELETE FROM meta")

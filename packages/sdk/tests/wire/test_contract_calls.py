@@ -471,7 +471,7 @@ async def test_a_flood_is_slowed_and_nothing_is_lost(link: Link) -> None:
     for seq_id in range(1100):
         raw.send(seq_id=seq_id, action="echo", data=None)
     assert [(await raw.receive())["seq_id"] for _ in range(1100)] == list(range(1100))
-    assert loop.time() - started >= 0.1  # the burst is a second's worth, the rest waits
+    assert loop.time() - started >= 0.09  # the burst is a second's worth, the rest waits
 
 
 async def test_a_side_that_asks_without_reading_is_cut_off(link: Link) -> None:

@@ -208,5 +208,17 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
         await settle()
         assert closed
 
+    async def slowed() -> None:
+        limits = Limits(frames_per_second=1000, unary_calls=2000)
+        one, other = await open_pipes(limits, limits)
+        left, right = Peer(one, Handlers(), limits), Peer(other, Handlers(echo=echo), limits)
+        left.start()
+        right.start()
+        assert await within(asyncio.gather(*(left.call("echo", number) for number in range(1100)))) == [*range(1100)]
+        left.close()
+        await within(right.wait_closed())
+        await settle()
+
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(scenario())
+        runner.run(slowed())

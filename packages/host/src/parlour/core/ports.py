@@ -22,7 +22,7 @@ class ResultStream(Protocol):
     """The results of one run as they come from its plugin."""
 
     async def batch(self) -> list[Any]:
-        """All that is there, at least one; empty at the regular end. Raises PluginLost or whatever `abort` was given."""
+        """All that is there, at least one; empty at the regular end. Raises PluginLost, or what `abort` was given."""
         ...
 
     def abort(self, error: BaseException) -> None:
@@ -52,7 +52,7 @@ class PluginUnavailable(Exception):
 
 class PluginCaller(Protocol):
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
-        """The stream waits for a plugin that is starting, and raises PluginUnavailable for one that is not to be had."""
+        """The stream waits for a plugin that is starting and raises PluginUnavailable for one that does not come."""
         ...
 
 

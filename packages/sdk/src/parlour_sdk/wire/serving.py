@@ -29,10 +29,11 @@ _CANCELLED: Final = WireError(CANCELLED, "the request was cancelled")
 class _Work:
     """One request being served."""
 
-    __slots__ = ("answering", "seq_id", "task")
+    __slots__ = ("action", "answering", "seq_id", "task")
 
-    def __init__(self, seq_id: int) -> None:
+    def __init__(self, seq_id: int, action: str) -> None:
         self.seq_id = seq_id
+        self.action = action
         self.task: asyncio.Task[Any] | None = None
         self.answering = False  # the outcome is settled and only waits to be written
 
@@ -42,8 +43,8 @@ class _StreamWork(_Work):
 
     __slots__ = ("credit", "more_credit")
 
-    def __init__(self, seq_id: int, credit: int) -> None:
-        super().__init__(seq_id)
+    def __init__(self, seq_id: int, action: str, credit: int) -> None:
+        super().__init__(seq_id, action)
         self.credit = credit
         self.more_credit: asyncio.Future[None] | None = None
 
@@ -89,12 +90,12 @@ class Serving:
             self.refuse(seq_id, _FAILED)
             return
         if isinstance(answer, AsyncGenerator):
-            self._serve_stream(seq_id, answer)
+            self._serve_stream(request, answer)
         elif len(self._unary) >= self._limits.unary_calls:
             answer.close()
             self.refuse(seq_id, WireError(RATE_LIMITED, f"{self._limits.unary_calls} calls are in flight"))
         else:
-            work = self._unary[seq_id] = _Work(seq_id)
+            work = self._unary[seq_id] = _Work(seq_id, request.action)
             self._run(work, self._loop.create_task(answer))
 
     def on_cancel(self, seq_id: int) -> None:
@@ -126,11 +127,12 @@ class Serving:
         if tasks:
             await asyncio.wait(tasks, timeout=self._limits.cancel_grace)
 
-    def _serve_stream(self, seq_id: int, parts: AsyncGenerator[Any, None]) -> None:
+    def _serve_stream(self, request: Request, parts: AsyncGenerator[Any, None]) -> None:
         if len(self._streams) >= self._limits.streams:
-            self.refuse(seq_id, WireError(RATE_LIMITED, f"{self._limits.streams} streams are open"))
+            self.refuse(request.seq_id, WireError(RATE_LIMITED, f"{self._limits.streams} streams are open"))
             return
-        work = self._streams[seq_id] = _StreamWork(seq_id, self._limits.window)
+        work = _StreamWork(request.seq_id, request.action, self._limits.window)
+        self._streams[request.seq_id] = work
         self._run(work, self._loop.create_task(self._send_parts(work, parts)))
 
     def _run(self, work: _Work, task: asyncio.Task[Any]) -> None:
@@ -152,16 +154,15 @@ class Serving:
             await parts.aclose()
 
     def _finished(self, work: _Work, task: asyncio.Task[Any]) -> None:
-        frame = self._terminal_frame(work, task)
+        self._answer(work, self._terminal_frame(work, task))
+
+    def _answer(self, work: _Work, frame: bytes) -> None:
         if self._transport.congested and not self._closed:
             # The request keeps its place meanwhile, or a side that doesn't read could make us hoard its answers.
             work.answering = True
             work.task = self._loop.create_task(self._transport.drain())
             work.task.add_done_callback(lambda _: self._answer(work, frame))
-        else:
-            self._answer(work, frame)
-
-    def _answer(self, work: _Work, frame: bytes) -> None:
+            return
         if self._unary.pop(work.seq_id, None) is None:
             del self._streams[work.seq_id]
         if not self._closed:
@@ -174,7 +175,7 @@ class Serving:
         if isinstance(error, WireError):
             return self._encode_error(work.seq_id, error)
         if error is not None:
-            logger.error("%s: a request failed", self._name, exc_info=error)
+            logger.error("%s: %s failed", self._name, work.action, exc_info=error)
             return self._encode_error(work.seq_id, _FAILED)
         if isinstance(work, _StreamWork):
             return encode_end(work.seq_id)
@@ -183,7 +184,7 @@ class Serving:
         except WireError as unsendable:
             if unsendable.code == PAYLOAD_TOO_LARGE:
                 return self._encode_error(work.seq_id, unsendable)
-            logger.exception("%s: a request's answer can't be sent", self._name)
+            logger.exception("%s: the answer of %s can't be sent", self._name, work.action)
             return self._encode_error(work.seq_id, _FAILED)
 
     def _encode_error(self, seq_id: int, error: WireError) -> bytes:

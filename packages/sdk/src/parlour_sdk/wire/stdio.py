@@ -10,14 +10,15 @@ from parlour_sdk.wire.lines import Lines
 from parlour_sdk.wire.transport import OnClosed, OnFrame
 
 HIGH_WATER: Final = 256 * 1024
-# Frames are joined up to this size only: the other process can work on these while we make the next ones.
+# Frames are joined up to this size only: the other process can work on these while we make the next ones. With
+# whole turns joined, two busy processes only take turns (medians of 9: 1.3 times the calls on asyncio, 1.5 on uvloop).
 _JOINED_BYTES: Final = 2 * 1024
 # How long a closing pipe may take to flush, and how long its last words are awaited after writing has failed.
 _LINGER: Final = 1.0
 
 
 class StdioTransport:
-    """Frames of one turn of the loop leave in one write; frames of one read are handed over in one go.
+    """Small frames of one turn of the loop leave in one write; frames of one read are handed over in one go.
 
     Owns both descriptors (pipes, sockets or terminals) and closes them in the end. They become non-blocking, so a
     process that hands in its own stdin and stdout should duplicate them first. Must be made inside a running loop.

@@ -1,5 +1,6 @@
-"""The door for everything a plugin asks of the Host: checks a call in the contract's order, then lets one action act."""
+"""The door for everything a plugin asks of the Host: checks a call in the contract's order, then lets it act."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -61,8 +62,11 @@ class Gate:
             raise
         if not session.rate.take():
             raise Refused("rate_limited", "this run calls the Host too often; wait and try again")
+        # once begun an action is carried out, even when its caller is gone: memory and database stay at one
+        acting = asyncio.ensure_future(self._handlers[name](session, request))
+        acting.add_done_callback(_observed)
         try:
-            answer = await self._handlers[name](session, request)
+            answer = await asyncio.shield(acting)
         except GuardFailed as ended:
             raise Refused("unauthorized", "no active run has this id") from ended
         except StorageFailed as failure:
@@ -83,7 +87,11 @@ class Gate:
             actor=Party("plugin", plugin_id),
             data={"action": action, "run_id": run_id, "code": refusal.code, "message": refusal.message},
         )
-        await self._journal.commit(Unit("access.deny", (event_log.append(denial, "", self._clock.now()),)))
+        unit = Unit("access.deny", (event_log.append(denial, "", self._clock.now()),))
+        try:
+            await self._journal.commit(unit)
+        except StorageFailed as failure:
+            raise Refused("runtime_error", failure.message) from failure
 
 
 def _check(session: RunSession | None, plugin_id: str, action: Action, request: RunCall) -> RunSession:
@@ -100,3 +108,9 @@ def _check(session: RunSession | None, plugin_id: str, action: Action, request: 
     if len(to_json(request)) > action.max_bytes:
         raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
     return session
+
+
+def _observed(acting: "asyncio.Future[BaseModel]") -> None:
+    """The caller may be gone, and then nobody else asks how it ended."""
+    if not acting.cancelled():
+        acting.exception()

@@ -1,4 +1,4 @@
-"""The authorization snapshot of a run. A Grant is made here and nowhere else, before the run starts, and never changes."""
+"""The authorization snapshot of a run. A Grant is made here alone, before the run starts, and never changes."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -59,7 +59,7 @@ class Outbox:
         for row in await self._rows.unfinished():
             if not self.sends(row.surface):
                 continue
-            self.offer(row if row.state == "pending" else replace(row, state="sending", attempts=row.attempts + 1))
+            self.offer(_taken_up(row))
 
     async def close(self) -> None:
         drains = list(self._drains.values())
@@ -75,14 +75,26 @@ class Outbox:
                     await self._deliver(waiting[0])
                 except StorageFailed as error:
                     logger.error("outbox row %s waits for the database: %s", waiting[0].outbox_id, error.message)
-                    waiting[0] = replace(waiting[0], attempts=waiting[0].attempts + 1)
-                    await asyncio.sleep(STORAGE_RETRY_SECONDS)
-                    continue
+                    again = await self._reread(waiting[0])
+                    if again is not None:
+                        waiting[0] = again
+                        continue
                 waiting.popleft()
         finally:
             del self._drains[target]
             if not waiting:
                 del self._waiting[target]
+
+    async def _reread(self, row: Outgoing) -> Outgoing | None:
+        """After a storage failure memory is not trusted. None when the row is at its end."""
+        while True:
+            await asyncio.sleep(STORAGE_RETRY_SECONDS)
+            try:
+                known = await self._rows.get(row.outbox_id)
+            except StorageFailed as error:
+                logger.error("outbox row %s still waits for the database: %s", row.outbox_id, error.message)
+                continue
+            return _taken_up(known) if known is not None and known.state in ("pending", "sending") else None
 
     async def _deliver(self, row: Outgoing) -> None:
         surface = self._surfaces[row.surface]
@@ -116,7 +128,7 @@ class Outbox:
                     return
                 row = resolved
             else:
-                await self._change(row, "sent", message_id=sent.platform_message_id)
+                await self._record_sent(row, sent)
                 return
 
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
@@ -140,14 +152,30 @@ class Outbox:
         except OSError:
             return None
 
+    async def _record_sent(self, row: Outgoing, sent: Sent) -> None:
+        """It was shown; only a crash may make that uncertain."""
+        while True:
+            try:
+                await self._change(row, "sent", message_id=sent.platform_message_id)
+                return
+            except StorageFailed as error:
+                logger.error("outbox row %s was sent and waits for the database: %s", row.outbox_id, error.message)
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+
     async def _pause(self, row: Outgoing) -> None:
-        while (left := row.not_before - self._clock.now()) > 0:
+        left = row.not_before - self._clock.now()
+        if left > 0:
             await asyncio.sleep(left / 1000)
 
     async def _change(self, row: Outgoing, target: State, reason: str = "", message_id: str = "") -> Outgoing:
         statement = outgoing.change(row, row.state, target, self._clock.now(), reason, message_id)
         await self._journal.commit(Unit(f"outbox.{target}", (statement,)))
         return row.with_state(target)
+
+
+def _taken_up(row: Outgoing) -> Outgoing:
+    """A row that is read as `sending` was being sent by somebody who is gone: that try counts and is uncertain."""
+    return replace(row, attempts=row.attempts + 1) if row.state == "sending" else row
 
 
 def _retry_after(row: Outgoing, refusal: SendRefused) -> float:

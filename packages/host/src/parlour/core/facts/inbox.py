@@ -4,7 +4,7 @@ States: `owed` waits for its turn; `running` is being answered by `run_id`; `cla
 queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id.
 """
 
-from parlour.core.journal import ANY, Delete, Increment, Insert, Journal, Ref, Row, Select, Update, where
+from parlour.core.journal import ANY, Delete, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
 
 from .tables import INBOX, OUTCOMES
 
@@ -42,24 +42,13 @@ def inject(event_seq: int, run_id: str) -> Update:
 
 def release_claimed(run_id: str) -> Update:
     """What the run took and never pulled is owed again."""
-    return Update(
-        INBOX,
-        {"state": "owed", "run_id": ""},
-        where(run_id=run_id, state="claimed"),
-        expect=ANY,
-        returning=("event_seq",),
-    )
+    return Update(INBOX, {"state": "owed", "run_id": ""}, where(run_id=run_id, state="claimed"), expect=ANY)
 
 
-def release_injected(run_id: str) -> Update:
-    """What the run pulled and did not answer is owed again."""
-    return Update(
-        INBOX,
-        {"state": "owed", "run_id": ""},
-        where(run_id=run_id, state="injected"),
-        expect=ANY,
-        returning=("event_seq",),
-    )
+def release_all(run_id: str) -> Update:
+    """Whatever the run took is owed again, pulled or not."""
+    taken = one_of("claimed", "injected")
+    return Update(INBOX, {"state": "owed", "run_id": ""}, where(run_id=run_id, state=taken), expect=ANY)
 
 
 def owe_again(event_seq: int) -> Update:

@@ -141,6 +141,10 @@ class OutgoingRows:
         query = Select(OUTBOX, where(state=one_of("pending", "sending")), order=("seq",))
         return [restore(row) for row in await self._journal.read(query)]
 
+    async def get(self, outbox_id: str) -> Outgoing | None:
+        rows = await self._journal.read(Select(OUTBOX, where(outbox_id=outbox_id), limit=1))
+        return restore(rows[0]) if rows else None
+
     async def of_run(self, run_id: str) -> list[Outgoing]:
         """What was shown to the people of the conversation, in order."""
         query = Select(OUTBOX, where(run_id=run_id, state=one_of("sent", "sending", "pending")), order=("seq",))

@@ -12,7 +12,7 @@ ITEM_BYTES = 64 * 1024
 
 
 def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: int) -> int:
-    """Written once per event: the inbox row's `transcribed` keeps that promise. Returns where the number is returned."""
+    """Once per event: the inbox row's `transcribed` keeps that promise. Returns which statement returns its number."""
     envelope = event.envelope
     return _add(
         draft,

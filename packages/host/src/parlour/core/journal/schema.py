@@ -16,7 +16,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table's shape. `counted` names the key column that the database numbers itself, gap-free and in commit order."""
+    """A table's shape. `counted` names the key that the database numbers itself, gap-free and in commit order."""
 
     name: str
     columns: tuple[Column, ...]

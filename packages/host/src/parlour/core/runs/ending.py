@@ -56,7 +56,7 @@ class Endings:
             ),
             outgoing.break_streams(run.run_id, ending.code or ending.status, now),
         )
-        self._drop_claimed(draft, run, ending)
+        self._note_dropped(draft, run, ending)
         aftermath = Aftermath(owed_again=list(run.claimed))
         if ending.status in ("completed", "cancelled"):
             self._settle_all(draft, run, ending, aftermath)
@@ -79,6 +79,7 @@ class Endings:
 
     def _settle_all(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
         """The run answered, or its user ended it: so is everything it had taken in."""
+        draft.add(inbox.release_claimed(run.run_id))
         outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
         self.settle(draft, run.event, outcome, ending.code, run.run_id)
         for entry in run.injected:
@@ -91,7 +92,7 @@ class Endings:
 
     def _settle_badly(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
         """What the run had taken in is owed again; its own event is tried anew, or its sender is told."""
-        draft.add(inbox.release_injected(run.run_id))
+        draft.add(inbox.release_all(run.run_id))
         aftermath.owed_again += run.injected
         match restart.after(ending, run.agent, run.attempts, run.shown, run.effects):
             case "retry":
@@ -106,8 +107,7 @@ class Endings:
         aftermath.rows.append(self.tell(draft, run.event, run.run_id, code, ending.error))
         aftermath.settled = [run.event.seq]
 
-    def _drop_claimed(self, draft: Draft, run: EndingRun, ending: Ending) -> None:
-        draft.add(inbox.release_claimed(run.run_id))
+    def _note_dropped(self, draft: Draft, run: EndingRun, ending: Ending) -> None:
         for offset, data in enumerate(_dropped(run.claimed, ending)):
             draft.add(
                 ledger.append(

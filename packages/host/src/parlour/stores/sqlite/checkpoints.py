@@ -9,6 +9,8 @@ import logging
 import os
 import sqlite3
 import threading
+from queue import SimpleQueue
+from typing import Literal
 
 logger = logging.getLogger(__name__)
 
@@ -49,9 +51,9 @@ class Checkpoints:
     def __init__(self, connection: sqlite3.Connection, log: Log) -> None:
         self._connection = connection
         self._log = log
-        self._wanted = threading.Event()
-        self._done = False
-        self._finishing = False
+        self._state: Literal["idle", "asked", "done"] = "idle"
+        self._orders: SimpleQueue[bool] = SimpleQueue()
+        """True asks for a checkpoint, False ends the thread."""
         self._thread = threading.Thread(target=self._run, name="journal-checkpoints", daemon=True)
 
     def start(self) -> None:
@@ -59,31 +61,27 @@ class Checkpoints:
 
     def after_transaction(self, writer: sqlite3.Connection) -> None:
         """To be called by the writer, on its thread."""
-        if not self._log.is_long():
-            self._done = False
-        elif self._done:
-            self._done = False
-            self._checkpoint(writer, "PASSIVE")
-        else:
-            self._wanted.set()
+        is_long = self._log.is_long()
+        if self._state == "done":
+            self._state = "idle"
+            if is_long:
+                self._checkpoint(writer, "PASSIVE")
+        elif is_long and self._state == "idle":
+            self._state = "asked"
+            self._orders.put(True)
 
     def finish(self) -> None:
         """To be called last, when writer and readers are gone."""
-        self._finishing = True
-        self._wanted.set()
+        self._orders.put(False)
         self._thread.join()
         self._checkpoint(self._connection, "TRUNCATE")
         self._connection.close()
         self._log.close()
 
     def _run(self) -> None:
-        while True:
-            self._wanted.wait()
-            if self._finishing:
-                return
+        while self._orders.get():
             self._checkpoint(self._connection, "PASSIVE")
-            self._done = True
-            self._wanted.clear()
+            self._state = "done"
 
     def _checkpoint(self, connection: sqlite3.Connection, mode: str) -> None:
         try:

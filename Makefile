@@ -1,0 +1,58 @@
+# Everything bootstraps itself from Python 3.11+, make and the package registry.
+#   make run      set up, start the Host, print the page's address
+#   make test     set up and pass all tests
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+DATA ?= data
+PORT ?= 5300
+UV := .tools/bin/uv
+PARLOUR := .venv/bin/parlour
+PYTEST := .venv/bin/python -m pytest
+export UV_PROJECT_ENVIRONMENT := .venv
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: help setup run test test-all check format bench clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(UV): Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Parlour needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'
+	@$(PYTHON) -m venv .tools || { echo "python3 has no venv module; install it (Debian: apt-get install python3-venv)"; exit 1; }
+	@.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $(UV)
+
+.venv/.ready: $(UV) pyproject.toml uv.lock packages/sdk/pyproject.toml packages/host/pyproject.toml
+	@$(UV) sync --quiet --frozen --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@touch .venv/.ready
+
+setup: .venv/.ready
+	@.venv/bin/python -m compileall -q packages plugins
+
+run: setup
+	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
+
+test: setup
+	@$(PYTEST) -q -m "not long"
+
+test-all: setup
+	@$(PYTEST) -q
+
+check: setup
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+
+format: setup
+	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .
+
+bench: setup
+	@.venv/bin/python -m bench
+
+clean:
+	@rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

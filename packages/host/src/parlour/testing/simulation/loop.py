@@ -1,0 +1,55 @@
+"""An event loop on virtual time that picks what runs next by a seeded die."""
+
+import asyncio
+import heapq
+import random
+from collections import deque
+from typing import Any
+
+OUT_OF_ORDER = 0.3
+"""How often something other than the oldest ready callback runs next."""
+
+
+class Stuck(Exception):
+    """Nothing is ready and nothing is scheduled: somebody waits for what will never come."""
+
+
+class SeededLoop(asyncio.BaseEventLoop):
+    _ready: deque[Any]
+    _scheduled: list[Any]
+
+    def __init__(self, dice: random.Random, now: float) -> None:
+        super().__init__()
+        self._dice = dice
+        self._now = now
+        self.set_exception_handler(self._remember)
+        self.failures: list[dict[str, Any]] = []
+
+    def time(self) -> float:
+        return self._now
+
+    def _remember(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        self.failures.append(context)
+
+    def _run_once(self) -> None:
+        """One callback per turn; time jumps to the next timer when nothing is ready."""
+        ready, scheduled = self._ready, self._scheduled
+        while scheduled and (scheduled[0].cancelled() or scheduled[0].when() <= self._now):
+            timer = heapq.heappop(scheduled)
+            timer._scheduled = False
+            if not timer.cancelled():
+                ready.append(timer)
+        if not ready:
+            if not scheduled:
+                raise Stuck
+            self._now = scheduled[0].when()
+            return
+        position = self._dice.randrange(len(ready)) if self._dice.random() < OUT_OF_ORDER else 0
+        handle = ready[position]
+        del ready[position]
+        if not handle.cancelled():
+            handle._run()
+
+    def _process_events(self, event_list: Any) -> None: ...
+
+    def _write_to_self(self) -> None: ...

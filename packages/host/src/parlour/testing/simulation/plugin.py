@@ -1,0 +1,137 @@
+"""A plugin that does what a message tells it to: answer, hold and be steered, crash, hang, lie, stay silent."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from parlour.core.access.gate import Gate, Refused
+from parlour.core.ports import PluginLost
+
+from .world import World
+
+PLUGIN = "simulated/agent"
+RUNNER = f"plugin:{PLUGIN}/default"
+DISCOVERY = {
+    "plugin_author": "simulated",
+    "plugin_name": "agent",
+    "runner_name": "default",
+    "manifest": {
+        "id": RUNNER,
+        "name": "default",
+        "label": {"en_US": "Simulated"},
+        "capabilities": {"streaming": True, "steering": True},
+    },
+}
+BEHAVIOURS = ("echo", "echo", "echo", "hold", "hold", "crash", "crash_once", "hang", "mute", "fail", "remember", "talk")
+
+
+class SimulatedPlugin:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.gate: Gate
+
+    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> "SimulatedStream":
+        return SimulatedStream(self._world, self._results(request["context"]))
+
+    async def _results(self, context: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        run_id, text = context["run_id"], context["input"]["text"]
+        behaviour = text.split()[0]
+        sequence = 0
+
+        def result(kind: str, data: dict[str, Any]) -> dict[str, Any]:
+            nonlocal sequence
+            sequence += 1
+            return {"run_id": run_id, "type": kind, "data": data, "sequence": sequence}
+
+        def delta(fragment: str) -> dict[str, Any]:
+            return result("message.delta", {"chunk": {"role": "assistant", "content": fragment}})
+
+        await self._world.pause()
+        if behaviour == "crash_once" and context["runtime"]["attempt"] == 1:
+            raise PluginLost("crashed")
+        if behaviour == "remember":
+            await self._call("state_set", run_id, 1, scope="conversation", key="seen", value=text)
+        if behaviour in ("echo", "talk", "crash"):
+            for word in text.split():
+                yield delta(word + " ")
+                await self._world.pause()
+        if behaviour == "crash":
+            raise PluginLost("crashed")
+        if behaviour == "hang":
+            yield delta("wait ")
+            await asyncio.sleep(10_000)
+        if behaviour == "mute":
+            return
+        if behaviour == "fail":
+            yield result("run.failed", {"code": "simulated.failed", "error": "as told", "retryable": True})
+            return
+        steered = await self._hold(run_id) if behaviour == "hold" else []
+        answer = "\n".join([text, *steered])
+        yield result("message.completed", {"message": {"role": "assistant", "content": answer}})
+        if behaviour == "talk":
+            await self._world.pause()
+            yield result("message.completed", {"message": {"role": "assistant", "content": f"more on {text}"}})
+        yield result("run.completed", {"finish_reason": "stop"})
+
+    async def _hold(self, run_id: str) -> list[str]:
+        said: list[str] = []
+        for call in range(1, 6):
+            await asyncio.sleep(0.05 * self._world.dice.random())
+            answer = await self._call("steering_pull", run_id, call)
+            said += [item["input"]["text"] for item in answer.get("items", ())]
+        return said
+
+    async def _call(self, action: str, run_id: str, number: int, **arguments: Any) -> dict[str, Any]:
+        request = {"run_id": run_id, "call_id": f"{run_id}:{number}", **arguments}
+        try:
+            return await self.gate.call(PLUGIN, action, request)
+        except Refused:
+            return {}  # it carries on regardless, as a bad plugin would
+
+
+class SimulatedStream:
+    """Results cross in batches of any size."""
+
+    def __init__(self, world: World, results: AsyncGenerator[dict[str, Any], None]) -> None:
+        self._world = world
+        self._results = results
+        self._parts: list[dict[str, Any]] = []
+        self._failure: BaseException | None = None
+        self._ended = False
+        self._wake = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(self._produce())
+
+    async def _produce(self) -> None:
+        try:
+            async for result in self._results:
+                self._parts.append(result)
+                self._wake.set()
+        except PluginLost as lost:
+            self._failure = self._failure or lost
+        self._ended = True
+        self._wake.set()
+
+    async def batch(self) -> list[Any]:
+        while not (self._parts or self._ended or self._failure):
+            self._wake.clear()
+            await self._wake.wait()
+        if self._aborted():
+            assert self._failure is not None
+            raise self._failure
+        if self._parts:
+            count = self._world.dice.randrange(1, len(self._parts) + 1)
+            taken, self._parts = self._parts[:count], self._parts[count:]
+            return taken
+        if self._failure is not None:
+            raise self._failure
+        return []
+
+    def _aborted(self) -> bool:
+        return self._failure is not None and not isinstance(self._failure, PluginLost)
+
+    def abort(self, error: BaseException) -> None:
+        if not self._aborted():
+            self._failure = error
+            self._wake.set()
+            if self._world.dice.random() < 0.7:  # the others ignore it and go on talking
+                self._task.cancel()

@@ -1,0 +1,184 @@
+"""One schedule: people write, things go wrong, the Host dies and comes back; then every promise is checked."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from parlour.app import Core, Ports, build_core
+from parlour.core.agents.agent import Agent
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.facts.tables import INBOX, OUTBOX
+from parlour.core.journal import Select, StorageFailed, one_of, where
+from parlour.core.routing.routes import Route
+from parlour.core.runs.session import Ending
+
+from .loop import SeededLoop
+from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
+from .promises import BrokenPromise, Said, check
+from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, World
+
+LONGEST_SECONDS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    crashes: int
+    messages: int
+    points: Counter[str]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What people will say, and what of it the Host has accepted."""
+
+    said: list[Said]
+    cancels: int
+    pending: list[int] = field(default_factory=list)
+    configured: bool = False
+
+
+def run_schedule(seed: int) -> Report:
+    """Raises BrokenPromise, which names the seed that shows it again."""
+    dice = random.Random(seed)
+    world = World(
+        dice,
+        crashes_left=dice.choice((0, 1, 1, 2, 3)),
+        storage_faults=dice.random() < 0.2,
+        idempotent=dice.random() < 0.3,
+        answers_questions=dice.random() < 0.3,
+    )
+    plan = _plan(dice)
+    try:
+        while not _live(world, plan):
+            pass
+        check(world, plan.said)
+    except BrokenPromise as broken:
+        raise BrokenPromise(f"seed {seed}: {broken}") from broken
+    return Report(world.crashes, len(plan.said), world.points)
+
+
+def _plan(dice: random.Random) -> Plan:
+    chats = [(f"chat{number}", dice.choice(("webui", "api", "sim"))) for number in range(dice.randrange(1, 4))]
+    said = []
+    for number in range(dice.randrange(2, 9)):
+        chat, surface = dice.choice(chats)
+        text = f"{dice.choice(BEHAVIOURS)} token{number}."
+        said.append(Said(f"event{number}", chat, surface, dice.choice(("ann", "ann", "bob")), text))
+    return Plan(said, cancels=dice.choice((0, 0, 1, 2)), pending=list(range(len(said))))
+
+
+def _live(world: World, plan: Plan) -> bool:
+    """One life of the Host. True when it ended in peace, False when it died."""
+    loop = SeededLoop(world.dice, world.now)
+    world.dead = False
+    asyncio.set_event_loop(loop)
+    life = loop.create_task(_life(world, plan))
+    life.add_done_callback(lambda _: loop.stop())
+    try:
+        loop.run_forever()
+        died = world.dead
+        if not died:
+            life.result()
+    finally:
+        world.now = loop.time()
+        _bury(loop, world)
+    for failure in [] if died else loop.failures:
+        raise BrokenPromise(f"an error nobody handled: {failure.get('message')}: {failure.get('exception')!r}")
+    return not died
+
+
+def _bury(loop: SeededLoop, world: World) -> None:
+    """The dead Host's tasks end without reaching anything."""
+    world.dead = True
+    while tasks := asyncio.all_tasks(loop):
+        for task in tasks:
+            task.cancel()
+        loop.call_soon(loop.stop)
+        loop.run_forever()
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+async def _life(world: World, plan: Plan) -> None:
+    plugin = SimulatedPlugin(world)
+    core = build_core(
+        Ports(
+            journal=SimulatedJournal(world),
+            plugins=plugin,
+            clock=SimulatedClock(world),
+            ids=SimulatedIds(world),
+            surfaces={"sim": SimulatedPlatform(world)},
+            concurrent_runs=world.dice.choice((1, 2, 256)),
+        )
+    )
+    plugin.gate = core.gate
+    core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
+    await _patiently(core.load)
+    await _configure(core, plan)
+    await _patiently(core.take_up)
+    people = [asyncio.create_task(_say(core, plan, number, world)) for number in list(plan.pending)]
+    people += [asyncio.create_task(_cancel(core, plan, world)) for _ in range(plan.cancels)]
+    await asyncio.gather(*people)
+    while not _at_rest(core, world):
+        await asyncio.sleep(1)
+        if world.loop_time() > LONGEST_SECONDS:
+            raise BrokenPromise("the Host came to rest")
+
+
+async def _configure(core: Core, plan: Plan) -> None:
+    if core.agents.get("agent") is None:
+        await _patiently(lambda: core.agents.add(Agent("agent", "agent", RUNNER, timeout_seconds=30, stale_after=0)))
+    if not core.routes.of("bot"):
+        routes = [Route("message.*", "agent", {"agent_id": "agent"}), Route("*", "drop")]
+        await _patiently(lambda: core.routes.replace("bot", routes))
+
+
+async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
+    """A person who says it again until it was taken, and sometimes once more."""
+    said = plan.said[number]
+    await asyncio.sleep(world.dice.random() * 0.3)
+    direct = said.surface != "sim"
+    event = EventEnvelope(
+        event_id=said.event_id,
+        event_type="message.received",
+        source=said.surface,
+        chat=said.chat,
+        context=EventContext(said.event_id),
+        surface=said.surface,
+        agent_id="agent" if direct else "",
+        bot_id="" if direct else "bot",
+        principal="key:1" if direct else "",
+        actor=Party("user", said.person),
+        input={"text": said.text},
+    )
+    for _ in range(world.dice.choice((1, 1, 2))):
+        await _patiently(lambda: core.gateway.ingest(event))
+        if number in plan.pending:
+            plan.pending.remove(number)
+        said.accepted = True
+        await world.pause()
+
+
+async def _cancel(core: Core, plan: Plan, world: World) -> None:
+    await asyncio.sleep(world.dice.random() * 0.4)
+    for session in core.sessions.all()[:1]:
+        plan.cancels -= 1
+        session.stop(Ending("cancelled", "cancelled", "a person cancelled the run"))
+
+
+def _at_rest(core: Core, world: World) -> bool:
+    rows = world.database.read(Select(INBOX, limit=1))
+    unsent = world.database.read(Select(OUTBOX, where(state=one_of("pending", "sending", "streaming")), limit=1))
+    return not rows and not unsent and not core.sessions.all()
+
+
+async def _patiently(work: Callable[[], Awaitable[object]]) -> None:
+    """As a caller would: again, when the disk was full."""
+    while True:
+        try:
+            await work()
+            return
+        except StorageFailed:
+            await asyncio.sleep(0.5)

@@ -1,0 +1,166 @@
+"""What outlives a crash: the database, the platform, the clock, and the die that decides what goes wrong."""
+
+import asyncio
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.identity import compose
+from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
+from parlour.core.ports import SendRefused, Sent
+from parlour.testing.memory_journal import MemoryDatabase
+
+EPOCH = 1_800_000_000_000
+STORAGE_FAULTS = 0.01
+
+
+@dataclass(slots=True)
+class Shown:
+    """A message that the platform showed to its people."""
+
+    outbox_id: str
+    conversation_id: str
+    text: str
+    marked: bool
+
+
+@dataclass(slots=True)
+class World:
+    dice: random.Random
+    crashes_left: int
+    storage_faults: bool
+    idempotent: bool
+    """The platform takes an idempotency key."""
+    answers_questions: bool
+    """The platform can be asked whether it has a message."""
+    database: MemoryDatabase = field(default_factory=MemoryDatabase)
+    shown: list[Shown] = field(default_factory=list)
+    now: float = 0.0
+    dead: bool = False
+    """This life of the Host is over: whatever of it still moves reaches nothing."""
+    crashes: int = 0
+    lost_answers: int = 0
+    points: Counter[str] = field(default_factory=Counter)
+    """Named points at which a crash happened."""
+    _countdown: int = 0
+    _ids: int = 0
+
+    def __post_init__(self) -> None:
+        self._wind_up()
+
+    async def point(self, name: str) -> None:
+        """A place where the Host may die: then nothing after it happens in this life."""
+        if self.dead:
+            raise asyncio.CancelledError
+        if self.crashes_left <= 0:
+            return
+        self._countdown -= 1
+        if self._countdown > 0:
+            return
+        self.crashes_left -= 1
+        self.crashes += 1
+        self.points[name] += 1
+        self._wind_up()
+        await self._die()
+
+    async def pause(self, longest: float = 0.02) -> None:
+        if self.dice.random() < 0.6:
+            await asyncio.sleep(self.dice.random() * longest)
+
+    def new_id(self) -> str:
+        self._ids += 1
+        return compose(self.clock(), self._ids)
+
+    def clock(self) -> int:
+        return EPOCH + int(self.loop_time() * 1000)
+
+    def loop_time(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _wind_up(self) -> None:
+        self._countdown = self.dice.randrange(1, 40)
+
+    async def _die(self) -> NoReturn:
+        self.dead = True
+        asyncio.get_running_loop().stop()
+        raise asyncio.CancelledError
+
+
+class SimulatedClock:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def now(self) -> int:
+        return self._world.clock()
+
+
+class SimulatedIds:
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def new(self) -> str:
+        return self._world.new_id()
+
+
+class SimulatedJournal:
+    """The memory database behind delays, faults and crashes on both sides of every commit."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def commit(self, unit: Unit) -> Receipt:
+        world = self._world
+        await world.pause()
+        await world.point(f"{unit.name}:before")
+        if world.storage_faults and world.dice.random() < STORAGE_FAULTS:
+            raise StorageFailed("storage_full", "the disk is full, for now")
+        receipt = world.database.commit(unit)
+        await world.point(f"{unit.name}:after")
+        await world.pause()
+        return receipt
+
+    async def read(self, query: Select) -> list[Row]:
+        await self._world.pause(0.002)
+        await asyncio.sleep(0)
+        if self._world.dead:
+            raise asyncio.CancelledError
+        return self._world.database.read(query)
+
+
+class SimulatedPlatform:
+    """A chat platform that refuses, forgets to answer, and shows what it took."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    @property
+    def idempotent(self) -> bool:
+        return self._world.idempotent
+
+    async def send(self, outgoing: Outgoing) -> Sent:
+        world = self._world
+        await world.point("send:before")
+        await world.pause()
+        luck = world.dice.random()
+        if luck < 0.05:
+            raise SendRefused("slow down", retry_after=0.5)
+        if not (world.idempotent and any(shown.outbox_id == outgoing.outbox_id for shown in world.shown)):
+            world.shown.append(_shown(outgoing))
+        await world.point("send:after")
+        await world.pause()
+        if luck > 0.97:
+            world.lost_answers += 1
+            raise OSError("the connection was cut")
+        return Sent(f"platform-{len(world.shown)}")
+
+    async def find(self, outgoing: Outgoing) -> Sent | None:
+        await self._world.pause()
+        known = any(shown.outbox_id == outgoing.outbox_id for shown in self._world.shown)
+        return Sent("found") if known and self._world.answers_questions else None
+
+
+def _shown(outgoing: Outgoing) -> Shown:
+    text: Any = outgoing.message["content"]
+    return Shown(outgoing.outbox_id, outgoing.conversation_id, str(text), outgoing.possibly_repeated)

@@ -1,0 +1,42 @@
+"""What the tests of the stores share."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parlour.stores.migrate import ensure
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "parlour.db"
+    ensure(path)
+    return path
+
+
+@pytest.fixture
+def database(template: Path, tmp_path: Path) -> Path:
+    """An empty database with all tables, at a path that needs care in a URI."""
+    folder = tmp_path / "a b?c#d%20é"
+    folder.mkdir()
+    return Path(shutil.copy(template, folder))
+
+
+@pytest.fixture
+def unprivileged(template: Path) -> Iterator[Path]:
+    """A read-only database in a read-only folder, and a test that is not root."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = Path(shutil.copy(template, folder))
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        was = os.geteuid()
+        if was == 0:
+            os.seteuid(65534)
+        yield path
+        os.seteuid(was)
+        folder.chmod(0o755)

@@ -1,0 +1,188 @@
+"""Databases are made, upgraded or refused, and the schema is that of tables.py."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from parlour.core.facts.tables import TABLES
+from parlour.core.journal import StorageFailed, Table
+from parlour.stores import migrate
+from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, current, ensure
+
+TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
+
+
+def asked(path: Path, sql: str, *parameters: Any) -> list[Any]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
+def indexes(path: Path, table: Table, origin: str) -> set[tuple[str, ...]]:
+    names = asked(path, "SELECT name FROM pragma_index_list(?) WHERE origin = ?", table.name, origin)
+    columns = "SELECT name FROM pragma_index_info(?) ORDER BY seqno"
+    return {tuple(column for (column,) in asked(path, columns, name)) for (name,) in names}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_the_migrated_table_is_the_declared_one(template: Path, table: Table) -> None:
+    found = asked(template, "SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table.name)
+    columns = {(column.name, TYPES[column.kind]) for column in table.columns}
+    assert {(name, kind) for name, kind, _, _ in found} == columns
+    assert all(required for _, _, required, _ in found)
+    assert tuple(name for name, _, _, place in sorted(found, key=lambda row: row[3]) if place) == table.key
+    assert indexes(template, table, "u") == set(table.unique)
+    assert indexes(template, table, "c") == set(table.indexes)
+    [(sql,)] = asked(template, "SELECT sql FROM sqlite_master WHERE name = ?", table.name)
+    assert ("AUTOINCREMENT" in sql) == (table.counted is not None)
+    assert sql.rstrip().endswith("STRICT")
+
+
+def test_no_other_tables_are_made(template: Path) -> None:
+    made = {name for (name,) in asked(template, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert made == {table.name for table in TABLES} | {"alembic_version", "sqlite_sequence"}
+
+
+def test_the_known_revisions_are_those_of_alembic() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(migrate.SCRIPTS))
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_current_head() == HEAD
+    assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == KNOWN
+
+
+def test_a_database_is_made_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a b?c#d%20é.db"
+    assert current(path) is None
+    ensure(path)
+    assert current(path) == HEAD
+    before = path.stat()
+    ensure(path)
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert capfd.readouterr() == ("", "")
+    assert asked(path, "PRAGMA journal_mode") == [("wal",)]
+
+
+def test_alembic_is_not_loaded_for_a_current_database(template: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from parlour.stores.migrate import ensure; "
+        "import parlour.stores.sqlite; ensure(Path(sys.argv[1])); "
+        "print(sorted({'alembic', 'sqlalchemy', 'mako'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", program, str(template)], capture_output=True, text=True, check=True)
+    assert (result.stdout, result.stderr) == ("[]\n", "")
+
+
+def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "parlour.db"
+    program = (
+        "import sys; from pathlib import Path; import alembic.command, sqlalchemy; "
+        "from parlour.stores.migrate import ensure; "
+        "print(flush=True); sys.stdin.readline(); ensure(Path(sys.argv[1]))"
+    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    assert [process.communicate(b"go\n") and process.returncode for process in processes] == [0] * 4
+    assert current(path) == HEAD
+
+
+def test_an_upgrade_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "parlour.db"
+    scripts = tmp_path / "migrations" / "versions"
+    scripts.mkdir(parents=True)
+    for name in ("env.py", "versions/0001_first.py"):
+        (scripts.parent / name).write_text((migrate.SCRIPTS / name).read_text())
+    first = scripts / "0001_first.py"
+    with monkeypatch.context() as patched:
+        patched.setattr(migrate, "SCRIPTS", scripts.parent)
+        text = first.read_text()
+        first.write_text(text.replace("def downgrade", "    op.execute('nonsense')\n\n\ndef downgrade"))
+        with pytest.raises(StorageFailed, match="nonsense"):
+            ensure(path)
+    assert asked(path, "SELECT name FROM sqlite_master") == []
+    ensure(path)
+    assert current(path) == HEAD
+
+
+def test_a_database_of_a_newer_parlour_is_refused(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+    with pytest.raises(NewerDatabase, match=r"newer Parlour .* update Parlour, or restore a backup") as failure:
+        ensure(database)
+    assert (failure.value.code, failure.value.revision) == ("storage_newer", "9999")
+    assert current(database) == "9999"
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE notes (text)")
+    with pytest.raises(StorageFailed, match="another program") as failure:
+        ensure(path)
+    assert failure.value.code == "storage_foreign"
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "parlour.db"
+    path.write_text("this is no database, however long one reads it\n" * 100)
+    with pytest.raises(StorageFailed, match="restore a backup") as failure:
+        ensure(path)
+    assert failure.value.code == "storage_corrupt"
+    assert path.read_text().startswith("this is no database")
+
+
+def test_a_locked_database_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "parlour.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageFailed, match="locked by another program") as failure:
+            ensure(path, busy_timeout=0.01)
+    assert failure.value.code == "storage_busy"
+    ensure(path)
+
+
+def test_a_folder_that_cannot_be_written_is_reported(unprivileged: Path) -> None:
+    with pytest.raises(StorageFailed, match="can't be written") as failure:
+        ensure(unprivileged.with_name("other.db"))
+    assert failure.value.code == "storage_readonly"
+
+
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="create it"):
+        ensure(tmp_path / "absent" / "parlour.db")
+
+
+def test_a_full_disk_is_reported_and_leaves_nothing_half_made(tmp_path: Path) -> None:
+    path = tmp_path / "parlour.db"
+    program = (
+        "import resource, sys; from pathlib import Path; from parlour.core.journal import StorageFailed\n"
+        "from parlour.stores.migrate import ensure\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))\n"
+        "try: ensure(Path(sys.argv[1]))\n"
+        "except StorageFailed as failure: print(failure.code)"
+    )
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True, env=environment
+    )
+    assert result.stdout == "storage_full\n"
+    ensure(path)
+    assert current(path) == HEAD

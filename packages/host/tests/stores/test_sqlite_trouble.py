@@ -1,0 +1,190 @@
+"""What goes wrong around the journal is named, takes nothing along, and is over when its cause is gone."""
+
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from parlour.core.facts.tables import EVENTS, META
+from parlour.core.journal import Row, Select, StorageFailed
+from parlour.stores.sqlite import SqliteJournal
+from parlour.testing.journal_contract import commit, contents, event, meta
+
+COMMITTING = """
+import asyncio, sys
+from pathlib import Path
+from parlour.core.journal import GuardFailed
+from parlour.stores.sqlite import SqliteJournal
+from parlour.testing.journal_contract import commit, event, meta
+
+async def main():
+    async with SqliteJournal(Path(sys.argv[1])) as journal:
+        async def writer(name):
+            for number in range(1_000_000):
+                text = f"{name} {number} {sys.argv[2]}"
+                ((row,), _) = await commit(journal, event(text), meta(text))
+                print(row["seq"], flush=True)
+                try:
+                    await commit(journal, event(text + " lost"), meta(text))
+                    raise SystemExit("this name is taken")
+                except GuardFailed:
+                    pass
+        await asyncio.gather(*(writer(name) for name in range(20)))
+
+asyncio.run(main())
+"""
+
+FILLING = """
+import asyncio, resource, sys
+from pathlib import Path
+from parlour.core.journal import StorageFailed
+from parlour.stores.sqlite import SqliteJournal
+from parlour.testing.journal_contract import commit, event, insert, meta
+
+def limit(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+async def attempt(journal, number):
+    try:
+        await commit(journal, event(f"{number}"), meta(f"{number}", "x" * 50_000))
+        return "done"
+    except StorageFailed as failure:
+        return failure.code
+
+async def main():
+    async with SqliteJournal(Path(sys.argv[1])) as journal:
+        limit(1_000_000)
+        numbers = iter(range(1_000_000))
+        outcomes = []
+        while "storage_full" not in outcomes:
+            outcomes += await asyncio.gather(*(attempt(journal, next(numbers)) for _ in range(10)))
+        outcomes += await asyncio.gather(*(attempt(journal, next(numbers)) for _ in range(10)))
+        limit(resource.RLIM_INFINITY)
+        outcomes.append(await attempt(journal, "last"))
+        print(*outcomes)
+
+asyncio.run(main())
+"""
+
+
+def stored(database: Path) -> tuple[list[Row], list[Row]]:
+    """The events and the meta rows, and the proof that the file is sound."""
+
+    async def read() -> tuple[list[Row], list[Row]]:
+        async with SqliteJournal(database) as journal:
+            return await contents(journal, EVENTS), await contents(journal, META)
+
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    return asyncio.run(read())
+
+
+def test_every_acknowledged_unit_survives_kill_9(database: Path) -> None:
+    moments = random.Random(7)
+    for life in range(4):
+        command = [sys.executable, "-c", COMMITTING, str(database), str(life)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            lines = [process.stdout.readline() for _ in range(moments.randrange(1, 1500))]
+            process.send_signal(signal.SIGKILL)
+            lines += process.stdout.readlines()
+        acknowledged = {int(line) for line in lines if line.endswith(b"\n")}
+        assert acknowledged
+        events, rows = stored(database)
+        assert [row["seq"] for row in events] == list(range(1, len(events) + 1))
+        assert acknowledged <= {row["seq"] for row in events}
+        assert {row["name"] for row in rows} == {row["event_id"] for row in events}, "no unit is there by half"
+
+
+def test_a_full_disk_fails_units_as_a_whole_and_is_over_when_there_is_room(database: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", FILLING, str(database)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    outcomes = result.stdout.split()
+    assert set(outcomes) == {"done", "storage_full"}
+    assert outcomes[-1] == "done"
+    events, rows = stored(database)
+    assert [row["seq"] for row in events] == list(range(1, outcomes.count("done") + 1))
+    assert {row["event_id"] for row in events} == {row["name"] for row in rows}
+
+
+async def test_a_locked_database_fails_the_batch_and_works_again_when_it_is_free(database: Path) -> None:
+    async with SqliteJournal(database, busy_timeout=0.05) as journal:
+        await commit(journal, event("before"))
+        with closing(sqlite3.connect(database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            outcomes = await asyncio.gather(
+                *(commit(journal, event(f"{number}")) for number in range(5)), return_exceptions=True
+            )
+            assert {outcome.code for outcome in outcomes if isinstance(outcome, StorageFailed)} == {"storage_busy"}
+            assert len(outcomes) == 5
+            assert len(await contents(journal, EVENTS)) == 1, "reading goes on"
+            other.execute("ROLLBACK")
+        assert list(await commit(journal, event("after"))) == [[{"seq": 2}]]
+
+
+async def test_a_writer_waits_for_another_program_that_is_soon_done(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        with closing(sqlite3.connect(database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            waiting = asyncio.create_task(commit(journal, meta("patient")))
+            await journal.read(Select(META))
+            other.execute("ROLLBACK")
+            await waiting
+
+
+async def test_a_database_that_is_locked_at_the_start_is_reported(database: Path) -> None:
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageFailed, match="locked by another program") as failure:
+            await SqliteJournal(database, busy_timeout=0.01).open()
+    assert failure.value.code == "storage_busy"
+
+
+async def test_a_read_only_database_is_reported(unprivileged: Path) -> None:
+    with pytest.raises(StorageFailed, match="can't be written") as failure:
+        await SqliteJournal(unprivileged).open()
+    assert failure.value.code == "storage_readonly"
+
+
+async def test_a_missing_database_is_reported_and_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="check that it exists"):
+        await SqliteJournal(tmp_path / "absent.db").open()
+    assert os.listdir(tmp_path) == []
+
+
+async def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "parlour.db"
+    path.write_bytes(b"nothing like a database " * 1000)
+    with pytest.raises(StorageFailed, match="restore a backup") as failure:
+        await SqliteJournal(path).open()
+    assert failure.value.code == "storage_corrupt"
+
+
+async def test_a_damaged_page_fails_what_needs_it_and_nothing_else(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        await commit(journal, *(meta(f"{number}", "x" * 3000) for number in range(200)))
+        await commit(journal, event("whole"))
+    with closing(sqlite3.connect(database)) as connection:
+        [(root,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'meta'").fetchall()
+    with database.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 4096)
+    async with SqliteJournal(database) as journal:
+        for damaged in (journal.read(Select(META)), commit(journal, meta("more"))):
+            with pytest.raises(StorageFailed, match="damaged") as failure:
+                await damaged
+            assert failure.value.code == "storage_corrupt"
+        assert [row["event_id"] for row in await contents(journal, EVENTS)] == ["whole"]
+        assert list(await commit(journal, event("more"))) == [[{"seq": 2}]]

@@ -1,0 +1,24 @@
+"""Thousands of seeded lives of the core, with crashes at every commit and send. A failure names its seed."""
+
+import logging
+import os
+from collections import Counter
+
+from parlour.testing.simulation import run_schedule
+
+logger = logging.getLogger(__name__)
+
+SCHEDULES = int(os.environ.get("PARLOUR_SCHEDULES", "2000"))
+FIRST_SEED = int(os.environ.get("PARLOUR_SEED", "0"))
+
+
+def test_every_promise_holds_in_every_schedule() -> None:
+    points: Counter[str] = Counter()
+    crashes = messages = 0
+    for seed in range(FIRST_SEED, FIRST_SEED + SCHEDULES):
+        report = run_schedule(seed)
+        points += report.points
+        crashes += report.crashes
+        messages += report.messages
+    logger.info("%d schedules, %d messages, %d crashes at %s", SCHEDULES, messages, crashes, dict(points))
+    assert crashes > SCHEDULES / 2
