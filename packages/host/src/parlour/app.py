@@ -66,8 +66,7 @@ class Core:
     async def take_up(self) -> None:
         """What is owed. Plugins should be discovered by then."""
         await self.outbox.recover()
-        for entry in await self.recovery.everything():
-            self.lanes.offer(entry)
+        self.lanes.open(await self.recovery.everything())
 
 
 def build_core(ports: Ports) -> Core:

@@ -74,7 +74,7 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationInvalid(f"{file} can't be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigurationInvalid(f"{file} is not YAML: {error}") from error
+        raise ConfigurationInvalid(f"{file} is not YAML: {' '.join(str(error).split())}") from error
     if values is None:
         return {}
     if not isinstance(values, dict):

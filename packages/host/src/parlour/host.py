@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,18 @@ logger = logging.getLogger(__name__)
 DRAIN_SECONDS = 3.0
 """How long active runs may go on after the Host was told to stop."""
 
-Decorate = Callable[[Ports], Ports]
-"""Where tests put their faults; in production nothing is put there."""
+
+@asynccontextmanager
+async def _nothing(host: "Host") -> AsyncIterator[None]:
+    yield
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What is put around a Host from outside: wrappers of its ports, and whoever brings it events."""
+
+    wrap: Callable[[Ports], Ports] = lambda ports: ports
+    attach: Callable[["Host"], AbstractAsyncContextManager[None]] = _nothing
 
 
 @dataclass(slots=True)
@@ -49,7 +59,6 @@ class Host:
 
     async def start(self) -> None:
         """Plugins first, so that owed work finds its runners."""
-        await self.core.load()
         await self.runtime.refresh()
         self.waiting_for.remove("plugins")
         await self.core.take_up()
@@ -71,12 +80,8 @@ class Host:
         await core.outbox.close()
 
 
-def _unchanged(ports: Ports) -> Ports:
-    return ports
-
-
 @asynccontextmanager
-async def open_host(settings: Settings, decorate: Decorate = _unchanged) -> AsyncIterator[Host]:
+async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[Host]:
     directory = DataDirectory(settings.data)
     clock, ids = SystemClock(), SystemIds()
     async with AsyncExitStack() as stack:
@@ -85,7 +90,7 @@ async def open_host(settings: Settings, decorate: Decorate = _unchanged) -> Asyn
         journal = await stack.enter_async_context(SqliteJournal(directory.database))
         registries: list[Registry] = []
         runtime = _runtime(settings, PluginFolder(directory.plugins), registries)
-        ports = decorate(
+        ports = additions.wrap(
             Ports(
                 journal=journal,
                 plugins=runtime,
@@ -99,6 +104,7 @@ async def open_host(settings: Settings, decorate: Decorate = _unchanged) -> Asyn
         registries.append(core.registry)
         runtime.serve(core.gate)
         core.feed.start_after(await _last_feed_seq(ports.journal))
+        await core.load()
         host = Host(
             settings=settings,
             journal=ports.journal,
@@ -110,6 +116,7 @@ async def open_host(settings: Settings, decorate: Decorate = _unchanged) -> Asyn
             waiting_for=["plugins", "owed work"],
         )
         stack.push_async_callback(runtime.close)
+        await stack.enter_async_context(additions.attach(host))
         yield host
 
 

@@ -12,7 +12,7 @@ import uvicorn
 from .app import VERSION
 from .config import Settings
 from .core.access.keys import ApiKeys
-from .host import Decorate, Host, _unchanged, open_host
+from .host import Additions, Host, open_host
 from .http import application
 from .http.agents import endpoints as agents
 from .http.auth import Authenticator
@@ -44,11 +44,12 @@ class Server(uvicorn.Server):
         yield
 
 
-async def serve(settings: Settings, announce: Callable[[str], None], decorate: Decorate = _unchanged) -> None:
+async def serve(settings: Settings, announce: Callable[[str], None], additions: Additions) -> None:
     """Listens first, so that a taken port is known before anything is touched."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # an install before we listen for it; the start reads the folder anyway
     listener = _listen(settings)
     with contextlib.closing(listener):
-        async with open_host(settings, decorate) as host:
+        async with open_host(settings, additions) as host:
             stopping = asyncio.Event()
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
@@ -118,6 +119,7 @@ def _config(settings: Settings, host: Host) -> uvicorn.Config:
         ws_max_size=settings.http.chat_frame_bytes,
         ws_per_message_deflate=False,
         lifespan="off",
+        proxy_headers=False,
         access_log=False,
         log_config=None,
         timeout_graceful_shutdown=CLOSE_SECONDS,
@@ -135,11 +137,7 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
 
     injection = events.EventInjection(core.gateway, core.agents, core.routes, ids, clock)
     domains = [
-        agents.router(core.agents, core.registry, host.cursors, ids),
-        runners.router(core.registry, plugin_status),
-        events.router(injection, events.Results(journal, core.outcomes), pages),
-        runs.router(journal, core.sessions, pages, clock),
-        conversations.router(journal, pages),
+        events.router(injection, events.Results(journal, core.outcomes), pages),  # the busiest first
         chat.router(
             journal,
             core.agents,
@@ -152,6 +150,10 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
             ids,
             clock,
         ),
+        runs.router(journal, core.sessions, pages, clock),
+        agents.router(core.agents, core.registry, host.cursors, ids),
+        runners.router(core.registry, plugin_status),
+        conversations.router(journal, pages),
     ]
     return application.build(
         VERSION, authenticator, health.router(lambda: host.waiting_for), domains, settings.http.body_bytes

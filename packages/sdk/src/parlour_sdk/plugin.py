@@ -65,6 +65,8 @@ def read_plugin(folder: Path) -> Plugin:
         if name in seen:
             raise PluginInvalid(f"{file}: a second {name[0]} named '{name[1]}'; give each its own metadata.name")
         seen.add(name)
+        if component.manifest.execution.python is not None:
+            _code(folder, component.manifest.execution.python, file)
         components.append(component)
     plugin = Plugin(folder, manifest, tuple(components))
     for runner, fields in plugin.runner_manifests().items():
@@ -98,17 +100,28 @@ def _instantiate(plugin: Plugin, component: Component) -> AgentRunner:
 
 
 def _module(folder: Path, entry: PythonEntry, named_in: Path) -> ModuleType:
-    file = _inside(folder, entry.path, named_in)
+    file = _code(folder, entry, named_in)
     name = "plugin_" + "_".join(Path(entry.path).with_suffix("").parts).replace("-", "_")
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None or not file.is_file():
-        raise PluginInvalid(f"{named_in}: execution.python.path names {entry.path}, which is not a Python file here")
+    if spec is None or spec.loader is None:
+        raise _no_code(entry, named_in)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _code(folder: Path, entry: PythonEntry, named_in: Path) -> Path:
+    file = _inside(folder, entry.path, named_in)
+    if not file.is_file():
+        raise _no_code(entry, named_in)
+    return file
+
+
+def _no_code(entry: PythonEntry, named_in: Path) -> PluginInvalid:
+    return PluginInvalid(f"{named_in}: execution.python.path names {entry.path}, which is not a Python file here")
 
 
 def _inside(folder: Path, relative: str, named_in: Path) -> Path:
@@ -124,7 +137,7 @@ def _read(file: Path, model: type[Model]) -> Model:
     except OSError as error:
         raise PluginInvalid(f"{file} can't be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PluginInvalid(f"{file} is not YAML: {error}") from error
+        raise PluginInvalid(f"{file} is not YAML: {' '.join(str(error).split())}") from error
     try:
         return model.model_validate(content)
     except ValidationError as error:

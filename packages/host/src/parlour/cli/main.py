@@ -58,9 +58,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(arguments: argparse.Namespace, settings: Settings) -> None:
+    from parlour.host import Additions
+
     from . import serve
 
-    serve.run(settings)
+    serve.run(settings, Additions())
 
 
 def _keys_create(arguments: argparse.Namespace, settings: Settings) -> None:

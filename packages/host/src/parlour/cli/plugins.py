@@ -1,6 +1,7 @@
 """`parlour plugin`: installs into the data directory; a running Host is told and picks it up at once."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -18,6 +19,9 @@ def install(settings: Settings, source: Path) -> None:
         plugin = PluginFolder(directory.plugins).install(source)
     except (PluginInvalid, DataDirectoryUnusable) as error:
         raise CommandFailed(str(error)) from error
+    except shutil.Error as error:  # one entry per file: where it was, where it was to go, why not
+        file, _, reason = error.args[0][0]
+        raise CommandFailed(f"the plugin could not be copied: {file}: {reason}; nothing was changed") from error
     except OSError as error:
         raise CommandFailed(f"the plugin could not be copied: {error.strerror}; nothing was changed") from error
     print(f"installed {plugin.manifest.identity} {plugin.manifest.metadata.version}")

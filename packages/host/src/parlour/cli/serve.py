@@ -8,18 +8,18 @@ from collections.abc import Callable
 from parlour.config import Settings
 from parlour.core.journal import StorageFailed
 from parlour.data_directory import AlreadyServed, DataDirectoryUnusable
-from parlour.host import Decorate, _unchanged
+from parlour.host import Additions
 from parlour.serving import PortTaken, serve
 
 from .main import CommandFailed
 
 
-def run(settings: Settings, decorate: Decorate = _unchanged) -> None:
+def run(settings: Settings, additions: Additions) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(serve(settings, _announce, decorate))
+            runner.run(serve(settings, _announce, additions))
     except (PortTaken, AlreadyServed, DataDirectoryUnusable) as error:
         raise CommandFailed(str(error)) from error
     except StorageFailed as error:

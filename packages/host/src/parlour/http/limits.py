@@ -1,5 +1,6 @@
 """Refuses bodies over the limit before they are read whole."""
 
+import contextlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -41,14 +42,15 @@ class BodyLimit:
 
         async def noted(message: Message) -> None:
             nonlocal started
+            if seen > self._limit and not started:
+                return  # whatever the application made of the cut, the answer is ours
             started = True
             await send(message)
 
-        try:
+        with contextlib.suppress(TooLarge):
             await self._app(scope, counted, noted)
-        except TooLarge:
-            if not started:
-                await self._refuse(scope, receive, send)
+        if seen > self._limit and not started:
+            await self._refuse(scope, receive, send)
 
     async def _refuse(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         response = answer(413, "payload_too_large", f"the body may have at most {self._limit} bytes")

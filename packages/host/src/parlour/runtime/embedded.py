@@ -48,24 +48,23 @@ class EmbeddedRuntime:
             raise RuntimeError("serve() comes before refresh()")
         async with self._refreshing:
             installed = self._folder.installed()
-            for plugin_id, supervisor in list(self._supervisors.items()):
-                if installed.get(plugin_id) != supervisor.plugin:
-                    del self._supervisors[plugin_id]
-                    await supervisor.stop()
-                    self._removed(plugin_id)
+            outdated = [each for each in self._supervisors.values() if installed.get(each.plugin.plugin_id) != each.plugin]
+            for supervisor in outdated:
+                del self._supervisors[supervisor.plugin.plugin_id]
             for plugin_id, plugin in installed.items():
                 if plugin_id not in self._supervisors:
                     logger.info("plugin %s %s starts", plugin_id, plugin.version)
-                    self._supervisors[plugin_id] = Supervisor(
-                        plugin,
-                        self._launcher,
-                        self._actions,
-                        self._discovered,
-                        self._host_version,
-                        self._policy,
-                        self._limits,
-                    )
+                    self._supervisors[plugin_id] = self._supervise(plugin, self._actions)
+            for supervisor in outdated:  # what an upgraded one was asked meanwhile waits for its successor
+                await supervisor.stop()
+                if supervisor.plugin.plugin_id not in installed:
+                    self._removed(supervisor.plugin.plugin_id)
             await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values()))
+
+    def _supervise(self, plugin: Installed, actions: HostActions) -> Supervisor:
+        return Supervisor(
+            plugin, self._launcher, actions, self._discovered, self._host_version, self._policy, self._limits
+        )
 
     async def close(self) -> None:
         await asyncio.gather(*(supervisor.stop() for supervisor in self._supervisors.values()))

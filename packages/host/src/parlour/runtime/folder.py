@@ -43,12 +43,16 @@ class PluginFolder:
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
         try:
-            fresh = staging / name
+            fresh, old = staging / "new", staging / "old"
             shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("__pycache__", ".git", ".venv"))
-            old = staging / "old"
             if target.exists():
                 os.rename(target, old)
-            os.rename(fresh, target)
+            try:
+                os.rename(fresh, target)
+            except OSError:
+                if old.exists():
+                    os.rename(old, target)
+                raise
         finally:
             shutil.rmtree(staging, ignore_errors=True)
         return plugin

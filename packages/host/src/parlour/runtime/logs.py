@@ -1,6 +1,7 @@
 """The last lines a plugin wrote, kept to be looked at."""
 
 import asyncio
+import codecs
 from collections import deque
 
 LINES = 1000
@@ -16,9 +17,10 @@ class LogBuffer:
 
     async def follow(self, stream: asyncio.StreamReader) -> None:
         """Until the stream ends. Reads in blocks, so that a line without an end can't fill memory."""
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a block may end within a character
         rest = ""
         while block := await stream.read(64 * 1024):
-            *lines, rest = (rest + block.decode(errors="replace")).split("\n")
+            *lines, rest = (rest + decoder.decode(block)).split("\n")
             self._lines.extend(line[:LINE_CHARACTERS] for line in lines)
             rest = rest[-LINE_CHARACTERS:]
         if rest:

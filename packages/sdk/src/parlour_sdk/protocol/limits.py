@@ -12,3 +12,5 @@ STEERING_QUEUE = 100
 RERANK_DOCUMENTS = 64
 BOOTSTRAP_ITEMS = 50
 BOOTSTRAP_BYTES = 64 * 1024
+LARGEST_INTEGER = 2**53 - 1
+"""What every JSON reader and every database can hold."""

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from .base import Key, Strict
+from .limits import LARGEST_INTEGER
 from .messages import Message, MessageChunk
 
 FinishReason = Literal["stop", "silent", "length", "tool_limit", "budget", "interrupted", "error"]
@@ -15,7 +16,7 @@ class AgentRunResult(Strict):
     run_id: str
     type: str
     data: dict[str, Any] = {}
-    sequence: int | None = Field(default=None, ge=1)
+    sequence: int | None = Field(default=None, ge=1, le=LARGEST_INTEGER)
     timestamp: int | None = None
 
 

@@ -44,7 +44,7 @@ class ApiKeys:
         return secret
 
     async def authenticate(self, secret: str) -> Key | None:
-        rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1))
+        rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1, few=True))
         if not rows or rows[0]["revoked_at"]:
             return None
         expires_at = rows[0]["expires_at"]

@@ -35,7 +35,7 @@ class Live:
         self._begun = seq
         self._seqs: list[int] = []
         self._lengths: list[int] = []
-        self._forgotten = 0
+        self._forgotten = False
 
     def grow(self, seq: int, text: str) -> None:
         self.text.append(text)
@@ -44,7 +44,7 @@ class Live:
         self._lengths.append(self._length)
         if len(self._seqs) > MARKS:
             half = MARKS // 2
-            self._forgotten = self._seqs[half - 1]
+            self._forgotten = True
             del self._seqs[:half], self._lengths[:half]
             self.text = ["".join(self.text)]
 
@@ -56,7 +56,7 @@ class Live:
             return frames
         whole = "".join(self.text)
         frame: Frame = {"type": "delta", "run_id": self.run_frame["run_id"], "seq": self._seqs[-1]}
-        if self._begun < after < self._forgotten:
+        if self._forgotten and self._begun < after < self._seqs[0]:
             return [*frames, {**frame, "content": whole, "replace": True}]
         position = bisect_right(self._seqs, after)
         return [*frames, {**frame, "content": whole[self._lengths[position - 1] if position else 0 :]}]
@@ -142,21 +142,21 @@ class Feed:
             del self._live[conversation_id]
         self._publish(conversation_id, {"type": "run", "run_id": run_id, "status": status, "seq": self.stamp()})
 
-    def delta(self, conversation_id: str, run_id: str, text: str) -> None:
-        seq = self.stamp()
+    def delta(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
+        """`seq` is a stamp taken when the fragment came, so that it is below that of its message."""
         live = self._live.get(conversation_id)
         if live is not None:
             live.grow(seq, text)
         self._publish(conversation_id, {"type": "delta", "run_id": run_id, "content": text, "seq": seq})
 
-    def tool(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str) -> None:
+    def tool(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str, seq: int) -> None:
         frame = {
             "type": "tool",
             "run_id": run_id,
             "tool_call_id": data.get("tool_call_id"),
             "tool_name": data.get("tool_name"),
             "status": status,
-            "seq": self.stamp(),
+            "seq": seq,
         }
         live = self._live.get(conversation_id)
         if live is not None:

@@ -50,7 +50,10 @@ class Outbox:
             del self._waiting[target]
 
     def offer(self, row: Outgoing) -> None:
-        self._waiting.setdefault(row.target, deque()).append(row)
+        waiting = self._waiting.setdefault(row.target, deque())
+        if any(row.outbox_id == each.outbox_id for each in waiting):
+            return
+        waiting.append(row)
         if row.target not in self._drains:
             self._drains[row.target] = asyncio.create_task(self._drain(row.target))
 
@@ -104,11 +107,12 @@ class Outbox:
                 return
             row = resolved
         while True:
+            if row.state == "pending":
+                await self._pause(row)
             if row.expires_at and self._clock.now() >= row.expires_at:
                 await self._change(row, "expired", "it was not sent in time")
                 return
             if row.state == "pending":
-                await self._pause(row)
                 row = await self._change(row, "sending")
             try:
                 async with asyncio.timeout(SEND_SECONDS):
@@ -120,8 +124,8 @@ class Outbox:
                     return
                 row = replace(row, not_before=self._clock.now() + int(1000 * _retry_after(row, refusal)))
                 row = await self._change(row, "pending", refusal.reason)
-            except (TimeoutError, OSError) as error:
-                logger.warning("outbox row %s: no answer from %s: %s", row.outbox_id, row.surface, error)
+            except Exception:  # whatever else fails leaves open whether it was taken
+                logger.exception("outbox row %s: no answer from %s", row.outbox_id, row.surface)
                 row = replace(row, attempts=row.attempts + 1)
                 resolved = await self._resolve(surface, row)
                 if resolved is None:
@@ -148,8 +152,10 @@ class Outbox:
 
     async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
         try:
-            return await surface.find(row)
-        except OSError:
+            async with asyncio.timeout(SEND_SECONDS):
+                return await surface.find(row)
+        except Exception:  # a platform that can't be asked can't tell
+            logger.exception("outbox row %s: %s could not be asked for it", row.outbox_id, row.surface)
             return None
 
     async def _record_sent(self, row: Outgoing, sent: Sent) -> None:
@@ -163,7 +169,9 @@ class Outbox:
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
     async def _pause(self, row: Outgoing) -> None:
-        left = row.not_before - self._clock.now()
+        """Until its next try, or until there can be none."""
+        until = min(row.not_before, row.expires_at) if row.expires_at else row.not_before
+        left = until - self._clock.now()
         if left > 0:
             await asyncio.sleep(left / 1000)
 

@@ -45,6 +45,7 @@ class Conversations:
             order=("generation",),
             direction="descending",
             limit=1,
+            few=True,
         )
         rows = await self._journal.read(query)
         if not rows:

@@ -89,7 +89,7 @@ class EventLog:
             principal=event.principal,
             event_id=event.event_id,
         )
-        rows = await self._journal.read(Select(EVENTS, identity, limit=1))
+        rows = await self._journal.read(Select(EVENTS, identity, limit=1, few=True))
         return restore(rows[0]) if rows else None
 
     async def by_seq(self, seq: int) -> RecordedEvent | None:

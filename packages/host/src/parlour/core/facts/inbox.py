@@ -4,9 +4,21 @@ States: `owed` waits for its turn; `running` is being answered by `run_id`; `cla
 queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id.
 """
 
+from dataclasses import dataclass
+
 from parlour.core.journal import ANY, Delete, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
 
 from .tables import INBOX, OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of an event."""
+
+    event_seq: int
+    outcome: str
+    reason: str
+    run_id: str
 
 
 def owe(event_seq: int | Ref, lane: str) -> Insert:
@@ -55,16 +67,21 @@ def owe_again(event_seq: int) -> Update:
     return Update(INBOX, {"state": "owed"}, where(event_seq=event_seq, state="running"))
 
 
-def settle(event_seq: int, outcome: str, reason: str, run_id: str, now: int) -> tuple[Delete, Insert]:
+def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
     """Nothing is owed any more; what became of the event is a fact."""
-    values: dict[str, str | int | Ref] = {
-        "event_seq": event_seq,
-        "outcome": outcome,
-        "reason": reason,
-        "run_id": run_id,
-        "decided_at": now,
-    }
-    return Delete(INBOX, where(event_seq=event_seq)), Insert(OUTCOMES, values)
+    return (
+        Delete(INBOX, where(event_seq=settled.event_seq)),
+        Insert(
+            OUTCOMES,
+            {
+                "event_seq": settled.event_seq,
+                "outcome": settled.outcome,
+                "reason": settled.reason,
+                "run_id": settled.run_id,
+                "decided_at": now,
+            },
+        ),
+    )
 
 
 class Inbox:
@@ -75,9 +92,9 @@ class Inbox:
         """In the order the events came."""
         return await self._journal.read(Select(INBOX, order=("event_seq",)))
 
-    async def outcome(self, event_seq: int) -> Row | None:
-        rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1))
-        return rows[0] if rows else None
+    async def outcome(self, event_seq: int) -> Settled | None:
+        rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1, few=True))
+        return Settled(event_seq, rows[0]["outcome"], rows[0]["reason"], rows[0]["run_id"]) if rows else None
 
     async def working_run(self, event_seq: int) -> str:
         """The run that is at work on this event, if any."""

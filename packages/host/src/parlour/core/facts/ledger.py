@@ -140,7 +140,7 @@ class Ledger:
         self._journal = journal
 
     async def run(self, run_id: str) -> Row | None:
-        rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1))
+        rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1, few=True))
         return rows[0] if rows else None
 
     async def last_sequence(self, run_id: str) -> int:

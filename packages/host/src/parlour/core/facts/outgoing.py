@@ -147,7 +147,9 @@ class OutgoingRows:
 
     async def of_run(self, run_id: str) -> list[Outgoing]:
         """What was shown to the people of the conversation, in order."""
-        query = Select(OUTBOX, where(run_id=run_id, state=one_of("sent", "sending", "pending")), order=("seq",))
+        query = Select(
+            OUTBOX, where(run_id=run_id, state=one_of("sent", "sending", "pending")), order=("seq",), few=True
+        )
         return [restore(row) for row in await self._journal.read(query)]
 
     async def shown_after(self, conversation_id: str, feed_seq: int, limit: int) -> list[Outgoing]:

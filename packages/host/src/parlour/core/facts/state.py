@@ -54,13 +54,13 @@ class State:
     async def snapshot(self, scopes: Scopes) -> dict[str, dict[str, Any]]:
         values: dict[str, dict[str, Any]] = {scope: {} for scope in scopes}
         if scopes:
-            query = Select(STATE, where(scope_key=one_of(*scopes.values())), ("scope", "name", "value"))
+            query = Select(STATE, where(scope_key=one_of(*scopes.values())), ("scope", "name", "value"), few=True)
             for row in await self._journal.read(query):
                 values[row["scope"]][row["name"]] = loads(row["value"])
         return values
 
     async def get(self, key: str, name: str) -> tuple[bool, Any]:
-        rows = await self._journal.read(Select(STATE, where(scope_key=key, name=name), ("value",), limit=1))
+        rows = await self._journal.read(Select(STATE, where(scope_key=key, name=name), ("value",), limit=1, few=True))
         return (True, loads(rows[0]["value"])) if rows else (False, None)
 
     async def names(self, key: str, prefix: str, limit: int) -> list[str]:

@@ -18,3 +18,5 @@ class Select:
     order: tuple[str, ...] = ()
     direction: Direction = "ascending"
     limit: int | None = None
+    few: bool = False
+    """By key, a handful of rows: may be answered on the spot, without a hand-over to another thread."""

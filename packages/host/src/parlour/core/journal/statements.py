@@ -6,7 +6,7 @@ which; so a unit never needs a read before it writes.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from .schema import Table
 
@@ -33,15 +33,13 @@ class Increment:
     by: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     column: str
     operator: Operator
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(NamedTuple):
     operator: Operator
     value: Any
 
@@ -77,8 +75,10 @@ def starting(prefix: str) -> _Test:
 def where(**tests: Value | Ref | _Test) -> tuple[Condition, ...]:
     """Conditions that must all hold: `where(run_id=run, status=one_of("created", "running"))`."""
     return tuple(
-        Condition(column, test.operator, test.value) if isinstance(test, _Test) else Condition(column, "=", test)
-        for column, test in tests.items()
+        [
+            Condition(column, test.operator, test.value) if type(test) is _Test else Condition(column, "=", test)
+            for column, test in tests.items()
+        ]
     )
 
 

@@ -57,7 +57,7 @@ class Dispatcher:
     async def _settle(self, entry: Entry, outcome: str, reason: str, notice: str = "") -> None:
         """An expired event says nothing on a platform; on the Host's own surfaces its sender sees it."""
         draft = Draft("event.settle")
-        self._endings.settle(draft, entry.event, outcome, reason, entry.parent_run_id)
+        settled = self._endings.settle(draft, entry.event, outcome, reason, entry.parent_run_id)
         rows = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
             rows.append(self._endings.tell(draft, entry.event, entry.parent_run_id, notice))
@@ -67,4 +67,4 @@ class Dispatcher:
             self._delivery.abandoned(rows)
             raise
         self._delivery.committed(rows)
-        self._outcomes.settled([entry.seq])
+        self._outcomes.settled([settled])

@@ -8,6 +8,7 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.notices import sentence
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import inbox, ledger, outgoing, transcript
+from parlour.core.facts.inbox import Settled
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
 from parlour.core.ports import Clock, Ids
@@ -38,7 +39,7 @@ class Aftermath:
 
     retry: bool = False
     owed_again: list[Entry] = field(default_factory=list)
-    settled: list[int] = field(default_factory=list)
+    settled: list[Settled] = field(default_factory=list)
     rows: list[Outgoing] = field(default_factory=list)
 
 
@@ -56,7 +57,7 @@ class Endings:
             ),
             outgoing.break_streams(run.run_id, ending.code or ending.status, now),
         )
-        self._note_dropped(draft, run, ending)
+        self._note_dropped(draft, run, ending, now)
         aftermath = Aftermath(owed_again=list(run.claimed))
         if ending.status in ("completed", "cancelled"):
             self._settle_all(draft, run, ending, aftermath)
@@ -65,8 +66,10 @@ class Endings:
         aftermath.owed_again.sort(key=lambda entry: entry.seq)
         return aftermath
 
-    def settle(self, draft: Draft, event: RecordedEvent, outcome: str, reason: str, run_id: str = "") -> None:
-        draft.add(*inbox.settle(event.seq, outcome, reason, run_id, self._clock.now()))
+    def settle(self, draft: Draft, event: RecordedEvent, outcome: str, reason: str, run_id: str = "") -> Settled:
+        settled = Settled(event.seq, outcome, reason, run_id)
+        draft.add(*inbox.settle(settled, self._clock.now()))
+        return settled
 
     def tell(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str = "") -> Outgoing:
         """One honest notice, in the transcript too: the conversation as its people saw it."""
@@ -81,10 +84,9 @@ class Endings:
         """The run answered, or its user ended it: so is everything it had taken in."""
         draft.add(inbox.release_claimed(run.run_id))
         outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
-        self.settle(draft, run.event, outcome, ending.code, run.run_id)
+        aftermath.settled.append(self.settle(draft, run.event, outcome, ending.code, run.run_id))
         for entry in run.injected:
-            self.settle(draft, entry.event, outcome, "taken in by the run", run.run_id)
-        aftermath.settled = [run.event.seq, *(entry.seq for entry in run.injected)]
+            aftermath.settled.append(self.settle(draft, entry.event, outcome, "taken in by the run", run.run_id))
         if ending.by_user and run.injected:
             count = len(run.injected)
             text = f"Cancelled, together with {count} message{'s' if count > 1 else ''} it had taken in."
@@ -103,11 +105,10 @@ class Endings:
                 outcome, code = "quarantined", "quarantined"
             case "tell":
                 outcome, code = "failed", ending.code
-        self.settle(draft, run.event, outcome, ending.code, run.run_id)
+        aftermath.settled.append(self.settle(draft, run.event, outcome, ending.code, run.run_id))
         aftermath.rows.append(self.tell(draft, run.event, run.run_id, code, ending.error))
-        aftermath.settled = [run.event.seq]
 
-    def _note_dropped(self, draft: Draft, run: EndingRun, ending: Ending) -> None:
+    def _note_dropped(self, draft: Draft, run: EndingRun, ending: Ending, now: int) -> None:
         for offset, data in enumerate(_dropped(run.claimed, ending)):
             draft.add(
                 ledger.append(
@@ -115,7 +116,7 @@ class Endings:
                     run.next_sequence + offset,
                     "steering.dropped",
                     data,
-                    self._clock.now(),
+                    now,
                     source="host",
                 )
             )

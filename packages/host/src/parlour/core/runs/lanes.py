@@ -28,6 +28,7 @@ class Lane:
         self.task: asyncio.Task[None] | None = None
         self.claims: asyncio.Task[None] | None = None
         self.handling = False
+        self.current = 0
         self.faults = 0
 
 
@@ -38,15 +39,27 @@ class Lanes:
         self._reopen = reopen
         self._slots = slots
         self._lanes: dict[str, Lane] = {}
+        self._early: list[Entry] | None = []
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._lanes)
 
+    def open(self, owed: list[Entry]) -> None:
+        """Begins with what was owed at the start; what came meanwhile follows."""
+        early, self._early = self._early or [], None
+        for entry in [*owed, *early]:
+            self.offer(entry)
+
     def offer(self, entry: Entry) -> None:
         if self._closed:
             return  # it is owed; the next start takes it up
+        if self._early is not None:
+            self._early.append(entry)
+            return
         lane = self._lanes.setdefault(entry.lane, Lane())
+        if entry.seq == lane.current or any(entry.seq == each.seq for each in lane.waiting):
+            return  # it was taken up as owed before its arrival was told
         insort(lane.waiting, entry, key=lambda each: each.seq)
         if lane.task is None:
             lane.task = asyncio.create_task(self._work(entry.lane, lane))
@@ -74,18 +87,22 @@ class Lanes:
 
     async def _next(self, name: str, lane: Lane) -> None:
         entry = lane.waiting.pop(0)
+        lane.current = entry.seq
         lane.handling = True
         try:
             turn = await self._handle(entry)
         except StorageFailed as failure:
             logger.error("lane %s waits for the database: %s", name, failure.message)
             await self._stop_claims(lane)
-            lane.waiting = await self._reopened(name)
+            await self._read_again(name, lane)
         except Exception:
             logger.exception("event %s could not be handled", entry.seq)
             await self._stop_claims(lane)
             lane.faults += 1
-            lane.waiting = await self._reopened(name) if lane.faults <= FAULTS else []
+            if lane.faults <= FAULTS:
+                await self._read_again(name, lane)
+            else:
+                lane.waiting = []
         else:
             await self._stop_claims(lane)
             lane.waiting[:0] = turn.back
@@ -108,8 +125,14 @@ class Lanes:
         if lane.claims is not None:
             await lane.claims
 
+    async def _read_again(self, name: str, lane: Lane) -> None:
+        """After a storage failure memory is not trusted: the lane is what is owed, and what comes meanwhile."""
+        lane.waiting = []
+        owed = await self._reopened(name)
+        known = {entry.seq for entry in owed}
+        lane.waiting = owed + [entry for entry in lane.waiting if entry.seq not in known]
+
     async def _reopened(self, name: str) -> list[Entry]:
-        """After a storage failure memory is not trusted: the lane is read again."""
         while not self._closed:
             await asyncio.sleep(STORAGE_RETRY_SECONDS)
             try:

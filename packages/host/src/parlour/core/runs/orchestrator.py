@@ -108,7 +108,8 @@ class Orchestrator:
             ),
         )
         numbered = None if entry.transcribed else transcript.add_user_item(draft, self._ids.new(), event, now)
-        receipt, snapshot = await asyncio.gather(self._journal.commit(draft.unit()), self._state.snapshot(grant.scopes))
+        snapshot = await self._state.snapshot(grant.scopes)
+        receipt = await self._journal.commit(draft.unit())
         entry.attempts += 1
         entry.transcribed = True
         opening = context.Opening(
@@ -158,8 +159,8 @@ class Orchestrator:
         """No run: the sender is told, and the event is settled."""
         logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
         draft = Draft("event.settle")
-        self._endings.settle(draft, entry.event, "failed", reason)
+        settled = self._endings.settle(draft, entry.event, "failed", reason)
         row = self._endings.tell(draft, entry.event, "", "runner.unavailable")
         await self._journal.commit(draft.unit())
         self._delivery.committed([row])
-        self._outcomes.settled([entry.seq])
+        self._outcomes.settled([settled])

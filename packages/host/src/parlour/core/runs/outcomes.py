@@ -3,26 +3,27 @@
 import asyncio
 from collections.abc import Iterable
 
+from parlour.core.facts.inbox import Settled
+
 
 class Outcomes:
     def __init__(self) -> None:
-        self._waiting: dict[int, set[asyncio.Future[None]]] = {}
+        self._waiting: dict[int, set[asyncio.Future[Settled]]] = {}
 
-    def expect(self, event_seq: int) -> asyncio.Future[None]:
-        """Done when the event is settled from now on; whoever asks looks first whether it already is."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(event_seq, set())
-        waiting.add(future)
+    def expect(self, event_seq: int) -> "asyncio.Future[Settled]":
+        """Done when the event is settled from now on; whoever asks looks whether it already is."""
+        future: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(event_seq, set()).add(future)
         future.add_done_callback(lambda _: self._forget(event_seq, future))
         return future
 
-    def settled(self, event_seqs: Iterable[int]) -> None:
-        for seq in event_seqs:
-            for future in list(self._waiting.get(seq, ())):
+    def settled(self, events: Iterable[Settled]) -> None:
+        for settled in events:
+            for future in list(self._waiting.get(settled.event_seq, ())):
                 if not future.done():
-                    future.set_result(None)
+                    future.set_result(settled)
 
-    def _forget(self, event_seq: int, future: asyncio.Future[None]) -> None:
+    def _forget(self, event_seq: int, future: "asyncio.Future[Settled]") -> None:
         waiting = self._waiting.get(event_seq, set())
         waiting.discard(future)
         if not waiting:

@@ -121,7 +121,7 @@ class Recorder:
         transcript.add_reply_item(
             step.draft, self._ids.new(), session.event, session.run_id, "message", message, shown, step.now
         )
-        step.then.append(partial(self._show_deltas, self._deltas.take_unshown()))
+        self._show_deltas(step)
         if self._stream_row is None:
             row = self._delivery.compose(session.event, session.run_id, "message", message)
             step.draft.add(outgoing.put(row))
@@ -146,9 +146,8 @@ class Recorder:
         self._append(step, effect.type, effect.data, effect.sequence)
         if effect.type in ("tool.call.started", "tool.call.completed"):
             status = effect.type.rpartition(".")[2]
-            step.then.append(
-                partial(self._delivery.feed.tool, self._conversation, self._session.run_id, effect.data, status)
-            )
+            feed, run_id = self._delivery.feed, self._session.run_id
+            step.then.append(partial(feed.tool, self._conversation, run_id, effect.data, status, feed.stamp()))
         elif effect.type in ("artifact.created", "action.requested"):
             self._warn(f"{effect.type} is recorded and has no effect: this Host does not serve it")
         else:
@@ -182,7 +181,7 @@ class Recorder:
         if self._streams and self._deltas.unshown:
             if self._stream_row is None:
                 self._stream_row = self._open_stream(step)
-            step.then.append(partial(self._show_deltas, self._deltas.take_unshown()))
+            self._show_deltas(step)
         elif not self._streams:
             self._deltas.take_unshown()
         if self._deltas.due:
@@ -276,9 +275,12 @@ class Recorder:
         if self._flush is not None:
             await self._flush
 
-    def _show_deltas(self, text: str) -> None:
+    def _show_deltas(self, step: Step) -> None:
+        """Numbered now, before the message they belong to: frames come in the order of their numbers."""
+        text = self._deltas.take_unshown()
         if text and self._streams:
-            self._delivery.feed.delta(self._conversation, self._session.run_id, text)
+            feed, run_id = self._delivery.feed, self._session.run_id
+            step.then.append(partial(feed.delta, self._conversation, run_id, text, feed.stamp()))
 
     @property
     def _conversation(self) -> str:

@@ -98,7 +98,11 @@ class ChatConnection:
 
     async def _read(self) -> None:
         while True:
-            text = await self._socket.receive_text()
+            try:
+                text = await self._socket.receive_text()
+            except KeyError:  # a binary message
+                await self._fail("invalid_argument", "frame: send JSON as a text message, not a binary one")
+                continue
             try:
                 frame = CLIENT_FRAMES.validate_json(text)
             except ValidationError as error:

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from parlour.core.agents.book import AgentBook
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.events.gateway import Accepted, Gateway
-from parlour.core.facts.inbox import Inbox
+from parlour.core.facts.inbox import Inbox, Settled
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.facts.tables import EVENTS
@@ -80,33 +80,30 @@ class Results:
         self._outcomes = outcomes
 
     async def wait(self, accepted: Accepted, timeout: float) -> dict[str, Any]:
-        settled = self._outcomes.expect(accepted.seq)
+        expected = self._outcomes.expect(accepted.seq)
         try:
-            outcome = await self._inbox.outcome(accepted.seq) if accepted.duplicate else None
-            if outcome is None:
+            # a known event may be settled already; a new one can't be, its lane has not had its turn yet
+            settled = await self._inbox.outcome(accepted.seq) if accepted.duplicate else None
+            if settled is None:
                 async with asyncio.timeout(timeout):
-                    await settled
-                outcome = await self._inbox.outcome(accepted.seq)
+                    settled = await expected
         except TimeoutError:
             run_id = await self._inbox.working_run(accepted.seq)
             details = {"event_id": accepted.event_id, "run_id": run_id or None}
             message = f"no result within {timeout:g} s; the run goes on, ask again with the same event_id"
             raise Problem(504, "timeout", message, details) from None
         finally:
-            settled.cancel()
-        if outcome is None:
-            raise LookupError(f"event {accepted.seq} is settled and has no outcome")
-        return await self._view(accepted, outcome)
+            expected.cancel()
+        return await self._view(accepted, settled)
 
-    async def _view(self, accepted: Accepted, outcome: dict[str, Any]) -> dict[str, Any]:
-        run_id = outcome["run_id"]
-        run = await self._ledger.run(run_id) if run_id else None
-        rows = await self._rows.of_run(run_id) if run_id else []
+    async def _view(self, accepted: Accepted, settled: Settled) -> dict[str, Any]:
+        run = await self._ledger.run(settled.run_id) if settled.run_id else None
+        rows = await self._rows.of_run(settled.run_id) if settled.run_id else []
         return {
             "event_id": accepted.event_id,
             "conversation_id": accepted.conversation_id,
-            "outcome": outcome["outcome"],
-            "reason": outcome["reason"] or None,
+            "outcome": settled.outcome,
+            "reason": settled.reason or None,
             "run": views.run(run) if run else None,
             "messages": [row.message for row in rows],
         }

@@ -14,7 +14,7 @@ from parlour.stores.sql import SQLITE, Compiler, Parameters
 from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
 from .failures import storage_failure
-from .readers import Answer, Question, Readers
+from .readers import Answer, Question, Readers, read
 from .writer import Job, Outcome, Writer
 
 READERS = 2
@@ -77,6 +77,10 @@ class SqliteJournal:
     async def read(self, query: Select) -> list[Row]:
         self._require_open()
         plan, parameters = self._compiler.select(query)
+        if query.few:
+            answer = read(self._near, plan, parameters, self._path)
+            if not isinstance(answer, Exception):
+                return answer  # otherwise a reader tries it again, with time to wait
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._readers.submit(Question(plan, parameters, future))
         return await future
@@ -91,6 +95,7 @@ class SqliteJournal:
             writer.execute("BEGIN IMMEDIATE")  # what can't be written is to be known now, not at the first message
             writer.execute("ROLLBACK")
             connections += (connect(self._path, "ro", self._busy_timeout) for _ in range(READERS))
+            connections.append(connect(self._path, "ro", busy_timeout=0))
             for reader in connections[2:]:
                 reader.execute("PRAGMA query_only=ON")
             [(page_size,)] = writer.execute("PRAGMA page_size")
@@ -100,11 +105,13 @@ class SqliteJournal:
                 connection.close()
             raise storage_failure(error, self._path) from error
         self._writer = Writer(writer, self._path, self._deliver, self._checkpoints.after_transaction)
-        self._readers = Readers(connections[2:], self._path, self._deliver_answer)
+        *readers, self._near = connections[2:]
+        self._readers = Readers(readers, self._path, self._deliver_answer)
 
     def _finish(self) -> None:
         self._writer.finish()
         self._readers.finish()
+        self._near.close()
         self._checkpoints.finish()
 
     def _require_open(self) -> None:

@@ -57,15 +57,15 @@ class Readers:
 
     def _run(self, connection: sqlite3.Connection) -> None:
         while (question := self._queue.get()) is not None:
-            self._deliver(question, self._answer(connection, question))
+            self._deliver(question, read(connection, question.plan, question.parameters, self._path))
 
-    def _answer(self, connection: sqlite3.Connection, question: Question) -> Answer:
-        plan = question.plan
-        try:
-            rows = connection.execute(plan.text, question.parameters).fetchall()
-            return [dict(zip(plan.columns, row, strict=True)) for row in rows]
-        except (sqlite3.Error, OverflowError, UnicodeError) as error:
-            return storage_failure(error, self._path)
-        except Exception as error:
-            logger.exception("the journal's reader failed at %s", plan.text)
-            return storage_failure(error, self._path)
+
+def read(connection: sqlite3.Connection, plan: Plan, parameters: Parameters, path: Path) -> Answer:
+    try:
+        rows = connection.execute(plan.text, parameters).fetchall()
+        return [dict(zip(plan.columns, row, strict=True)) for row in rows]
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:
+        return storage_failure(error, path)
+    except Exception as error:
+        logger.exception("the journal's reader failed at %s", plan.text)
+        return storage_failure(error, path)

@@ -1,6 +1,7 @@
 """What must hold after every schedule, whatever happened in it."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from parlour.core.encoding import loads
@@ -9,15 +10,25 @@ from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENT
 from parlour.core.journal import Row, Select
 from parlour.core.runs.restart import ATTEMPTS
 
-from .world import World
-
 
 class BrokenPromise(Exception):
     """The Host did not keep its word."""
 
 
 @dataclass(slots=True)
+class Shown:
+    """A message that the platform showed to its people."""
+
+    outbox_id: str
+    conversation_id: str
+    text: str
+    marked: bool
+
+
+@dataclass(slots=True)
 class Said:
+    """A message that somebody wrote."""
+
     event_id: str
     chat: str
     surface: str
@@ -27,7 +38,7 @@ class Said:
 
     @property
     def token(self) -> str:
-        return self.text.split()[1]
+        return self.text.split()[-1]
 
 
 def require(holds: bool, promise: str) -> None:
@@ -35,20 +46,20 @@ def require(holds: bool, promise: str) -> None:
         raise BrokenPromise(promise)
 
 
-def check(world: World, said: list[Said]) -> None:
-    facts = Facts(world)
+def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Shown], allowed_repeats: int) -> None:
+    """`shown` is what the platform `sim` showed; a repeat is allowed per crash and per lost answer."""
+    facts = Facts(read)
     require(not facts.inbox, "nothing is owed any more")
     for each in said:
         _check_message(facts, each)
     _check_numbers(facts)
     _check_runs(facts)
-    _check_deliveries(world, facts)
+    _check_deliveries(facts, shown, allowed_repeats)
     _check_answers(facts, said)
 
 
 class Facts:
-    def __init__(self, world: World) -> None:
-        read = world.database.read
+    def __init__(self, read: Callable[[Select], list[Row]]) -> None:
         self.inbox = read(Select(INBOX))
         self.event_rows = read(Select(EVENTS, order=("seq",)))
         self.events = {row["event_id"]: row for row in self.event_rows if row["source"] != "system"}
@@ -93,30 +104,26 @@ def _check_runs(facts: Facts) -> None:
     for run in facts.runs:
         require(run["status"] not in ACTIVE, f"run {run['run_id']} is over")
         attempts[run["event_seq"]] += 1
-        for row in facts.outbox + facts.run_events:
+        said = [row for row in facts.outbox if row["kind"] == "message"]
+        for row in said + facts.run_events:
             late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
             require(not late, "nothing of a run appears after its end")
     for seq, count in attempts.items():
         require(count <= ATTEMPTS, f"event {seq} was tried {count} times")
 
 
-def _check_deliveries(world: World, facts: Facts) -> None:
+def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) -> None:
     """Nothing twice, except a text that is marked, at most once per crash or lost answer."""
-    repeats = 0
     for row in facts.outbox:
         if row["surface"] != "sim":
             continue
-        times = [shown for shown in world.shown if shown.outbox_id == row["outbox_id"]]
+        times = [each for each in shown if each.outbox_id == row["outbox_id"]]
         require(bool(times) or row["state"] != "sent", f"{row['outbox_id']} was sent and shown")
-        require(all(shown.marked for shown in times[1:]), "a repeated text is marked")
-        repeats += max(0, len(times) - 1)
-    require(repeats <= world.crashes + world.lost_answers, f"{repeats} repeats for {world.crashes} crashes")
-    for conversation_id in {shown.conversation_id for shown in world.shown}:
+        require(all(each.marked for each in times[1:]), "a repeated text is marked")
+        require(len(times) <= 1 + allowed_repeats, f"a text is shown {len(times)} times")
+    for conversation_id in {each.conversation_id for each in shown}:
         order = [row["outbox_id"] for row in facts.outbox if row["conversation_id"] == conversation_id]
-        first_shown: list[str] = []
-        for shown in world.shown:
-            if shown.conversation_id == conversation_id and shown.outbox_id not in first_shown:
-                first_shown.append(shown.outbox_id)
+        first_shown = list(dict.fromkeys(each.outbox_id for each in shown if each.conversation_id == conversation_id))
         require(first_shown == [each for each in order if each in first_shown], "messages are shown in order")
 
 

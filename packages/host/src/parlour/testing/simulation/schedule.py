@@ -53,7 +53,7 @@ def run_schedule(seed: int) -> Report:
     try:
         while not _live(world, plan):
             pass
-        check(world, plan.said)
+        check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
     except BrokenPromise as broken:
         raise BrokenPromise(f"seed {seed}: {broken}") from broken
     return Report(world.crashes, len(plan.said), world.points)
@@ -117,9 +117,9 @@ async def _life(world: World, plan: Plan) -> None:
     core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
     await _patiently(core.load)
     await _configure(core, plan)
-    await _patiently(core.take_up)
     people = [asyncio.create_task(_say(core, plan, number, world)) for number in list(plan.pending)]
     people += [asyncio.create_task(_cancel(core, plan, world)) for _ in range(plan.cancels)]
+    await _patiently(core.take_up)
     await asyncio.gather(*people)
     while not _at_rest(core, world):
         await asyncio.sleep(1)

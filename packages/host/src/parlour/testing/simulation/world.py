@@ -12,18 +12,10 @@ from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
 from parlour.core.ports import SendRefused, Sent
 from parlour.testing.memory_journal import MemoryDatabase
 
+from .promises import Shown
+
 EPOCH = 1_800_000_000_000
 STORAGE_FAULTS = 0.01
-
-
-@dataclass(slots=True)
-class Shown:
-    """A message that the platform showed to its people."""
-
-    outbox_id: str
-    conversation_id: str
-    text: str
-    marked: bool
 
 
 @dataclass(slots=True)

@@ -1,0 +1,80 @@
+"""`python -m bench [spine] [idle]`: measures and prints. Exit status 1 says that something could not be measured."""
+
+import argparse
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from . import environment, idle, spine
+from .host import Unmeasurable
+from .messages import WORDS
+from .report import Figure, Report
+
+Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
+
+
+def main() -> int:
+    parser = _parser()
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - {"spine", "idle"}:
+        parser.error(f"there is no benchmark '{unknown.pop()}'; there are spine and idle")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ends us as Ctrl-C does: cleanly
+    started = time.perf_counter()
+    with environment.work_folder() as folder:
+        report = Report(environment.describe(folder))
+        for name, measure in _chosen(arguments).items():
+            print(f"measuring: {name} ...", file=sys.stderr, flush=True)
+            try:
+                report.add(name, _run(measure, folder))
+            except (Unmeasurable, TimeoutError, OSError, LookupError) as error:
+                report.failures.append(f"{name}: {type(error).__name__}: {error}")
+    report.environment["took"] = f"{time.perf_counter() - started:.0f} s"
+    report.environment["load after"] = f"{environment.load()} (1, 5, 15 min; ours is in it)"
+    print(report.text())
+    if arguments.json:
+        report.write(arguments.json)
+    return 1 if report.failures or (arguments.check and report.missed) else 0
+
+
+def _run(measure: Measure, folder: Path) -> list[Figure]:
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(measure(folder))
+
+
+def _chosen(arguments: argparse.Namespace) -> dict[str, Measure]:
+    sizes = (spine.QUICK, idle.QUICK) if arguments.quick else (spine.FULL, idle.FULL)
+    every: dict[str, Measure] = {
+        "spine": lambda folder: spine.measure(folder, sizes[0], arguments.words),
+        "idle": lambda folder: idle.measure(folder, sizes[1]),
+    }
+    return {name: measure for name, measure in every.items() if name in (arguments.names or every)}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures a real Host on this machine.")
+    parser.add_argument("names", nargs="*", metavar="spine | idle", help="default: all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, under 40 s")
+    parser.add_argument("--check", action="store_true", help="exit 1 when a target is missed")
+    parser.add_argument("--words", type=int, default=WORDS, help="words, and so fragments, per message (spine)")
+    return parser
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

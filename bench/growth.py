@@ -1,0 +1,84 @@
+"""Whether a message costs the same in a conversation that has grown, and in a database that has."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from parlour.core.identity import SystemIds
+
+from .clients import HttpLane
+from .report import Figure, Target
+from .rows import Row
+from .samples import percentile
+
+YOUNG_MESSAGES = 20
+"""A young conversation is left after so many."""
+RATIO = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    aged: int
+    """Messages that the grown conversation has before it is measured."""
+    compared: int
+    items: int
+    """Transcript items that are then written to it."""
+
+
+async def measure(lane: HttpLane, database: Path, size: Size) -> list[Figure]:
+    """Old and new conversations in turns, before and after the transcript is filled up."""
+    for _ in range(size.aged):
+        await lane.say()
+    old, young = await _in_turns(lane, size.compared, "before")
+    last = size.aged + size.compared
+    figures = [
+        _ratio(f"messages {size.aged} to {last} by the first {YOUNG_MESSAGES}", old, young),
+    ]
+    fill(database, "grown", size.items)
+    old_after, young_after = await _in_turns(lane, size.compared, "after")
+    title = f"after {size.items:,} more items in it"
+    figures.append(_ratio(f"{title}, by first messages", old_after, young_after))
+    note = "first messages of other conversations, both times; the machine's drift is in it"
+    drift = percentile(young_after, 50) / percentile(young, 50)
+    figures.append(Figure("any message then, by before", drift, "times", None, note))
+    await lane.close()
+    return figures
+
+
+async def _in_turns(lane: HttpLane, count: int, name: str) -> tuple[list[float], list[float]]:
+    old, young = [], []
+    for number in range(count):
+        chat = f"young-{name}-{number // YOUNG_MESSAGES}"
+        if number % YOUNG_MESSAGES == 0:
+            await lane.say(chat)  # the very first one makes the conversation
+        old.append(await lane.say())
+        young.append(await lane.say(chat))
+    return old, young
+
+
+def _ratio(name: str, old: list[float], young: list[float]) -> Figure:
+    above, below = 1000 * percentile(old, 50), 1000 * percentile(young, 50)
+    return Figure(name, above / below, "times", Target(RATIO), f"p50 {above:.2f} ms and {below:.2f} ms, in turns")
+
+
+def fill(database: Path, chat: str, count: int) -> None:
+    """Writes copies of its last item to a conversation, beside the Host, in one transaction."""
+    ids = SystemIds()
+    with closing(sqlite3.connect(database, timeout=30, isolation_level=None)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("BEGIN IMMEDIATE")
+        [(conversation_id, last)] = connection.execute(
+            "SELECT conversation_id, transcript_seq FROM conversations WHERE chat = ? AND source = 'api'", (chat,)
+        ).fetchall()
+        pattern = "SELECT * FROM transcript WHERE conversation_id = ? AND seq = ?"
+        item: Row = dict(connection.execute(pattern, (conversation_id, last)).fetchone())
+        item |= {"role": "user", "content": "filling", "event_id": "", "run_id": "", "event_seq": 0}
+        places = ", ".join(f":{name}" for name in item)
+        connection.executemany(
+            f"INSERT INTO transcript ({', '.join(item)}) VALUES ({places})",
+            ({**item, "transcript_id": ids.new(), "seq": last + number} for number in range(1, count + 1)),
+        )
+        grow = "UPDATE conversations SET transcript_seq = ? WHERE conversation_id = ?"
+        connection.execute(grow, (last + count, conversation_id))
+        connection.execute("COMMIT")

@@ -1,0 +1,193 @@
+"""A real Host in a process of its own, set up through its command line, and what its processes cost."""
+
+import http.client
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from .environment import REPOSITORY
+
+PARLOUR = Path(sys.executable).with_name("parlour")
+ECHO_AGENT = REPOSITORY / "plugins" / "echo-agent"
+RUNNER_ID = "plugin:parlour/echo-agent/default"
+READY_SECONDS = 30
+STOP_SECONDS = 15
+
+
+class Unmeasurable(Exception):
+    """Something that has to work before anything can be measured did not."""
+
+
+@dataclass(slots=True)
+class Host:
+    data: Path
+    process: subprocess.Popen[bytes]
+    port: int
+    key: str
+    ready_seconds: float
+    """From exec to the first 200 of /readyz."""
+
+    @property
+    def database(self) -> Path:
+        return self.data / "parlour.db"
+
+    def make_agent(self) -> str:
+        answer = self.request("POST", "/api/v1/agents", {"name": "bench", "runner_id": RUNNER_ID})
+        return str(answer["agent_id"])
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            content = response.read()
+        finally:
+            connection.close()
+        if response.status >= 400:
+            raise Unmeasurable(f"{method} {path} answered {response.status}: {content[:300]!r}")
+        return json.loads(content)
+
+
+def install(data: Path) -> str:
+    """A data directory with echo-agent and a database; returns a key."""
+    _command("plugin", "install", str(ECHO_AGENT), "--data", str(data))
+    return _command("keys", "create", "--name", "bench", "--data", str(data)).strip()
+
+
+@contextmanager
+def running(data: Path, key: str) -> Iterator[Host]:
+    """From exec until it has ended; it is killed when it does not end by itself."""
+    started = time.perf_counter()
+    with (data.parent / f"{data.name}.log").open("ab") as log:
+        process = subprocess.Popen(
+            [PARLOUR, "serve", "--data", data, "--port", "0"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=_environment(),
+            start_new_session=True,  # Ctrl-C is for us; we end it
+        )
+    try:
+        try:
+            port = _announced_port(process)
+            _await_ready(process, port)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise Unmeasurable(f"the Host did not become ready ({error}); {_last_words(data)}") from error
+        yield Host(data, process, port, key, time.perf_counter() - started)
+    finally:
+        _stop(process)
+
+
+def plugin_process(host: Host) -> psutil.Process:
+    for child in psutil.Process(host.process.pid).children():
+        if "parlour_sdk.worker" in child.cmdline():
+            return child
+    raise Unmeasurable("the Host has no plugin process")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """CPU seconds of a span of time; `machine` is everything that ran on it."""
+
+    host: float
+    plugin: float
+    client: float
+    machine: float
+
+
+class Meter:
+    """CPU and memory of the Host's and the plugin's processes, and of this one."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = psutil.Process(host.process.pid)
+        self._plugin = plugin_process(host)
+        self._before = self._now()
+
+    def restart(self) -> None:
+        self._before = self._now()
+
+    def cost(self) -> Cost:
+        pairs = zip(astuple(self._now()), astuple(self._before), strict=True)
+        return Cost(*(now - before for now, before in pairs))
+
+    def host_mb(self) -> float:
+        return float(self._host.memory_info().rss) / 1e6
+
+    def plugin_mb(self) -> float:
+        return float(self._plugin.memory_info().rss) / 1e6
+
+    def _now(self) -> Cost:
+        host, plugin = self._host.cpu_times(), self._plugin.cpu_times()
+        machine = psutil.cpu_times()
+        busy = sum(machine) - machine.idle - getattr(machine, "iowait", 0.0)
+        return Cost(host.user + host.system, plugin.user + plugin.system, time.process_time(), busy)
+
+
+def _command(*arguments: str) -> str:
+    done = subprocess.run([PARLOUR, *arguments], capture_output=True, text=True, env=_environment(), timeout=60)
+    if done.returncode:
+        raise Unmeasurable(f"parlour {' '.join(arguments[:2])} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """What is measured are the defaults."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+
+
+def _announced_port(process: subprocess.Popen[bytes]) -> int:
+    assert process.stdout is not None
+    return int(process.stdout.readline().decode().strip().rpartition(":")[2].rstrip("/"))
+
+
+def _await_ready(process: subprocess.Popen[bytes], port: int) -> None:
+    until = time.perf_counter() + READY_SECONDS
+    while time.perf_counter() < until:
+        if process.poll() is not None:
+            raise ValueError(f"exit status {process.returncode}")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=READY_SECONDS)
+        try:
+            connection.request("GET", "/readyz")
+            if connection.getresponse().status == 200:
+                return
+        finally:
+            connection.close()
+        time.sleep(0.005)
+    raise TimeoutError(f"not ready after {READY_SECONDS} s")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Its plugins have sessions of their own and die with it."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    finally:
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _last_words(data: Path) -> str:
+    log = (data.parent / f"{data.name}.log").read_text(errors="replace").strip()
+    return f"its log ends with: {log[-500:]}"
+
+
+def read_only(database: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)
+    connection.row_factory = sqlite3.Row
+    return connection

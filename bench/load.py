@@ -1,0 +1,54 @@
+"""Many conversations at once, each in a closed loop: the next message follows the answer to the last."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .clients import Client
+from .host import Cost, Meter
+
+GRACE_SECONDS = 20
+
+
+@dataclass(slots=True)
+class Load:
+    """What one kind of load came to, over several slices of time."""
+
+    seconds: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+    costs: list[Cost] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+
+    @property
+    def messages(self) -> int:
+        return len(self.latencies)
+
+    @property
+    def rate(self) -> float:
+        return self.messages / self.seconds
+
+    def cpu_ms(self, who: str) -> float:
+        """CPU milliseconds per message of `host`, `plugin` or `client`."""
+        return 1000 * sum(float(getattr(cost, who)) for cost in self.costs) / self.messages
+
+    @property
+    def others_cores(self) -> float:
+        """How many cores were busy with what is neither the Host, its plugin nor us."""
+        others = sum(cost.machine - cost.host - cost.plugin - cost.client for cost in self.costs)
+        return max(0.0, others / self.seconds)
+
+    async def run(self, clients: Sequence[Client], seconds: float, meter: Meter) -> None:
+        meter.restart()
+        started = time.perf_counter()
+        before = self.messages
+        async with asyncio.timeout(seconds + GRACE_SECONDS):
+            await asyncio.gather(*(self._talk(client, started + seconds) for client in clients))
+        elapsed = time.perf_counter() - started
+        self.costs.append(meter.cost())
+        self.seconds += elapsed
+        self.rates.append((self.messages - before) / elapsed)
+
+    async def _talk(self, client: Client, until: float) -> None:
+        while time.perf_counter() < until:
+            self.latencies.append(await client.say())

@@ -1,0 +1,59 @@
+"""Messages that can be told apart, and the books that are kept on them."""
+
+import itertools
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field
+
+WORDS = 3
+"""echo-agent streams word by word, so the number of words is the number of fragments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    token: str
+    text: str
+
+
+@dataclass(slots=True)
+class Books:
+    """Every message that was sent, and everything that was wrong with what came back."""
+
+    words: int = WORDS
+    sent: list[Message] = field(default_factory=list)
+    answered: int = 0
+    wrong: list[str] = field(default_factory=list)
+    _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def next(self) -> Message:
+        token = f"t{next(self._numbers):07d}"
+        message = Message(token, " ".join([*("word",) * (self.words - 1), token]))
+        self.sent.append(message)
+        return message
+
+    def note(self, problem: str) -> None:
+        self.wrong.append(problem)
+
+    @property
+    def lost(self) -> int:
+        return len(self.sent) - self.answered
+
+
+def audit(connection: sqlite3.Connection, books: Books) -> list[str]:
+    """Holds what the database says against what was sent: each message once, each answered once with its own text."""
+    problems: list[str] = []
+    expected = {message.text for message in books.sent}
+    for role in ("user", "assistant"):
+        rows = connection.execute("SELECT content FROM transcript WHERE role = ?", (role,))
+        found = Counter(row[0] for row in rows if row[0] in expected)
+        missing = len(expected) - len(found)
+        doubled = sum(1 for count in found.values() if count > 1)
+        if missing or doubled:
+            problems.append(f"transcript, {role}: {missing} missing, {doubled} doubled")
+    [(owed,)] = connection.execute("SELECT count(*) FROM inbox")
+    if owed:
+        problems.append(f"{owed} events are still owed")
+    outcomes = dict(connection.execute("SELECT outcome, count(*) FROM outcomes GROUP BY outcome").fetchall())
+    if outcomes != {"answered": len(books.sent)}:
+        problems.append(f"outcomes: {outcomes} for {len(books.sent)} messages")
+    return problems

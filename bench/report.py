@@ -1,0 +1,82 @@
+"""What was measured, as a table for people and as JSON. Measures nothing itself."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Verdict = Literal["ok", "over", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A bound that the figure should keep."""
+
+    bound: float
+    kind: Literal["at most", "at least"] = "at most"
+
+    def __str__(self) -> str:
+        return f"{'<=' if self.kind == 'at most' else '>='} {self.bound:g}"
+
+    def met_by(self, value: float) -> bool:
+        return value <= self.bound if self.kind == "at most" else value >= self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    name: str
+    value: float
+    unit: str = ""
+    target: Target | None = None
+    note: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.target is None:
+            return ""
+        return "ok" if self.target.met_by(self.value) else "over"
+
+
+@dataclass(slots=True)
+class Report:
+    environment: dict[str, str]
+    sections: dict[str, list[Figure]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    """What could not be measured, in words."""
+
+    def add(self, section: str, figures: Iterable[Figure]) -> None:
+        self.sections.setdefault(section, []).extend(figures)
+
+    @property
+    def missed(self) -> list[Figure]:
+        return [figure for figures in self.sections.values() for figure in figures if figure.verdict == "over"]
+
+    def text(self) -> str:
+        lines = [f"{name:<12} {value}" for name, value in self.environment.items()]
+        for section, figures in self.sections.items():
+            lines += ["", section, "-" * len(section), *(_line(figure) for figure in figures)]
+        lines += ["", f"{len(self.missed)} over target" if self.missed else "all targets met"]
+        lines += [f"NOT MEASURED: {failure}" for failure in self.failures]
+        return "\n".join(lines)
+
+    def write(self, file: Path) -> None:
+        sections = {
+            section: [{**asdict(figure), "verdict": figure.verdict} for figure in figures]
+            for section, figures in self.sections.items()
+        }
+        content = {"environment": self.environment, "sections": sections, "failures": self.failures}
+        file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _line(figure: Figure) -> str:
+    target = "" if figure.target is None else str(figure.target)
+    return (
+        f"{figure.name:<46} {_number(figure.value):>10} {figure.unit:<7} {target:>9}  {figure.verdict:<5} {figure.note}"
+    )
+
+
+def _number(value: float) -> str:
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"

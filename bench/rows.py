@@ -1,0 +1,126 @@
+"""The rows that one message of echo-agent writes, taken from a real Host's database, as four transactions.
+
+Schema, indexes and values are the Host's own; only ids and numbers are new for each message. What the Host spends on
+deciding, compiling and waiting is left out.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.identity import SystemIds
+
+Statement = tuple[str, tuple[Any, ...]]
+Transaction = list[Statement]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One answered message as its Host left it."""
+
+    schema: list[str]
+    conversation: Row
+    event: Row
+    run: Row
+    run_events: list[Row]
+    transcript: list[Row]
+    outbox: Row
+    outcome: Row
+
+
+def take_template(source: sqlite3.Connection) -> Template:
+    """The last answered message; the connection gives rows by name."""
+    outcome = _one(source, "outcomes", "outcome = ? ORDER BY event_seq DESC LIMIT 1", "answered")
+    run_id, event_seq = outcome["run_id"], outcome["event_seq"]
+    event = _one(source, "events", "seq = ?", event_seq)
+    schema = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC"
+    return Template(
+        schema=[row[0] for row in source.execute(schema)],
+        conversation=_one(source, "conversations", "conversation_id = ?", event["conversation_id"]),
+        event=event,
+        run=_one(source, "runs", "run_id = ?", run_id),
+        run_events=_all(source, "run_events", "run_id = ? ORDER BY sequence", run_id),
+        transcript=_all(source, "transcript", "event_seq = ? ORDER BY seq", event_seq),
+        outbox=_one(source, "outbox", "run_id = ?", run_id),
+        outcome=outcome,
+    )
+
+
+class MessageRows:
+    """Makes the transactions of one message after another, for a database that holds nothing else."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._ids = SystemIds()
+        self._number = 0
+
+    def prepare(self, target: sqlite3.Connection) -> None:
+        for statement in self._template.schema:
+            target.execute(statement)
+        target.execute(*_insert("conversations", {**self._template.conversation, "transcript_seq": 0}))
+
+    def next(self) -> list[Transaction]:
+        """Accept, open, message, end."""
+        self._number += 1
+        template, event_seq, run_id, event_id = self._template, self._number, self._ids.new(), self._ids.new()
+        names = {"run_id": run_id, "event_id": event_id, "event_seq": event_seq}
+        lane = template.event["conversation_id"]
+        inbox = {"event_seq": event_seq, "lane": lane, "state": "owed", "run_id": "", "attempts": 0, "transcribed": 0}
+        run = {**template.run, **names, "status": "running", "finished_at": 0}
+        *progress, last = template.run_events
+        asked, answered = template.transcript
+        accept = [
+            _insert("events", {**template.event, "event_id": event_id, "seq": event_seq}),
+            _insert("inbox", inbox),
+        ]
+        open_run = [
+            (
+                "UPDATE inbox SET state = 'running', run_id = ?, attempts = attempts + 1, transcribed = 1 "
+                "WHERE event_seq = ? AND state = 'owed'",
+                (run_id, event_seq),
+            ),
+            _insert("runs", run),
+            *self._item({**asked, "event_id": event_id, "event_seq": event_seq}, 2 * self._number - 1),
+        ]
+        message = [
+            ("UPDATE runs SET updated_at = ? WHERE run_id = ? AND status = 'running'", (event_seq, run_id)),
+            *(_insert("run_events", {**row, "run_id": run_id}) for row in progress),
+            *self._item({**answered, **names}, 2 * self._number),
+            _insert("outbox", {**template.outbox, "outbox_id": self._ids.new(), "run_id": run_id, "seq": event_seq}),
+        ]
+        end = [
+            _insert("run_events", {**last, "run_id": run_id}),
+            (
+                "UPDATE runs SET status = 'completed', usage = '{}', finished_at = ?, updated_at = ? "
+                "WHERE run_id = ? AND status = 'running'",
+                (event_seq, event_seq, run_id),
+            ),
+            ("UPDATE outbox SET state = 'failed' WHERE run_id = ? AND state = 'streaming'", (run_id,)),
+            ("UPDATE inbox SET state = 'owed' WHERE run_id = ? AND state = 'claimed'", (run_id,)),
+            ("DELETE FROM inbox WHERE event_seq = ?", (event_seq,)),
+            _insert("outcomes", {**template.outcome, "event_seq": event_seq, "run_id": run_id}),
+        ]
+        return [accept, open_run, message, end]
+
+    def _item(self, row: Row, seq: int) -> Transaction:
+        conversation_id = row["conversation_id"]
+        count = "UPDATE conversations SET transcript_seq = transcript_seq + 1, updated_at = ? WHERE conversation_id = ?"
+        item = {**row, "transcript_id": self._ids.new(), "seq": seq}
+        return [(count, (seq, conversation_id)), _insert("transcript", item)]
+
+
+def _insert(table: str, row: Row) -> Statement:
+    places = ", ".join("?" * len(row))
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values())
+
+
+def _all(source: sqlite3.Connection, table: str, condition: str, value: Any) -> list[Row]:
+    return [dict(row) for row in source.execute(f"SELECT * FROM {table} WHERE {condition}", (value,))]
+
+
+def _one(source: sqlite3.Connection, table: str, condition: str, value: Any) -> Row:
+    rows = _all(source, table, condition, value)
+    if not rows:
+        raise LookupError(f"the Host's database has no row of one message in {table}")
+    return rows[0]

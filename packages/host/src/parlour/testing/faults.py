@@ -1,0 +1,62 @@
+"""Kills this very process at a named point: before or after a commit, before or after a send."""
+
+import os
+import signal
+from dataclasses import replace
+
+from parlour.app import Ports
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.journal import Journal, Receipt, Row, Select, Unit
+from parlour.core.ports import Sent, Surface
+
+
+class Fault:
+    """`run.open:after` dies at the first such point, `run.open:after#3` at the third."""
+
+    def __init__(self, point: str) -> None:
+        self._name, _, count = point.partition("#")
+        self._left = int(count or 1)
+
+    def at(self, name: str) -> None:
+        if name == self._name:
+            self._left -= 1
+            if not self._left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, ports: Ports) -> Ports:
+        surfaces = {name: FaultySurface(surface, self) for name, surface in ports.surfaces.items()}
+        return replace(ports, journal=FaultyJournal(ports.journal, self), surfaces=surfaces)
+
+
+class FaultyJournal:
+    def __init__(self, journal: Journal, fault: Fault) -> None:
+        self._journal = journal
+        self._fault = fault
+
+    async def commit(self, unit: Unit) -> Receipt:
+        self._fault.at(f"{unit.name}:before")
+        receipt = await self._journal.commit(unit)
+        self._fault.at(f"{unit.name}:after")
+        return receipt
+
+    async def read(self, query: Select) -> list[Row]:
+        return await self._journal.read(query)
+
+
+class FaultySurface:
+    def __init__(self, surface: Surface, fault: Fault) -> None:
+        self._surface = surface
+        self._fault = fault
+
+    @property
+    def idempotent(self) -> bool:
+        return self._surface.idempotent
+
+    async def send(self, outgoing: Outgoing) -> Sent:
+        self._fault.at("send:before")
+        sent = await self._surface.send(outgoing)
+        self._fault.at("send:after")
+        return sent
+
+    async def find(self, outgoing: Outgoing) -> Sent | None:
+        return await self._surface.find(outgoing)

@@ -1,0 +1,37 @@
+"""A Host like any other, with the line platform attached, that can be told where to die.
+
+`python -m parlour.testing.faulty_host DATA PORT PLATFORM_PORT AGENT_ID [POINT]`
+"""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from parlour.app import Ports
+from parlour.cli import serve
+from parlour.config import load
+from parlour.host import Additions, Host
+
+from .faults import Fault
+from .line_platform import SURFACE, LinePlatform
+
+
+def main(data: str, port: str, platform_port: str, agent_id: str, point: str = "") -> None:
+    platform = LinePlatform(int(platform_port))
+
+    def wrap(ports: Ports) -> Ports:
+        ports = replace(ports, surfaces={SURFACE: platform})
+        return Fault(point).around(ports) if point else ports
+
+    @asynccontextmanager
+    async def attach(host: Host) -> AsyncIterator[None]:
+        async with platform.connected(host.core.gateway, host.core.routes, agent_id):
+            yield
+
+    serve.run(load(None, {"data": Path(data), "http.port": int(port)}), Additions(wrap, attach))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

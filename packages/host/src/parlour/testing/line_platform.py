@@ -1,0 +1,94 @@
+"""The smallest chat platform there is: JSON lines over a TCP connection, with no way to ask and no idempotency.
+
+It stands for every platform that can't tell whether it took a message, so that uncertain sends are real ones.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.events.gateway import Gateway
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.ports import SendRefused, Sent
+from parlour.core.routing.routes import Route, RouteBook
+
+BOT = "line"
+SURFACE = "sim"
+
+
+class LinePlatform:
+    """Events come in and are acknowledged after the commit; sends go out and wait for their answer."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._writer: asyncio.StreamWriter | None = None
+        self._answers: dict[str, asyncio.Future[Sent]] = {}
+
+    @property
+    def idempotent(self) -> bool:
+        return False
+
+    async def send(self, outgoing: Outgoing) -> Sent:
+        if self._writer is None:
+            raise SendRefused("not connected", retry_after=0.1)
+        answer: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
+        self._answers[outgoing.outbox_id] = answer
+        self._put(
+            {
+                "send": outgoing.outbox_id,
+                "conversation_id": outgoing.conversation_id,
+                "text": outgoing.message["content"],
+                "possibly_repeated": outgoing.possibly_repeated,
+            }
+        )
+        try:
+            return await answer
+        finally:
+            del self._answers[outgoing.outbox_id]
+
+    async def find(self, outgoing: Outgoing) -> Sent | None:
+        return None
+
+    @asynccontextmanager
+    async def connected(self, gateway: Gateway, routes: RouteBook, agent_id: str) -> AsyncIterator[None]:
+        if not routes.of(BOT):
+            await routes.replace(BOT, [Route("*", "agent", {"agent_id": agent_id})])
+        reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        reading = asyncio.create_task(self._read(reader, gateway))
+        try:
+            yield
+        finally:
+            reading.cancel()
+            with suppress(asyncio.CancelledError):
+                await reading
+            self._writer.close()
+
+    async def _read(self, reader: asyncio.StreamReader, gateway: Gateway) -> None:
+        while line := await reader.readline():
+            frame = json.loads(line)
+            if "event" in frame:
+                await gateway.ingest(_event(frame))
+                self._put({"accepted": frame["event"]})
+            elif frame["sent"] in self._answers:
+                self._answers[frame["sent"]].set_result(Sent(frame["message_id"]))
+
+    def _put(self, frame: dict[str, Any]) -> None:
+        assert self._writer is not None
+        self._writer.write(json.dumps(frame).encode() + b"\n")
+
+
+def _event(frame: dict[str, Any]) -> EventEnvelope:
+    return EventEnvelope(
+        event_id=frame["event"],
+        event_type="message.received",
+        source="line",
+        chat=frame["chat"],
+        context=EventContext(frame["event"], origin="line"),
+        surface=SURFACE,
+        bot_id=BOT,
+        actor=Party("user", frame["person"]),
+        input={"text": frame["text"]},
+    )

@@ -1,0 +1,46 @@
+"""A run session with state scopes, on a journal in memory."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from parlour.core.access.grants import Grant
+from parlour.core.agents.agent import Agent, Binding
+from parlour.core.events.envelope import EventContext, EventEnvelope, RecordedEvent
+from parlour.core.facts import ledger
+from parlour.core.facts.ledger import NewRun
+from parlour.core.facts.state import Scopes
+from parlour.core.journal import Unit
+from parlour.core.runs.session import Entry, RunSession
+from parlour.testing import MemoryJournal
+
+RUNNER = "plugin:acme/puppet/default"
+
+
+class Clock:
+    def now(self) -> int:
+        return 1_000
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def journal() -> Iterator[MemoryJournal]:
+    yield MemoryJournal()
+
+
+@pytest.fixture
+async def session(journal: MemoryJournal) -> RunSession:
+    """Of a run that is running in the ledger."""
+    envelope = EventEnvelope("event", "message.received", "api", "chat", EventContext("event"), "api")
+    scopes = Scopes({"conversation": "key-of-conversation", "actor": "key-of-actor"}, "conversation")
+    grant = Grant(RUNNER, "acme/puppet", frozenset({"state"}), scopes)
+    entry = Entry(RecordedEvent(1, "conversation", 0, envelope))
+    run = NewRun(
+        "run", 1, "event", "agent", "agent:", RUNNER, "acme/puppet", "conversation", "", "", "", 1, "", "", 0, 0
+    )
+    await journal.commit(Unit("open", (ledger.open_run(run),)))
+    return RunSession("run", entry, Binding(Agent("agent", "agent", RUNNER), ""), grant, steerable=False)

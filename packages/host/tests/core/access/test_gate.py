@@ -1,0 +1,214 @@
+"""The gate, for every action of the table: who is let in, and what a refusal leaves behind. New actions join by themselves."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from parlour.core.access.gate import Gate, Refused
+from parlour.core.access.table import ACTIONS, Action
+from parlour.core.agents.agent import StatePolicy
+from parlour.core.encoding import loads
+from parlour.core.facts.tables import EVENTS
+from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, Ending
+from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
+
+from ..support import DISCOVERY, PLUGIN, PuppetRun, World, make_agent
+
+ARGUMENTS: dict[str, Any] = {"scope": "conversation", "key": "k", "value": "v"}
+EVERY = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+GUARDED = [action for action in ACTIONS.values() if action.api]
+SCOPED = [action for action in ACTIONS.values() if action.scoped]
+
+
+def request(action: Action, run_id: str, **more: Any) -> dict[str, Any]:
+    """The least that the action's model takes."""
+    needed = {
+        name: ARGUMENTS[name]
+        for name, field in action.request.model_fields.items()
+        if field.is_required() and name in ARGUMENTS
+    }
+    return {"run_id": run_id, "call_id": f"{run_id}:1", **needed, **more}
+
+
+async def active(**agent: Any) -> tuple[World, PuppetRun]:
+    world = await World.open(make_agent(**agent))
+    await world.say("hi")
+    return world, await world.plugins.next_run()
+
+
+async def refused(world: World, action: Action, plugin: str = PLUGIN, **request_fields: Any) -> Refused:
+    with pytest.raises(Refused) as refusal:
+        await world.core.gate.call(plugin, action.name, request_fields)
+    return refusal.value
+
+
+def denials(world: World) -> list[dict[str, Any]]:
+    rows = world.rows(EVENTS, event_type="access.denied")
+    return [{**loads(row["body"])["data"], "plugin": row["actor_id"]} for row in rows]
+
+
+def expect_recorded(world: World, action: Action, run_id: str, refusal: Refused, plugin: str = PLUGIN) -> None:
+    """Durable by the time the caller hears of it."""
+    assert denials(world) == [
+        {
+            "action": action.name,
+            "run_id": run_id,
+            "code": refusal.code,
+            "message": refusal.message,
+            "plugin": plugin,
+        }
+    ]
+
+
+@EVERY
+async def test_the_runs_own_plugin_is_answered_and_nothing_is_denied(action: Action) -> None:
+    world, run = await active()
+    answer = await world.core.gate.call(PLUGIN, action.name, request(action, run.run_id))
+    assert isinstance(answer, dict)
+    assert denials(world) == []
+
+
+@EVERY
+async def test_a_run_that_does_not_exist_is_refused(action: Action) -> None:
+    world, _ = await active()
+    refusal = await refused(world, action, **request(action, "no-such-run"))
+    assert refusal.code == "unauthorized"
+    expect_recorded(world, action, "no-such-run", refusal)
+
+
+@EVERY
+async def test_a_run_that_has_ended_is_refused(action: Action) -> None:
+    world, run = await active()
+    run.answer("hello")
+    await world.rest()
+    refusal = await refused(world, action, **request(action, run.run_id))
+    assert refusal.code == "unauthorized"
+    expect_recorded(world, action, run.run_id, refusal)
+
+
+@EVERY
+async def test_a_run_that_is_being_stopped_is_refused(action: Action) -> None:
+    world, run = await active()
+    session = world.core.sessions.get(run.run_id)
+    assert session is not None
+    session.stop(Ending("cancelled", "cancelled"))
+    refusal = await refused(world, action, **request(action, run.run_id))
+    assert refusal.code == "unauthorized"
+    await world.rest()
+
+
+@EVERY
+async def test_another_plugin_learns_nothing_and_its_own_name_is_recorded(action: Action) -> None:
+    world, run = await active()
+    refusal = await refused(world, action, plugin="evil/twin", **request(action, run.run_id))
+    unknown = await refused(
+        World(world.journal, world.plugins, world.surface, world.ids), action, **request(action, "x")
+    )
+    assert (refusal.code, refusal.message) == (unknown.code, unknown.message)
+    assert denials(world)[0]["plugin"] == "evil/twin"
+
+
+@pytest.mark.parametrize("action", GUARDED, ids=lambda action: action.name)
+async def test_an_api_that_was_not_granted_is_refused(action: Action) -> None:
+    world = await World.open(make_agent(state_policy=StatePolicy(enabled=False)))
+    manifest = {**DISCOVERY["manifest"], "capabilities": {}}  # type: ignore[dict-item]
+    world.core.registry.replace_plugin(PLUGIN, "2", [{**DISCOVERY, "manifest": manifest}])
+    await world.say("hi")
+    run = await world.plugins.next_run()
+    refusal = await refused(world, action, **request(action, run.run_id))
+    assert refusal.code == "unauthorized"
+    assert action.api in refusal.message
+    expect_recorded(world, action, run.run_id, refusal)
+
+
+@pytest.mark.parametrize("action", SCOPED, ids=lambda action: action.name)
+async def test_a_scope_that_was_not_granted_is_refused(action: Action) -> None:
+    world, run = await active(state_policy=StatePolicy(scopes=("actor",)))
+    refusal = await refused(world, action, **request(action, run.run_id, scope="conversation"))
+    assert refusal.code == "unauthorized"
+    assert "conversation" in refusal.message
+    expect_recorded(world, action, run.run_id, refusal)
+
+
+@EVERY
+async def test_an_oversized_request_is_refused_with_its_limit(action: Action) -> None:
+    world, run = await active()
+    fields = request(action, run.run_id)
+    fields["call_id"] = "x" * (action.max_bytes + 1)
+    refusal = await refused(world, action, **fields)
+    assert refusal.code == "payload_too_large"
+    assert str(action.max_bytes) in refusal.message
+    expect_recorded(world, action, run.run_id, refusal)
+
+
+@EVERY
+async def test_a_run_that_calls_too_often_waits_for_its_rate(action: Action) -> None:
+    world, run = await active()
+    session = world.core.sessions.get(run.run_id)
+    assert session is not None
+    assert all(session.rate.take() for _ in range(CALLS_BURST))
+    assert (await refused(world, action, **request(action, run.run_id))).code == "rate_limited"
+    await asyncio.sleep(1 / CALLS_PER_SECOND)
+    assert isinstance(await world.core.gate.call(PLUGIN, action.name, request(action, run.run_id)), dict)
+
+
+@EVERY
+async def test_a_denial_that_can_not_be_written_is_not_answered_as_one(action: Action) -> None:
+    world, _ = await active()
+    world.journal.broken["access.deny"] = 1
+    assert (await refused(world, action, **request(action, "no-such-run"))).code == "runtime_error"
+
+
+@EVERY
+async def test_a_malformed_request_is_refused_with_its_field_named(action: Action) -> None:
+    world, run = await active()
+    refusal = await refused(world, action, **request(action, run.run_id, surprise=1))
+    assert refusal.code == "invalid_argument"
+    assert action.name in refusal.message
+    assert "surprise" in refusal.message
+
+
+@pytest.mark.parametrize("data", [None, [], "x", 5, {}])
+@EVERY
+async def test_a_request_without_a_run_is_refused(action: Action, data: Any) -> None:
+    world = await World.open()
+    with pytest.raises(Refused) as refusal:
+        await world.core.gate.call(PLUGIN, action.name, data)
+    assert refusal.value.code == "invalid_argument"
+
+
+async def test_an_action_that_is_not_in_the_table_does_not_exist() -> None:
+    world = await World.open()
+    with pytest.raises(Refused) as refusal:
+        await world.core.gate.call(PLUGIN, "format_disk", {})
+    assert refusal.value.code == "not_supported"
+
+
+async def test_a_gate_whose_handlers_and_table_differ_can_not_be_built() -> None:
+    world = await World.open()
+    with pytest.raises(ValueError, match="get_host_version"):
+        Gate({}, world.core.sessions, world.journal, world.clock, world.ids)
+
+
+async def test_a_value_at_the_limit_is_taken() -> None:
+    world, run = await active()
+    value = "x" * (STATE_VALUE_BYTES - 2)
+    assert await world.call(run, "state_set", scope="actor", key="k", value=value) == {}
+
+
+async def test_a_database_that_fails_is_a_runtime_error_to_the_plugin() -> None:
+    world, run = await active()
+    world.journal.broken["state.set"] = 1
+    with pytest.raises(Refused) as refusal:
+        await world.call(run, "state_set", scope="actor", key="k", value=1)
+    assert refusal.value.code == "runtime_error"
+
+
+async def test_an_action_once_begun_is_carried_out_when_its_caller_is_gone() -> None:
+    world, run = await active()
+    call = asyncio.create_task(world.call(run, "state_set", scope="actor", key="k", value=1))
+    await asyncio.sleep(0)
+    call.cancel()
+    await asyncio.sleep(1)
+    assert await world.call(run, "state_get", scope="actor", key="k") == {"found": True, "value": 1}

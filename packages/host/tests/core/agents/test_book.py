@@ -1,0 +1,45 @@
+"""Agents are written through, and read back as they were."""
+
+from parlour.core.agents.agent import Agent, StatePolicy
+from parlour.core.agents.book import AgentBook
+from parlour.testing import MemoryJournal
+
+from ..support import LoopClock, make_agent
+
+FULL = Agent(
+    "a2",
+    "Ann",
+    "plugin:a/b/c",
+    description="helps",
+    runner_config={"x": [1, {"y": None}]},
+    state_policy=StatePolicy(enabled=False, scopes=("actor",)),
+    restart_policy="always",
+    timeout_seconds=1.5,
+    stale_after=0,
+    event_types=("message.received", "group.*"),
+    enabled=False,
+)
+
+
+async def reloaded(journal: MemoryJournal) -> AgentBook:
+    book = AgentBook(journal, LoopClock())
+    await book.load()
+    return book
+
+
+async def test_an_agent_is_read_back_as_it_was_written() -> None:
+    journal = MemoryJournal()
+    await AgentBook(journal, LoopClock()).add(FULL)
+    assert (await reloaded(journal)).get("a2") == FULL
+
+
+async def test_a_replaced_or_removed_agent_stays_so_after_a_restart() -> None:
+    journal = MemoryJournal()
+    book = AgentBook(journal, LoopClock())
+    await book.add(make_agent("a1"))
+    await book.add(FULL)
+    await book.replace(make_agent("a1", description="new"))
+    await book.remove("a2")
+    for each in (book, await reloaded(journal)):
+        assert [(agent.agent_id, agent.description) for agent in each.all()] == [("a1", "new")]
+        assert each.get("a2") is None

@@ -1,0 +1,114 @@
+"""A configuration is checked against its form, field by field, without repeating a value."""
+
+from typing import Any, get_args
+
+import pytest
+
+from parlour.core.agents.forms import prefilled, problems
+from parlour_sdk.protocol.form import FormItem, FormType
+
+GOOD: dict[str, list[Any]] = {
+    "string": ["", "a"],
+    "text": ["a\nb"],
+    "secret": ["hidden"],
+    "integer": [0, -1, 2**40],
+    "number": [1, 1.5],
+    "boolean": [True, False],
+    "select": ["a"],
+    "multi-select": [[], ["a"]],
+    "json": [{}, [], "a", 1, True],
+    "prompt-editor": ["be kind", [{"role": "system", "content": "be kind"}]],
+    "llm-model-selector": ["model"],
+    "model-fallback-selector": [{"primary": "model", "fallbacks": []}],
+    "rerank-model-selector": ["model"],
+    "embedding-model-selector": ["model"],
+    "knowledge-base-multi-selector": [[], ["kb"]],
+    "tool-multi-selector": [["tool"]],
+    "skill-multi-selector": [["skill"]],
+    "file": [{"file_key": "k", "file_name": "n", "mime_type": "m"}],
+    "array[file]": [[{"file_key": "k", "file_name": "n", "mime_type": "m"}]],
+    "array[string]": [[], ["a", "b"]],
+}
+BAD: dict[str, list[Any]] = {
+    "string": [1, True, [], {}],
+    "text": [1],
+    "secret": [12345],
+    "integer": [1.5, "1", True],
+    "number": ["1", True],
+    "boolean": [0, 1, "true"],
+    "select": [1, ["a"]],
+    "multi-select": ["a", [1]],
+    "json": [],
+    "prompt-editor": [1, {}],
+    "llm-model-selector": [1],
+    "model-fallback-selector": ["model"],
+    "rerank-model-selector": [[]],
+    "embedding-model-selector": [{}],
+    "knowledge-base-multi-selector": ["kb"],
+    "tool-multi-selector": [{"tool": 1}],
+    "skill-multi-selector": [True],
+    "file": ["path"],
+    "array[file]": [{}],
+    "array[string]": ["a", [1]],
+}
+
+
+def item(kind: str = "string", name: str = "field", **fields: Any) -> FormItem:
+    return FormItem.model_validate({"name": name, "label": {"en_US": name}, "type": kind, **fields})
+
+
+def test_every_type_of_the_protocol_is_tried_here() -> None:
+    assert set(GOOD) == set(BAD) == set(get_args(FormType))
+
+
+@pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind in GOOD for value in GOOD[kind]], ids=repr)
+def test_a_value_of_its_type_is_accepted(kind: str, value: Any) -> None:
+    assert problems([item(kind)], {"field": value}) == []
+
+
+@pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind in BAD for value in BAD[kind]], ids=repr)
+def test_a_value_of_another_type_is_a_problem_of_its_field(kind: str, value: Any) -> None:
+    [(name, sentence)] = problems([item(kind)], {"field": value})
+    assert name == "field"
+    assert sentence
+
+
+def test_a_secret_is_never_repeated() -> None:
+    assert "12345" not in repr(problems([item("secret")], {"field": 12345}))
+
+
+def test_a_required_field_that_is_missing_or_null_is_a_problem() -> None:
+    form = [item(required=True)]
+    assert problems(form, {}) == problems(form, {"field": None}) == [("field", "required")]
+
+
+def test_an_optional_field_may_be_missing_or_null() -> None:
+    assert problems([item()], {}) == problems([item()], {"field": None}) == []
+
+
+def test_an_unknown_field_is_a_problem_that_names_what_is_known() -> None:
+    assert problems([item()], {"feild": "a"}) == [("feild", "unknown; this runner takes field")]
+    assert problems([], {"x": 1}) == [("x", "unknown; this runner takes no configuration")]
+
+
+@pytest.mark.parametrize(("kind", "value"), [("select", "c"), ("multi-select", ["a", "c"])])
+def test_a_choice_that_is_not_offered_is_a_problem_that_names_what_is(kind: str, value: Any) -> None:
+    options = [{"value": "a"}, {"value": "b"}]
+    assert problems([item(kind, options=options)], {"field": value}) == [("field", "must be one of a, b")]
+
+
+def test_every_problem_is_told_at_once() -> None:
+    form = [item("integer", "a"), item("string", "b", required=True)]
+    assert [name for name, _ in problems(form, {"a": "x", "c": 1})] == ["c", "a", "b"]
+
+
+def test_a_configuration_is_prefilled_with_defaults_that_it_does_not_name() -> None:
+    form = [item(name="a", default="x"), item("integer", "b", default=0), item(name="c")]
+    assert prefilled(form, {"a": "mine"}) == {"a": "mine", "b": 0}
+
+
+def test_a_field_that_only_displays_holds_no_value() -> None:
+    form = [item(name="address", display=True, default="1.2.3.4", required=True)]
+    assert prefilled(form, {}) == {}
+    assert problems(form, {}) == []
+    assert problems(form, {"address": "x"}) != []

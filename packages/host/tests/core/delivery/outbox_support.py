@@ -1,0 +1,54 @@
+"""An outbox with two platforms, and rows to put into it."""
+
+from typing import Any
+
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.facts import outgoing
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.tables import OUTBOX
+from parlour.core.journal import Row, Select, Unit, where
+
+from ..support import EPOCH, BreakableJournal, LoopClock, PlatformSurface, until
+
+HOUR = 3_600_000
+
+
+class Post:
+    def __init__(self, journal: BreakableJournal | None = None, surface: PlatformSurface | None = None) -> None:
+        self.journal = journal or BreakableJournal()
+        self.surface = surface or PlatformSurface()
+        self.outbox = Outbox(self.journal, {"platform": self.surface}, LoopClock())
+
+    async def write(self, name: str, target: str = "chat", **fields: Any) -> Outgoing:
+        """Committed and not yet offered, as after a crash."""
+        values: dict[str, Any] = {
+            "surface": "platform",
+            "conversation_id": target,
+            "bot_id": "bot",
+            "run_id": "run",
+            "kind": "message",
+            "state": "pending",
+            "message": {"role": "assistant", "content": name},
+            "address": {"chat": target, "thread_id": ""},
+            "feed_seq": 1,
+            "created_at": EPOCH,
+            "expires_at": EPOCH + HOUR,
+        }
+        row = Outgoing(outbox_id=name, target=target, **{**values, **fields})
+        await self.journal.commit(Unit("test.put", (outgoing.put(row),)))
+        return row
+
+    async def post(self, name: str, target: str = "chat", **fields: Any) -> None:
+        state = self.outbox.reserve(target)
+        self.outbox.offer(await self.write(name, target, state=state, **fields))
+
+    def row(self, name: str) -> Row:
+        [row] = self.journal.database.read(Select(OUTBOX, where(outbox_id=name)))
+        return row
+
+    def state(self, name: str) -> tuple[str, str]:
+        row = self.row(name)
+        return row["state"], row["reason"]
+
+    async def done(self) -> None:
+        await until(lambda: not self.outbox._drains)

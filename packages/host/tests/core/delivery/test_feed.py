@@ -1,0 +1,166 @@
+"""Live frames: numbered, joined while they wait, cut off when nobody reads, gone when nothing happens."""
+
+from dataclasses import replace
+
+from parlour.core.delivery import feed as feed_module
+from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame
+from parlour.core.facts.outgoing import Outgoing
+
+
+class HandClock:
+    def __init__(self, now: int = 1_000) -> None:
+        self.time = now
+
+    def now(self) -> int:
+        return self.time
+
+
+ROW = Outgoing(
+    outbox_id="row",
+    surface="webui",
+    target="chat",
+    conversation_id="chat",
+    bot_id="",
+    run_id="run",
+    kind="message",
+    state="sent",
+    message={"role": "assistant", "content": "hello"},
+    address={},
+    feed_seq=7,
+    created_at=0,
+    expires_at=0,
+)
+
+
+def test_numbers_only_grow_also_when_the_clock_stands_still_or_goes_back() -> None:
+    clock = HandClock(1_000)
+    feed = Feed(clock)
+    numbers = [feed.stamp(), feed.stamp()]
+    clock.time = 900
+    numbers.append(feed.stamp())
+    clock.time = 2_000
+    numbers.append(feed.stamp())
+    assert numbers == [1_000_000, 1_000_001, 1_000_002, 2_000_000]
+
+
+def test_numbers_of_an_earlier_life_are_never_given_again() -> None:
+    feed = Feed(HandClock(1_000))
+    feed.start_after(5_000_000)
+    assert feed.stamp() == 5_000_001
+
+
+def test_every_watcher_of_a_conversation_gets_its_frames_and_no_other_does() -> None:
+    feed = Feed(HandClock())
+    one, two, elsewhere = feed.subscribe("chat"), feed.subscribe("chat"), feed.subscribe("other")
+    feed.run_started("chat", "run")
+    assert one.take() == two.take() != []
+    assert elsewhere.take() == []
+
+
+def test_a_watcher_that_left_gets_nothing_more() -> None:
+    feed = Feed(HandClock())
+    subscription = feed.subscribe("chat")
+    feed.unsubscribe("chat", subscription)
+    feed.run_started("chat", "run")
+    assert subscription.take() == []
+
+
+def test_an_idle_conversation_keeps_no_memory() -> None:
+    feed = Feed(HandClock())
+    subscription = feed.subscribe("chat")
+    feed.run_started("chat", "run")
+    feed.delta("chat", "run", "hel", feed.stamp())
+    feed.run_ended("chat", "run", "completed")
+    feed.unsubscribe("chat", subscription)
+    assert feed.live("chat") is None
+    assert feed.watchers() == {}
+
+
+def test_the_end_of_an_older_run_leaves_the_active_one_alive() -> None:
+    feed = Feed(HandClock())
+    feed.run_started("chat", "old")
+    feed.run_started("chat", "new")
+    feed.run_ended("chat", "old", "failed")
+    live = feed.live("chat")
+    assert live is not None
+    assert live.run_frame["run_id"] == "new"
+
+
+def test_deltas_join_while_they_wait_and_carry_the_last_number() -> None:
+    subscription = Subscription()
+    for seq, text in ((1, "a"), (2, "b"), (3, "c")):
+        subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
+    assert subscription.take() == [{"type": "delta", "run_id": "run", "content": "abc", "seq": 3}]
+
+
+def test_deltas_of_two_runs_do_not_join() -> None:
+    subscription = Subscription()
+    subscription.put({"type": "delta", "run_id": "one", "content": "a", "seq": 1})
+    subscription.put({"type": "delta", "run_id": "two", "content": "b", "seq": 2})
+    assert [frame["content"] for frame in subscription.take()] == ["a", "b"]
+
+
+def test_a_delta_after_a_message_does_not_join_the_one_before_it() -> None:
+    subscription = Subscription()
+    subscription.put({"type": "delta", "run_id": "run", "content": "a", "seq": 1})
+    subscription.put({"type": "message", "run_id": "run", "message": {}, "seq": 2})
+    subscription.put({"type": "delta", "run_id": "run", "content": "b", "seq": 3})
+    assert [frame["type"] for frame in subscription.take()] == ["delta", "message", "delta"]
+
+
+def test_each_frame_wakes_the_reader() -> None:
+    woken: list[int] = []
+    subscription = Subscription()
+    subscription.on_frame(lambda: woken.append(1))
+    subscription.put({"type": "run", "run_id": "run", "status": "running", "seq": 1})
+    subscription.put({"type": "run", "run_id": "run", "status": "completed", "seq": 2})
+    assert len(woken) == 2
+
+
+def test_a_reader_that_falls_behind_by_too_much_text_is_cut_off_and_costs_nothing_more() -> None:
+    subscription = Subscription()
+    text = "x" * (feed_module.QUEUED_CHARACTERS // 4)
+    for seq in range(1, 7):
+        subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
+    assert subscription.overrun
+    assert subscription.take() == []
+
+
+def test_a_reader_that_falls_behind_by_too_many_frames_is_cut_off() -> None:
+    subscription = Subscription()
+    for seq in range(feed_module.QUEUED_FRAMES + 1):
+        subscription.put({"type": "run", "run_id": "run", "status": "running", "seq": seq})
+    assert subscription.overrun
+
+
+def test_a_reader_that_keeps_up_is_never_cut_off() -> None:
+    subscription = Subscription()
+    text = "x" * (feed_module.QUEUED_CHARACTERS // 2)
+    for seq in range(20):
+        subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
+        assert subscription.take()
+    assert not subscription.overrun
+
+
+def test_only_the_latest_tool_frames_are_kept_for_who_comes_back() -> None:
+    feed = Feed(HandClock())
+    feed.run_started("chat", "run")
+    for number in range(feed_module.TOOL_FRAMES + 10):
+        feed.tool("chat", "run", {"tool_call_id": str(number), "tool_name": "look"}, "started", feed.stamp())
+    live = feed.live("chat")
+    assert live is not None
+    shown = [frame["tool_call_id"] for frame in live.missed(live.started)]
+    assert shown == [str(number) for number in range(10, feed_module.TOOL_FRAMES + 10)]
+
+
+def test_a_message_row_is_shown_as_a_message() -> None:
+    assert outgoing_frame(ROW) == {"type": "message", "run_id": "run", "message": ROW.message, "seq": 7}
+
+
+def test_a_notice_row_is_shown_as_an_error_with_its_code() -> None:
+    frame = outgoing_frame(replace(ROW, kind="notice", code="interrupted"))
+    assert frame == {"type": "error", "code": "interrupted", "message": "hello", "run_id": "run", "seq": 7}
+
+
+def test_a_notice_without_a_run_names_none() -> None:
+    assert "run_id" not in outgoing_frame(replace(ROW, kind="notice", code="expired", run_id=""))

@@ -1,0 +1,160 @@
+"""Sending: in order per target, patiently, within bounds, and with an honest end."""
+
+import asyncio
+
+import pytest
+
+from parlour.core.delivery.outbox import ATTEMPTS
+from parlour.core.ports import SendRefused
+
+from ..support import EPOCH, settle
+from .outbox_support import HOUR, Post
+
+
+def elapsed() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def test_a_row_is_sending_before_its_call_and_sent_with_the_platforms_id_after_it() -> None:
+    post = Post()
+    post.surface.prepared.append(5.0)
+    await post.post("a")
+    await settle()
+    assert post.state("a")[0] == "sending"
+    await post.done()
+    assert post.row("a")["platform_message_id"] == "platform-1"
+    assert post.state("a") == ("sent", "")
+
+
+async def test_rows_of_one_target_are_sent_in_order_also_when_the_first_is_slow() -> None:
+    post = Post()
+    post.surface.prepared.append(5.0)
+    for name in ("a", "b", "c"):
+        await post.post(name)
+    await post.done()
+    assert post.surface.texts == ["a", "b", "c"]
+
+
+async def test_a_row_that_waits_holds_only_rows_of_its_own_target() -> None:
+    post = Post()
+    post.surface.prepared.append(SendRefused("slow down", retry_after=30))
+    await post.post("a", "one")
+    await settle()
+    await post.post("b", "one")
+    await post.post("c", "two")
+    await settle()
+    assert post.surface.texts == ["a", "c"]
+    await post.done()
+    assert post.surface.texts == ["a", "c", "a", "b"]
+
+
+async def test_the_platforms_retry_after_is_honoured() -> None:
+    post = Post()
+    post.surface.prepared.append(SendRefused("slow down", retry_after=17))
+    await post.post("a")
+    await settle()
+    assert post.state("a") == ("pending", "slow down")
+    await asyncio.sleep(16.9)
+    assert len(post.surface.tries) == 1
+    await post.done()
+    assert len(post.surface.tries) == 2
+    assert post.state("a")[0] == "sent"
+
+
+async def test_without_a_retry_after_the_pauses_grow() -> None:
+    post = Post()
+    times: list[float] = []
+    send = post.surface.send
+
+    async def noted(row: object) -> object:
+        times.append(elapsed())
+        return await send(row)  # type: ignore[arg-type]
+
+    post.surface.send = noted  # type: ignore[assignment,method-assign]
+    post.surface.prepared.extend(SendRefused("busy") for _ in range(3))
+    await post.post("a")
+    await post.done()
+    pauses = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    assert pauses == sorted(pauses)
+    assert pauses == pytest.approx([1, 4, 16], abs=0.01)
+
+
+async def test_tries_are_bounded_and_the_last_reason_is_kept() -> None:
+    post = Post()
+    post.surface.prepared.extend(SendRefused("busy", retry_after=1) for _ in range(ATTEMPTS + 3))
+    await post.post("a")
+    await post.post("b")
+    await post.done()
+    assert post.state("a") == ("failed", "busy")
+    assert post.row("a")["attempts"] == ATTEMPTS
+    assert post.surface.texts[:ATTEMPTS] == ["a"] * ATTEMPTS
+
+
+async def test_a_permanent_refusal_fails_at_once_and_the_next_row_goes_on() -> None:
+    post = Post()
+    post.surface.prepared.append(SendRefused("the chat is gone", permanent=True))
+    await post.post("a")
+    await post.post("b")
+    await post.done()
+    assert post.state("a") == ("failed", "the chat is gone")
+    assert post.state("b")[0] == "sent"
+    assert post.surface.texts == ["a", "b"]
+
+
+async def test_a_row_that_waited_past_its_expiry_is_not_sent() -> None:
+    post = Post()
+    await post.post("a", expires_at=EPOCH)
+    await post.done()
+    assert post.state("a")[0] == "expired"
+    assert post.surface.tries == []
+
+
+async def test_a_retry_that_would_come_after_the_expiry_ends_the_row_as_expired() -> None:
+    post = Post()
+    post.surface.prepared.append(SendRefused("come back tomorrow", retry_after=24 * 3600))
+    await post.post("a")
+    await post.post("b")
+    await post.done()
+    assert post.state("a")[0] == "expired"
+    assert post.surface.texts == ["a"]
+    assert post.row("a")["updated_at"] == EPOCH + HOUR
+
+
+async def test_a_row_whose_platform_is_silent_and_that_expires_meanwhile_is_not_sent_again() -> None:
+    post = Post()
+    post.surface.prepared.append(1000.0)
+    await post.post("a", expires_at=EPOCH + 30_000)
+    await post.done()
+    assert post.state("a")[0] == "expired"
+    assert post.surface.texts == ["a"]
+
+
+async def test_an_idle_target_costs_nothing() -> None:
+    post = Post()
+    await post.post("a")
+    await post.done()
+    assert post.outbox._waiting == {}
+
+
+async def test_a_reservation_that_is_given_back_lets_the_next_row_go_at_once() -> None:
+    post = Post()
+    assert post.outbox.reserve("chat") == "sending"
+    assert post.outbox.reserve("chat") == "pending"
+    post.outbox.release("chat")
+    assert post.outbox.reserve("chat") == "sending"
+
+
+async def test_a_surface_that_reads_back_its_rows_is_not_sent_to() -> None:
+    assert not Post().outbox.sends("webui")
+    assert Post().outbox.sends("platform")
+
+
+async def test_closing_stops_what_waits_and_leaves_it_owed() -> None:
+    post = Post()
+    post.surface.prepared.append(SendRefused("slow down", retry_after=30))
+    await post.post("a")
+    await settle()
+    await post.outbox.close()
+    assert post.state("a") == ("pending", "slow down")
+    await asyncio.sleep(100)
+    assert len(post.surface.tries) == 1

@@ -1,0 +1,143 @@
+"""The one way in: durable before it is accepted, once however often it comes, in the conversation it belongs to."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from parlour.core.events.envelope import EventEnvelope
+from parlour.core.events.gateway import Closed
+from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX
+from parlour.core.journal import StorageFailed
+
+from ..support import World, message
+
+
+async def test_an_accepted_event_is_durable_and_owed() -> None:
+    world = await World.open()
+    accepted = await world.say("hi", event_id="e1")
+    assert not accepted.duplicate
+    [row] = world.rows(EVENTS)
+    assert (row["seq"], row["event_id"]) == (accepted.seq, "e1")
+    assert [owed["event_seq"] for owed in world.rows(INBOX)] == [accepted.seq]
+
+
+async def test_a_redelivery_is_the_same_event_and_is_answered_once() -> None:
+    world = await World.open(echo=True)
+    first = await world.say("hi", event_id="e1")
+    await world.rest()
+    again = await world.say("hi", event_id="e1")
+    await world.rest()
+    assert again == replace(first, duplicate=True)
+    assert len(world.plugins.runs) == 1
+
+
+async def test_of_many_deliveries_at_once_exactly_one_is_new() -> None:
+    world = await World.open(echo=True)
+    accepted = await asyncio.gather(*(world.say("hi", event_id="e1") for _ in range(20)))
+    await world.rest()
+    assert sorted(each.duplicate for each in accepted) == [False] + [True] * 19
+    assert len({each.seq for each in accepted}) == 1
+    assert len(world.rows(EVENTS)) == len(world.rows(CONVERSATIONS)) == len(world.plugins.runs) == 1
+
+
+async def test_events_that_come_at_once_in_a_new_chat_share_its_conversation_and_keep_their_order() -> None:
+    world = await World.open(echo=True)
+    accepted = await asyncio.gather(*(world.say(str(number), event_id=f"e{number}") for number in range(20)))
+    await world.rest()
+    assert len({each.conversation_id for each in accepted}) == 1
+    assert sorted(each.seq for each in accepted) == list(range(1, 21))
+    assert [run.context["context"]["event_seq"] for run in world.plugins.runs] == list(range(1, 21))
+
+
+DIFFERENCES: dict[str, dict[str, Any]] = {
+    "principal": {"principal": "key:2"},
+    "source": {"source": "api"},
+    "bot": {"bot_id": "bot2"},
+    "workspace": {"workspace_id": "other"},
+}
+
+
+@pytest.mark.parametrize("difference", DIFFERENCES)
+async def test_the_same_event_id_of_somebody_else_is_another_event(difference: str) -> None:
+    world = await World.open(echo=True)
+    one = await world.say("hi", event_id="e1")
+    other = await world.say("hi", event_id="e1", **DIFFERENCES[difference])
+    await world.rest()
+    assert not other.duplicate
+    assert other.conversation_id != one.conversation_id
+
+
+CHATS = {
+    **DIFFERENCES,
+    "chat": {"chat": "other"},
+    "thread": {"thread_id": "t"},
+    "agent": {"agent_id": "agent2"},
+}
+
+
+@pytest.mark.parametrize("difference", CHATS)
+async def test_each_part_of_its_identity_makes_another_conversation(difference: str) -> None:
+    world = await World.open(echo=True)
+    one = await world.say("hi")
+    other = await world.say("hi", **CHATS[difference])
+    same = await world.say("hi")
+    await world.rest()
+    assert one.conversation_id == same.conversation_id != other.conversation_id
+
+
+async def test_who_speaks_does_not_make_another_conversation() -> None:
+    world = await World.open(echo=True)
+    one = await world.say("hi", surface="platform", actor="ann")
+    other = await world.say("hi", surface="platform", actor="bob")
+    await world.rest()
+    assert one.conversation_id == other.conversation_id
+
+
+async def test_a_conversation_is_found_again_after_a_restart() -> None:
+    world = await World.open(echo=True)
+    one = await world.say("hi")
+    await world.rest()
+    world = await world.restart()
+    assert (await world.say("hi")).conversation_id == one.conversation_id
+    await world.rest()
+
+
+async def test_an_event_that_can_not_be_written_is_not_accepted_and_leaves_nothing() -> None:
+    world = await World.open(echo=True)
+    world.journal.broken["event.accept"] = 1
+    with pytest.raises(StorageFailed):
+        await world.say("hi", event_id="e1")
+    assert world.rows(EVENTS) == world.rows(CONVERSATIONS) == world.rows(INBOX) == []
+    assert not (await world.say("hi", event_id="e1")).duplicate
+    await world.rest()
+
+
+async def test_a_refused_duplicate_opens_no_conversation() -> None:
+    world = await World.open(echo=True)
+    await world.say("hi", event_id="e1", chat="one")
+    again = await world.say("hi", event_id="e1", chat="two")
+    await world.rest()
+    assert again.duplicate
+    assert len(world.rows(CONVERSATIONS)) == 1
+
+
+async def test_a_host_that_stops_takes_nothing_new() -> None:
+    world = await World.open()
+    world.core.gateway.close()
+    with pytest.raises(Closed) as closed:
+        await world.say("hi")
+    assert closed.value.code == "stopping"
+    assert world.rows(EVENTS) == []
+
+
+def test_the_text_of_an_event_is_its_readable_part() -> None:
+    contents = [{"type": "text", "text": "a"}, {"type": "image", "url": "x"}, {"type": "text", "text": "b"}]
+    events: list[tuple[EventEnvelope, str]] = [
+        (message("plain"), "plain"),
+        (replace(message(), input={"contents": contents}), "ab"),
+        (replace(message(), input={"text": "", "contents": contents}), ""),
+        (replace(message(), input={}), ""),
+    ]
+    assert [event.text for event, _ in events] == [expected for _, expected in events]

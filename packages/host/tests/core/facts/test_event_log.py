@@ -1,0 +1,57 @@
+"""The event log gives back exactly what it was given."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.facts import event_log
+from parlour.core.facts.event_log import SUMMARY_CHARACTERS
+from parlour.core.facts.tables import EVENTS
+from parlour.core.journal import Select, Unit
+from parlour.testing import MemoryDatabase
+
+words = st.text(max_size=6)
+objects = st.dictionaries(words, st.none() | st.integers() | words | st.lists(words, max_size=2), max_size=3)
+parties = st.builds(Party, words, words, words, objects)
+subjects = st.builds(Party, words, words, st.just(""), objects)
+envelopes = st.builds(
+    EventEnvelope,
+    event_id=words,
+    event_type=words,
+    source=words,
+    chat=words,
+    context=st.builds(EventContext, words, words, words),
+    surface=words,
+    workspace_id=words,
+    bot_id=words,
+    thread_id=words,
+    agent_id=words,
+    principal=words,
+    event_time=st.integers(0, 2**50),
+    source_event_type=words,
+    actor=parties,
+    subject=subjects,
+    input=st.builds(lambda text, more: {**more, "text": text}, words, objects),
+    data=objects,
+    metadata=objects,
+)
+
+
+@given(envelopes)
+def test_an_event_is_read_back_as_it_was_recorded(envelope: EventEnvelope) -> None:
+    database = MemoryDatabase()
+    database.commit(Unit("append", (event_log.append(envelope, "conversation", 1234),)))
+    [row] = database.read(Select(EVENTS))
+    restored = event_log.restore(row)
+    assert restored.envelope == envelope
+    assert (restored.seq, restored.conversation_id, restored.created_at) == (1, "conversation", 1234)
+
+
+def test_the_summary_is_bounded_and_the_event_is_whole() -> None:
+    text = "x" * (SUMMARY_CHARACTERS * 2)
+    envelope = EventEnvelope("e", "message.received", "api", "", EventContext("e"), "api", input={"text": text})
+    database = MemoryDatabase()
+    database.commit(Unit("append", (event_log.append(envelope, "", 0),)))
+    [row] = database.read(Select(EVENTS))
+    assert len(row["input_summary"]) == SUMMARY_CHARACTERS
+    assert event_log.restore(row).envelope.text == text

@@ -1,0 +1,111 @@
+"""The ledger: only the control plane's transitions exist, and a run's events are numbered once."""
+
+from itertools import product
+from typing import get_args
+
+import pytest
+
+from parlour.core.facts import ledger
+from parlour.core.facts.ledger import ACTIVE, Ledger, NewRun, Status
+from parlour.core.facts.tables import RUN_EVENTS, RUNS
+from parlour.core.journal import GuardFailed, Row, Select, Unit, Update, where
+from parlour.testing import MemoryJournal
+
+STATUSES = get_args(Status)
+TABLE = {
+    "created": {"queued", "running", "cancelled", "failed"},
+    "queued": {"claimed", "cancelled", "timeout"},
+    "claimed": {"running", "queued", "cancelled", "failed", "timeout"},
+    "running": {"waiting_approval", "completed", "failed", "cancelled", "timeout"},
+    "waiting_approval": {"running", "cancelled", "timeout", "failed"},
+}
+"""As `control-plane.md` has it."""
+
+RUN = NewRun(
+    run_id="run",
+    event_seq=1,
+    event_id="event",
+    agent_id="agent",
+    binding_id="agent:",
+    runner_id="plugin:acme/puppet/default",
+    plugin_id="acme/puppet",
+    conversation_id="conversation",
+    thread_id="",
+    workspace_id="default",
+    bot_id="",
+    attempt=1,
+    parent_run_id="",
+    snapshot="{}",
+    deadline_at=0,
+    now=1000,
+)
+
+
+async def opened(status: str = "running") -> MemoryJournal:
+    journal = MemoryJournal()
+    prepare = Update(RUNS, {"status": status}, where(run_id="run"))
+    await journal.commit(Unit("open", (ledger.open_run(RUN), prepare)))
+    return journal
+
+
+async def row(journal: MemoryJournal) -> Row:
+    found = await Ledger(journal).run("run")
+    assert found is not None
+    return found
+
+
+def end(status: Status) -> Unit:
+    return Unit("end", (ledger.end_run("run", status, "because", "a sentence", {"prompt_tokens": 1}, 7, 2000),))
+
+
+@pytest.mark.parametrize(("source", "target"), product(STATUSES, STATUSES), ids=lambda status: status)
+async def test_a_transition_happens_exactly_if_the_table_has_it(source: str, target: Status) -> None:
+    journal = await opened(source)
+    before = await row(journal)
+    if target in TABLE.get(source, set()):
+        await journal.commit(end(target))
+        after = await row(journal)
+        assert (after["status"], after["status_reason"], after["finished_at"]) == (target, "because", 2000)
+    else:
+        with pytest.raises(GuardFailed):
+            await journal.commit(end(target))
+        assert await row(journal) == before
+
+
+@pytest.mark.parametrize("status", STATUSES)
+async def test_only_a_running_run_may_write(status: str) -> None:
+    journal = await opened(status)
+    write = Unit("write", (ledger.touch("run", 3000), ledger.append("run", 1, "mood.changed", {}, 3000)))
+    if status == "running":
+        await journal.commit(write)
+        assert await Ledger(journal).last_sequence("run") == 1
+    else:
+        with pytest.raises(GuardFailed):
+            await journal.commit(write)
+        assert await Ledger(journal).last_sequence("run") == 0
+
+
+def test_a_status_that_nothing_leads_out_of_is_not_active() -> None:
+    assert set(ACTIVE) == set(TABLE)
+
+
+async def test_what_was_shown_or_done_stays_so() -> None:
+    journal = await opened()
+    await journal.commit(Unit("show", (ledger.touch("run", 1, shown=True),)))
+    await journal.commit(Unit("act", (ledger.touch("run", 2, effects=True),)))
+    await journal.commit(Unit("go on", (ledger.touch("run", 3),)))
+    now = await row(journal)
+    assert (now["shown"], now["effects"], now["updated_at"]) == (1, 1, 3)
+
+
+async def test_a_number_of_a_run_is_given_once() -> None:
+    journal = await opened()
+    await journal.commit(Unit("one", (ledger.append("run", 1, "a", {}, 1),)))
+    with pytest.raises(GuardFailed):
+        await journal.commit(Unit("again", (ledger.append("run", 1, "b", {}, 1),)))
+    assert [each["type"] for each in await journal.read(Select(RUN_EVENTS))] == ["a"]
+
+
+async def test_a_run_that_does_not_exist_is_none() -> None:
+    assert await Ledger(MemoryJournal()).run("nobody") is None
+    assert await Ledger(MemoryJournal()).last_sequence("nobody") == 0

@@ -1,0 +1,30 @@
+"""The conversation as its people saw it."""
+
+from parlour.core.facts.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
+from parlour.core.facts.transcript import ITEM_BYTES
+
+from ..support import World
+
+
+async def test_items_are_numbered_per_conversation_without_a_gap() -> None:
+    world = await World.open(echo=True)
+    for text in ("a", "b"):
+        for chat in ("one", "two"):
+            await world.say(text, chat=chat)
+            await world.rest()
+    for conversation in world.rows(CONVERSATIONS):
+        items = world.rows(TRANSCRIPT, conversation_id=conversation["conversation_id"])
+        told = sorted((item["seq"], item["role"], item["content"]) for item in items)
+        assert told == [(1, "user", "a"), (2, "assistant", "a"), (3, "user", "b"), (4, "assistant", "b")]
+        assert conversation["transcript_seq"] == 4
+
+
+async def test_an_item_is_bounded_and_never_cuts_a_character_in_half() -> None:
+    world = await World.open(echo=True)
+    text = "x" + "é" * ITEM_BYTES
+    await world.say(text)
+    await world.rest()
+    item = world.rows(TRANSCRIPT, role="user")[0]
+    assert text.startswith(item["content"])
+    assert ITEM_BYTES - 2 < len(item["content"].encode()) <= ITEM_BYTES
+    assert text in world.rows(EVENTS)[0]["body"]

@@ -1,0 +1,228 @@
+"""What becomes of a run's results: in the ledger, the transcript, the outbox and on the watcher's screen."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from parlour.core.encoding import loads
+from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, STATE, TRANSCRIPT
+from parlour.core.runs.deltas import WINDOW_SECONDS
+from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
+
+from ..support import PuppetRun, World, make_agent, settle
+
+
+async def active(**fields: Any) -> tuple[World, PuppetRun]:
+    world = await World.open()
+    await world.say("hi", **fields)
+    return world, await world.plugins.next_run()
+
+
+def said(world: World) -> list[str]:
+    return [row["content"] for row in world.rows(TRANSCRIPT) if row["role"] == "assistant"]
+
+
+def ended(world: World) -> tuple[str, str, str]:
+    [run] = world.rows(RUNS)
+    [outcome] = world.rows(OUTCOMES)
+    return run["status"], run["status_reason"], outcome["outcome"]
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in one batch", "in batches of one"])
+async def test_a_watcher_sees_the_text_grow_then_the_message_with_numbers_that_only_grow(apart: bool) -> None:
+    world, run = await active()
+    [conversation] = {row["conversation_id"] for row in world.rows(RUNS)}
+    watching = world.core.feed.subscribe(conversation)
+    tool = run.result("tool.call.started", {"tool_call_id": "1", "tool_name": "look"})
+    results = [tool, run.delta("hel"), run.delta("lo"), run.completed("hello"), run.finished()]
+    frames = []
+    for batch in [[each] for each in results] if apart else [results]:
+        run.send(*batch)
+        await settle()
+        frames += watching.take()
+    await world.rest()
+    frames += watching.take()
+    numbers = [frame["seq"] for frame in frames]
+    assert numbers == sorted(set(numbers))
+    assert "".join(frame["content"] for frame in frames if frame["type"] == "delta") == "hello"
+    assert [frame["type"] for frame in frames if frame["type"] != "delta"] == ["tool", "message", "run"]
+
+
+async def test_each_completed_message_is_delivered_and_recorded_on_its_own() -> None:
+    world, run = await active(surface="platform")
+    run.send(run.completed("one"), run.completed("two"), run.finished())
+    await world.rest()
+    assert said(world) == world.surface.texts == ["one", "two"]
+    assert ended(world) == ("completed", "stop", "answered")
+
+
+async def test_deltas_left_over_at_the_end_become_the_message() -> None:
+    world, run = await active(surface="platform")
+    run.send(run.delta("hel"), run.delta("lo"), run.finished())
+    await world.rest()
+    assert said(world) == world.surface.texts == ["hello"]
+
+
+async def test_a_stream_that_ends_after_a_message_completes_the_run() -> None:
+    world, run = await active()
+    run.send(run.completed("hello"))
+    run.end()
+    await world.rest()
+    assert ended(world) == ("completed", "stop", "answered")
+
+
+@pytest.mark.parametrize("last_word", [True, False])
+async def test_a_run_that_says_nothing_fails_and_its_user_is_told(last_word: bool) -> None:
+    world, run = await active()
+    if last_word:
+        run.send(run.finished())
+    run.end()
+    await world.rest()
+    assert ended(world) == ("failed", "runner.no_output", "failed")
+    assert said(world) == ["The agent ended without an answer."]
+
+
+async def test_silence_on_purpose_is_no_failure_and_shows_nothing() -> None:
+    world, run = await active()
+    run.send(run.finished("silent"))
+    await world.rest()
+    assert ended(world) == ("completed", "silent", "silent")
+    assert world.rows(OUTBOX) == []
+
+
+async def test_the_last_words_message_counts_only_if_none_was_completed_before() -> None:
+    world, run = await active()
+    last = {"finish_reason": "stop", "message": {"role": "assistant", "content": "last"}}
+    run.send(run.completed("first"), run.result("run.completed", last))
+    await world.rest()
+    assert said(world) == ["first"]
+    await world.say("again")
+    run = await world.plugins.next_run()
+    run.send(run.result("run.completed", last))
+    await world.rest()
+    assert said(world) == ["first", "last"]
+
+
+async def test_what_comes_after_the_last_word_has_no_effect() -> None:
+    world, run = await active()
+    run.send(run.completed("hello"), run.finished(), run.completed("and more"))
+    run.send(run.completed("and even more"))
+    await world.rest()
+    assert said(world) == ["hello"]
+
+
+async def test_a_ledger_replay_yields_the_text_that_was_streamed() -> None:
+    world, run = await active()
+    for word in ("one ", "two ", "three"):
+        run.send(run.delta(word))
+        await asyncio.sleep(WINDOW_SECONDS * 0.7)
+    run.send(run.completed("one two three"), run.finished())
+    await world.rest()
+    rows = [row for row in world.rows(RUN_EVENTS) if row["type"] == "message.delta"]
+    assert "".join(loads(row["data"])["chunk"]["content"] for row in rows) == "one two three"
+    assert len(rows) < 3
+    assert (rows[0]["first_sequence"], rows[-1]["last_sequence"]) == (1, 3)
+
+
+async def test_state_is_written_with_the_batch_that_says_so() -> None:
+    world, run = await active()
+    run.send(run.result("state.updated", {"scope": "actor", "key": "mood", "value": {"good": True}}))
+    await settle()
+    assert [(row["scope"], row["name"], row["value"]) for row in world.rows(STATE)] == [
+        ("actor", "mood", '{"good":true}')
+    ]
+    run.answer("hello")
+    await world.rest()
+    assert world.rows(RUNS)[0]["effects"] == 1
+
+
+async def test_state_of_a_scope_that_was_not_granted_is_not_written() -> None:
+    world, run = await active()
+    run.send(run.result("state.updated", {"scope": "runner", "key": "k", "value": 1}))
+    run.answer("hello")
+    await world.rest()
+    assert world.rows(STATE) == []
+    assert ended(world)[2] == "answered"
+
+
+async def test_an_invalid_result_is_dropped_and_the_run_goes_on() -> None:
+    world, run = await active()
+    run.send("nonsense", run.result("message.completed", {"message": 5}), run.result("mood.changed", {}))
+    run.answer("hello")
+    await world.rest()
+    assert said(world) == ["hello"]
+    assert [kind for kind, _ in world.facts(run.run_id)] == ["mood.changed", "message.completed", "run.completed"]
+
+
+async def test_a_message_longer_than_may_be_shown_is_kept_whole_in_the_ledger() -> None:
+    world, run = await active(surface="platform")
+    run.answer("x" * (MESSAGE_TEXT_BYTES + 1))
+    await world.rest()
+    assert world.surface.texts == ["x" * MESSAGE_TEXT_BYTES]
+    [whole] = [data for kind, data in world.facts(run.run_id) if kind == "message.completed"]
+    assert len(whole["message"]["content"]) == MESSAGE_TEXT_BYTES + 1
+
+
+async def test_a_failure_tells_the_runners_own_sentence_and_keeps_its_code() -> None:
+    world, run = await active()
+    run.send(run.failed("puppet.sad"))
+    await world.rest()
+    assert ended(world) == ("failed", "puppet.sad", "failed")
+    assert said(world) == ["as told"]
+
+
+async def test_a_run_past_its_deadline_is_stopped_and_a_late_result_dropped() -> None:
+    world = await World.open(make_agent(timeout_seconds=30))
+    await world.say("hi")
+    run = await world.plugins.next_run()
+    await asyncio.sleep(31)
+    run.answer("too late")
+    await world.rest()
+    assert ended(world) == ("timeout", "runner.timeout", "failed")
+    assert run.aborted is not None
+    assert said(world) == ["The agent took too long and was stopped."]
+
+
+async def test_nothing_is_shown_that_is_not_durable() -> None:
+    world, run = await active()
+    [conversation] = {row["conversation_id"] for row in world.rows(RUNS)}
+    watching = world.core.feed.subscribe(conversation)
+    world.journal.broken["run.progress"] = 1
+    run.send(run.completed("hello"))
+    await settle()
+    assert [frame for frame in watching.take() if frame["type"] == "message"] == []
+    world.plugins.echo = True
+    await world.rest()
+
+
+async def test_ledger_numbers_have_no_repeats_and_grow() -> None:
+    world, run = await active()
+    for number in range(5):
+        run.send(run.delta("a"), run.result("mood.changed", {"to": number}))
+        await world.say(f"more {number}")
+        await settle()
+        await world.call(run, "steering_pull")
+    run.answer("hello")
+    await world.rest()
+    numbers = [row["sequence"] for row in world.rows(RUN_EVENTS)]
+    assert numbers == sorted(set(numbers))
+
+
+async def test_a_crash_after_something_was_shown_ends_with_a_notice_and_no_second_answer() -> None:
+    world, run = await active()
+    run.send(run.completed("half"))
+    await settle()
+    run.crash()
+    await world.rest()
+    assert ended(world) == ("failed", "runner.crashed", "failed")
+    assert len(world.plugins.runs) == 1
+    assert said(world)[0] == "half"
+
+
+async def test_no_session_outlives_its_run() -> None:
+    world, run = await active()
+    run.answer("hello")
+    await world.rest()
+    assert world.core.sessions.all() == []
+    assert run.aborted is not None

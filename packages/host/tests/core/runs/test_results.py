@@ -1,0 +1,221 @@
+"""Raw results become effects: at most once, in stream order, strictly where they have an effect."""
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from parlour.core.runs.results import (
+    SKIPPED_REMEMBERED,
+    Completed,
+    Delta,
+    Effect,
+    Finish,
+    Ignored,
+    Note,
+    ResultRules,
+    StateWrite,
+    preview,
+)
+from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.results import PAYLOADS
+
+RUN = "run"
+
+
+class Reader:
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self._rules = ResultRules(RUN, self.warnings.append)
+
+    def take(self, kind: str, data: Any, sequence: int | None = None, run_id: str = RUN) -> Effect:
+        raw: dict[str, Any] = {"run_id": run_id, "type": kind, "data": data}
+        return self._rules.take(raw if sequence is None else {**raw, "sequence": sequence})
+
+    def raw(self, value: Any) -> Effect:
+        return self._rules.take(value)
+
+
+def chunk(text: str) -> dict[str, Any]:
+    return {"chunk": {"role": "assistant", "content": text}}
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+json_values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+)
+types = st.sampled_from([*PAYLOADS, "unknown.type", ""])
+payloads = st.one_of(
+    json_values,
+    st.text(max_size=8).map(chunk),
+    st.text(max_size=8).map(lambda text: {"message": {"role": "assistant", "content": text}}),
+    st.just({"finish_reason": "stop"}),
+    st.just({"code": "a.b", "error": "it broke"}),
+    st.builds(lambda value: {"scope": "conversation", "key": "k", "value": value}, json_values),
+)
+envelopes = st.fixed_dictionaries(
+    {"run_id": st.sampled_from([RUN, RUN, RUN, "other"]), "type": types, "data": payloads},
+    optional={"sequence": st.integers(-1, 12) | scalars, "timestamp": scalars, "extra": scalars},
+)
+
+
+@given(st.lists(st.one_of(json_values, envelopes), max_size=20))
+@example([{"run_id": RUN, "type": "message.delta", "data": chunk("a"), "sequence": 10**30}])
+def test_no_result_whatsoever_raises(raw: list[Any]) -> None:
+    reader = Reader()
+    for each in raw:
+        effect = reader.raw(each)
+        assert isinstance(effect, Delta | Completed | Note | StateWrite | Finish | Ignored)
+
+
+@given(st.lists(st.integers(1, 12), max_size=40))
+def test_a_number_has_an_effect_at_most_once_and_in_the_order_it_came(numbers: list[int]) -> None:
+    reader = Reader()
+    applied = [number for number in numbers if isinstance(reader.take("message.delta", chunk("x"), number), Delta)]
+    assert applied == list(dict.fromkeys(numbers))
+
+
+@given(st.lists(st.integers(1, 12), max_size=40))
+def test_each_gap_and_each_inversion_is_warned_about(numbers: list[int]) -> None:
+    reader = Reader()
+    highest, seen, expected = 0, set(), 0
+    for number in numbers:
+        reader.take("message.delta", chunk("x"), number)
+        if number not in seen and number != highest + 1:
+            expected += 1
+        seen.add(number)
+        highest = max(highest, number)
+    assert len(reader.warnings) == expected
+
+
+def test_results_without_numbers_are_taken_in_stream_order() -> None:
+    reader = Reader()
+    effects = [reader.take("message.delta", chunk(text)) for text in "abc"]
+    assert effects == [Delta("a", 1), Delta("b", 2), Delta("c", 3)]
+    assert reader.warnings == []
+
+
+def test_a_repeat_is_dropped_and_says_so() -> None:
+    reader = Reader()
+    reader.take("message.delta", chunk("a"), 1)
+    assert reader.take("message.delta", chunk("a"), 1) == Ignored("result 1 came again")
+
+
+def test_a_gap_is_named_and_not_waited_for() -> None:
+    reader = Reader()
+    assert reader.take("message.delta", chunk("a"), 4) == Delta("a", 4)
+    assert reader.warnings == ["results 1 to 3 are missing"]
+
+
+def test_what_came_late_still_counts_and_is_warned_about() -> None:
+    reader = Reader()
+    reader.take("message.delta", chunk("b"), 2)
+    assert reader.take("message.delta", chunk("a"), 1) == Delta("a", 1)
+    assert reader.warnings[-1] == "result 1 came after 2"
+
+
+def test_a_huge_gap_costs_a_bounded_memory() -> None:
+    reader = Reader()
+    reader.take("message.delta", chunk("a"), 2**50)
+    assert isinstance(reader.take("message.delta", chunk("b"), SKIPPED_REMEMBERED), Delta)
+    assert isinstance(reader.take("message.delta", chunk("b"), SKIPPED_REMEMBERED + 1), Ignored)
+
+
+def test_a_number_that_no_database_can_hold_is_refused() -> None:
+    assert isinstance(Reader().take("message.delta", chunk("a"), 2**63), Ignored)
+
+
+def test_a_result_of_another_run_has_no_effect_and_uses_up_no_number() -> None:
+    reader = Reader()
+    assert isinstance(reader.take("message.delta", chunk("a"), 1, run_id="other"), Ignored)
+    assert reader.take("message.delta", chunk("b"), 1) == Delta("b", 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("message.delta", {"chunk": {"content": "a"}, "extra": 1}),
+        ("message.delta", {"chunk": {"content": 5}}),
+        ("message.completed", {"message": {"role": "robot", "content": "a"}}),
+        ("message.completed", {"message": "a"}),
+        ("message.completed", {"message": {"content": [{"type": "image", "name": "no source"}]}}),
+        ("artifact.created", {"artifact_type": "file", "size_bytes": "12"}),
+        ("state.updated", {"scope": "galaxy", "key": "k", "value": 1}),
+        ("state.updated", {"scope": "actor", "key": "", "value": 1}),
+        ("state.updated", {"scope": "actor", "key": "k" * 256, "value": 1}),
+        ("action.requested", {"action": "message.send", "target": "everyone"}),
+        ("run.completed", {"finish_reason": "tired"}),
+        ("run.completed", {"usage": {"prompt_tokens": "9"}}),
+        ("run.failed", {"error": "no code"}),
+        ("run.failed", {"code": "a", "error": "b", "retryable": "yes"}),
+    ],
+)
+def test_a_payload_with_effects_that_is_not_exactly_right_is_dropped_with_its_field_named(kind: str, data: Any) -> None:
+    effect = Reader().take(kind, data)
+    assert isinstance(effect, Ignored)
+    assert effect.warning.startswith(f"result 1 ({kind}) is dropped: ")
+    assert len(effect.warning.split(": ")) >= 3
+
+
+def test_telemetry_is_lenient() -> None:
+    data = {"tool_call_id": "1", "tool_name": "look", "progress": 0.5}
+    assert Reader().take("tool.call.started", data) == Note("tool.call.started", data, 1)
+
+
+def test_an_unknown_type_is_kept_as_a_note() -> None:
+    assert Reader().take("mood.changed", {"to": "better"}) == Note("mood.changed", {"to": "better"}, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("mood.changed", {"to": "x" * RESULT_BYTES}),
+        ("tool.call.completed", {"tool_call_id": "1", "tool_name": "look", "result": "x" * RESULT_BYTES}),
+        ("state.updated", {"scope": "actor", "key": "k", "value": "x" * RESULT_BYTES}),
+    ],
+)
+def test_what_is_over_its_limit_is_refused_and_the_limit_is_named(kind: str, data: Any) -> None:
+    effect = Reader().take(kind, data)
+    assert isinstance(effect, Ignored)
+    assert str(RESULT_BYTES) in effect.warning
+
+
+def test_a_completed_message_keeps_its_parts_and_reads_as_its_text() -> None:
+    content = [{"type": "text", "text": "see "}, {"type": "json", "value": 1}, {"type": "text", "text": "this"}]
+    effect = Reader().take("message.completed", {"message": {"role": "assistant", "content": content}})
+    assert isinstance(effect, Completed)
+    assert effect.text == "see this"
+    assert effect.message["content"] == content
+
+
+def test_a_silent_end_is_told_apart() -> None:
+    effect = Reader().take("run.completed", {"finish_reason": "silent"})
+    assert isinstance(effect, Finish)
+    assert effect.ending.silent
+    assert effect.ending.status == "completed"
+
+
+def test_a_failure_keeps_its_code_and_whether_it_may_be_tried_again() -> None:
+    effect = Reader().take("run.failed", {"code": "puppet.sad", "error": "no strings", "retryable": True})
+    assert isinstance(effect, Finish)
+    assert (effect.ending.status, effect.ending.code, effect.ending.retryable) == ("failed", "puppet.sad", True)
+
+
+def test_usage_is_kept_with_the_end() -> None:
+    effect = Reader().take("run.completed", {"usage": {"prompt_tokens": 3, "completion_tokens": 4}})
+    assert isinstance(effect, Finish)
+    assert effect.ending.usage == {"prompt_tokens": 3, "completion_tokens": 4}
+
+
+@given(st.text(max_size=50), st.integers(0, 3))
+def test_a_preview_is_the_beginning_of_a_text_that_is_too_long(text: str, characters: int) -> None:
+    whole = text + "\U0001f600" * (MESSAGE_TEXT_BYTES // 4 + characters)
+    shown, cut = preview(whole)
+    assert whole.startswith(shown)
+    assert len(shown.encode()) <= MESSAGE_TEXT_BYTES
+    assert cut == (len(whole.encode()) > MESSAGE_TEXT_BYTES)
+
+
+def test_a_text_within_the_limit_is_shown_whole() -> None:
+    assert preview("x" * MESSAGE_TEXT_BYTES) == ("x" * MESSAGE_TEXT_BYTES, False)

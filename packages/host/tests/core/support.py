@@ -1,0 +1,309 @@
+"""What the core's tests share: fakes that are driven by hand, and a core wired to them on virtual time."""
+
+import asyncio
+from collections import deque
+from typing import Any
+
+from parlour.app import Core, Ports, build_core
+from parlour.core.agents.agent import Agent
+from parlour.core.encoding import loads
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
+from parlour.core.events.gateway import Accepted
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.tables import RUN_EVENTS
+from parlour.core.identity import compose
+from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Unit, where
+from parlour.core.ports import PluginLost, Sent
+from parlour.core.routing.routes import Route
+from parlour.core.runs.session import Entry
+from parlour.testing import MemoryDatabase, MemoryJournal
+
+EPOCH = 1_800_000_000_000
+PLUGIN = "acme/puppet"
+RUNNER = f"plugin:{PLUGIN}/default"
+DISCOVERY = {
+    "plugin_author": "acme",
+    "plugin_name": "puppet",
+    "runner_name": "default",
+    "manifest": {
+        "id": RUNNER,
+        "name": "default",
+        "label": {"en_US": "Puppet"},
+        "capabilities": {"streaming": True, "steering": True},
+    },
+}
+
+
+class LoopClock:
+    """Goes with the loop's virtual time."""
+
+    def now(self) -> int:
+        return EPOCH + round(asyncio.get_running_loop().time() * 1000)
+
+
+class CountedIds:
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new(self) -> str:
+        self._count += 1
+        return compose(EPOCH, self._count)
+
+
+class BreakableJournal(MemoryJournal):
+    """Remembers the names of its units; fails those it was told to fail; a dead one reaches nothing."""
+
+    def __init__(self, database: MemoryDatabase | None = None) -> None:
+        super().__init__(database)
+        self.units: list[str] = []
+        self.broken: dict[str, int] = {}
+        """How often units of that name (or reads: `read`) will fail."""
+        self.dead = False
+
+    async def commit(self, unit: Unit) -> Receipt:
+        self._trouble(unit.name)
+        self.units.append(unit.name)
+        return await super().commit(unit)
+
+    async def read(self, query: Select) -> list[Row]:
+        self._trouble("read")
+        return await super().read(query)
+
+    def _trouble(self, name: str) -> None:
+        if self.dead:
+            raise asyncio.CancelledError
+        if self.broken.get(name, 0):
+            self.broken[name] -= 1
+            raise StorageFailed("storage_full", "the disk is full")
+
+
+class PuppetRun:
+    """One run's stream, fed by the test."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.context: dict[str, Any] = request["context"]
+        self.run_id: str = self.context["run_id"]
+        self.aborted: BaseException | None = None
+        self._batches: deque[list[Any]] = deque()
+        self._failure: BaseException | None = None
+        self._ended = False
+        self._sequence = 0
+        self._wake = asyncio.Event()
+
+    def result(self, kind: str, data: dict[str, Any]) -> dict[str, Any]:
+        self._sequence += 1
+        return {"run_id": self.run_id, "type": kind, "data": data, "sequence": self._sequence}
+
+    def delta(self, text: str) -> dict[str, Any]:
+        return self.result("message.delta", {"chunk": {"role": "assistant", "content": text}})
+
+    def completed(self, text: str) -> dict[str, Any]:
+        return self.result("message.completed", {"message": {"role": "assistant", "content": text}})
+
+    def finished(self, reason: str = "stop") -> dict[str, Any]:
+        return self.result("run.completed", {"finish_reason": reason})
+
+    def failed(self, code: str = "puppet.failed", retryable: bool = False) -> dict[str, Any]:
+        return self.result("run.failed", {"code": code, "error": "as told", "retryable": retryable})
+
+    def send(self, *results: Any) -> None:
+        """One batch."""
+        self._batches.append(list(results))
+        self._wake.set()
+
+    def answer(self, text: str) -> None:
+        self.send(self.completed(text), self.finished())
+
+    def end(self) -> None:
+        self._ended = True
+        self._wake.set()
+
+    def crash(self) -> None:
+        self._failure = PluginLost("crashed")
+        self._wake.set()
+
+    async def batch(self) -> list[Any]:
+        while True:
+            if self.aborted is not None:
+                raise self.aborted
+            if self._batches:
+                return self._batches.popleft()
+            if self._failure is not None:
+                raise self._failure
+            if self._ended:
+                return []
+            self._wake.clear()
+            await self._wake.wait()
+
+    def abort(self, error: BaseException) -> None:
+        self.aborted = self.aborted or error
+        self._wake.set()
+
+
+class PuppetPlugins:
+    """A plugin whose runs wait for the test, or answer by themselves with what they were told."""
+
+    def __init__(self, echo: bool = False) -> None:
+        self.echo = echo
+        self.runs: list[PuppetRun] = []
+        self._taken = 0
+
+    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> PuppetRun:
+        run = PuppetRun(request)
+        self.runs.append(run)
+        if self.echo:
+            run.answer(run.context["input"]["text"])
+        return run
+
+    async def next_run(self) -> PuppetRun:
+        """The next one that nobody has asked for."""
+        await until(lambda: len(self.runs) > self._taken)
+        self._taken += 1
+        return self.runs[self._taken - 1]
+
+
+class PlatformSurface:
+    """A chat platform: each send takes the next of what was prepared (an exception is raised), then all is well."""
+
+    def __init__(self, idempotent: bool = False, finds: Sent | None = None) -> None:
+        self.idempotent = idempotent
+        self.finds = finds
+        self.prepared: deque[Exception | float] = deque()
+        """An exception is raised, a number is how long the answer takes; when there are none, it answers at once."""
+        self.tries: list[Outgoing] = []
+        self.asked: list[Outgoing] = []
+
+    async def send(self, outgoing: Outgoing) -> Sent:
+        self.tries.append(outgoing)
+        next_up = self.prepared.popleft() if self.prepared else 0.0
+        if isinstance(next_up, Exception):
+            raise next_up
+        if next_up:
+            await asyncio.sleep(next_up)
+        return Sent(f"platform-{len(self.tries)}")
+
+    async def find(self, outgoing: Outgoing) -> Sent | None:
+        self.asked.append(outgoing)
+        return self.finds
+
+    @property
+    def texts(self) -> list[str]:
+        return [str(each.message["content"]) for each in self.tries]
+
+
+class World:
+    """A core on fakes."""
+
+    def __init__(
+        self, journal: BreakableJournal, plugins: PuppetPlugins, surface: PlatformSurface, ids: CountedIds
+    ) -> None:
+        self.journal = journal
+        self.plugins = plugins
+        self.surface = surface
+        self.clock = LoopClock()
+        self.ids = ids
+        self.core: Core = build_core(
+            Ports(journal=journal, plugins=plugins, clock=self.clock, ids=ids, surfaces={"platform": surface})
+        )
+
+    @classmethod
+    async def open(cls, agent: Agent | None = None, echo: bool = False) -> "World":
+        world = cls(BreakableJournal(), PuppetPlugins(echo), PlatformSurface(), CountedIds())
+        world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
+        await world.core.agents.add(agent or make_agent())
+        await world.core.routes.replace("bot", [Route("message.*", "agent", {"agent_id": "agent"})])
+        await world.core.take_up()
+        return world
+
+    def die(self) -> None:
+        """The Host's process is gone: what it was doing reaches nothing any more."""
+        self.journal.dead = True
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+    async def restart(self) -> "World":
+        """The next life on the same database, which has taken up what it found."""
+        if not self.journal.dead:
+            self.die()
+        plugins = PuppetPlugins(self.plugins.echo)
+        world = World(BreakableJournal(self.journal.database), plugins, self.surface, self.ids)
+        world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
+        await world.core.load()
+        await world.core.take_up()
+        return world
+
+    async def say(self, text: str, **fields: Any) -> Accepted:
+        return await self.core.gateway.ingest(message(text, **fields))
+
+    async def rest(self) -> None:
+        """Until no lane has work and no platform row waits."""
+        await until(lambda: not len(self.core.lanes) and not self.core.outbox._drains)
+
+    def rows(self, table: Table, **values: Any) -> list[Row]:
+        rows = self.journal.database.read(Select(table, where(**values)))
+        return sorted(rows, key=lambda row: [row[name] for name in table.key])
+
+    def facts(self, run_id: str) -> list[tuple[str, Any]]:
+        """Of the ledger, in order."""
+        return [(row["type"], loads(row["data"])) for row in self.rows(RUN_EVENTS, run_id=run_id)]
+
+    async def call(self, run: PuppetRun, action: str, plugin: str = PLUGIN, **arguments: Any) -> dict[str, Any]:
+        request = {"run_id": run.run_id, "call_id": f"{run.run_id}:1", **arguments}
+        return await self.core.gate.call(plugin, action, request)
+
+
+_counter = iter(range(1, 10**9))
+
+
+def make_agent(agent_id: str = "agent", **fields: Any) -> Agent:
+    return Agent(agent_id, agent_id, RUNNER, **{"timeout_seconds": 0, "stale_after": 0, **fields})
+
+
+def message(
+    text: str = "hello",
+    *,
+    event_id: str = "",
+    chat: str = "chat",
+    actor: str = "ann",
+    surface: str = "webui",
+    **fields: Any,
+) -> EventEnvelope:
+    """On a Host-owned surface the caller names the agent; on the platform the bot's routes decide."""
+    identity = event_id or f"event-{next(_counter)}"
+    direct = surface != "platform"
+    origin = {"agent_id": "agent", "principal": "key:1"} if direct else {"bot_id": "bot"}
+    defaults: dict[str, Any] = {
+        "event_type": "message.received",
+        "source": surface,
+        "context": EventContext(identity),
+        "actor": Party("user", actor, actor.title()) if actor else Party(),
+        "input": {"text": text},
+        **origin,
+    }
+    return EventEnvelope(event_id=identity, chat=chat, surface=surface, **{**defaults, **fields})
+
+
+def recorded(seq: int = 1, conversation_id: str = "conversation", **fields: Any) -> RecordedEvent:
+    return RecordedEvent(seq, conversation_id, EPOCH, message(**fields))
+
+
+def entry(seq: int = 1, lane: str = "lane", **fields: Any) -> Entry:
+    return Entry(recorded(seq, lane, **fields))
+
+
+async def until(holds: Any, seconds: float = 100_000) -> None:
+    """Waits on virtual time; whatever does not come about within it fails."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    pause = 0.001
+    while not holds():
+        assert loop.time() < end, "it never came about"
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, 60)
+
+
+async def settle(turns: int = 50) -> None:
+    """Lets everything that is ready happen, without time passing."""
+    for _ in range(turns):
+        await asyncio.sleep(0)

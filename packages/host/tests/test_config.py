@@ -1,0 +1,87 @@
+"""Settings: defaults, then the file, then the environment, then the command line; a bad value names its key."""
+
+from pathlib import Path
+
+import pytest
+
+from parlour.config import ConfigurationInvalid, Settings, load
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "parlour.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def refusal(file: Path | None = None, **environment: str) -> str:
+    with pytest.raises(ConfigurationInvalid) as invalid:
+        load(file, {}, environment)
+    return str(invalid.value)
+
+
+def test_without_anything_there_are_defaults() -> None:
+    settings = load(None, {}, {})
+    assert settings == Settings()
+    assert (settings.http.host, settings.http.port, settings.runs.concurrent) == ("127.0.0.1", 5300, 256)
+
+
+def test_the_file_changes_what_it_names_and_leaves_the_rest(tmp_path: Path) -> None:
+    settings = load(write(tmp_path, "http: {port: 8080}\ndata: /srv/parlour\n"), {}, {})
+    assert (settings.http.port, settings.http.host, settings.data) == (8080, "127.0.0.1", Path("/srv/parlour"))
+
+
+def test_the_environment_wins_over_the_file_and_the_command_line_over_both(tmp_path: Path) -> None:
+    file = write(tmp_path, "http: {port: 1, host: file}\nruns: {concurrent: 3}\n")
+    environment = {"PARLOUR__HTTP__PORT": "2", "PARLOUR__HTTP__HOST": "environment", "OTHER": "x"}
+    settings = load(file, {"http.port": 4, "http.host": None}, environment)
+    assert (settings.http.port, settings.http.host, settings.runs.concurrent) == (4, "environment", 3)
+
+
+def test_an_empty_file_is_no_settings(tmp_path: Path) -> None:
+    assert load(write(tmp_path, "# nothing yet\n"), {}, {}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("http: {port: ninety}", "http.port"),
+        ("http: {port: 70000}", "http.port"),
+        ("http: {prot: 80}", "http.prot"),
+        ("runs: {concurrent: 0}", "runs.concurrent"),
+        ("plugins: {start_seconds: 0}", "plugins.start_seconds"),
+        ("colour: red", "colour"),
+        ("http: 5", "http"),
+    ],
+)
+def test_a_bad_value_in_the_file_names_its_key(tmp_path: Path, text: str, named: str) -> None:
+    assert f"'{named}'" in refusal(write(tmp_path, text))
+
+
+def test_a_bad_value_in_the_environment_names_its_key() -> None:
+    assert "'runs.per_person'" in refusal(PARLOUR__RUNS__PER_PERSON="many")
+    assert "'colour'" in refusal(PARLOUR__COLOUR="red")
+
+
+def test_a_bad_value_is_not_repeated() -> None:
+    assert "hunter2" not in refusal(PARLOUR__HTTP__PORT="hunter2")
+
+
+def test_a_variable_below_a_value_that_is_no_section_is_refused(tmp_path: Path) -> None:
+    told = refusal(write(tmp_path, "http: 5"), PARLOUR__HTTP__PORT="1")
+    assert "PARLOUR__HTTP__PORT" in told
+    assert "'http'" in told
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "just words", "]", "a: b: c"])
+def test_a_file_of_another_shape_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    assert "parlour.yaml" in refusal(write(tmp_path, text))
+
+
+def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
+    assert "nowhere.yaml can't be read" in refusal(tmp_path / "nowhere.yaml")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "parlour.yaml"
+    file.write_bytes(b"\xff\xfe\x00")
+    assert "parlour.yaml" in refusal(file)

@@ -1,0 +1,138 @@
+"""A prepared data directory, copied for each crash; and Hosts that are started, killed and started again."""
+
+import asyncio
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUNNER = "plugin:parlour/echo-agent/default"
+
+
+@dataclass
+class Prepared:
+    data: Path
+    key: str
+    echo: str
+    holding: str
+    remembering: str
+
+
+@dataclass
+class Life:
+    """A Host process on one data directory, whichever process that is at the moment."""
+
+    data: Path
+    port: int
+    platform_port: int
+    agent_id: str
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self, point: str = "") -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "parlour.testing.faulty_host", str(self.data), str(self.port)]
+        command += [str(self.platform_port), self.agent_id] + ([point] if point else [])
+        log = (self.data / "host.log").open("ab")
+        process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.processes.append(process)
+        return process
+
+    async def ready(self, seconds: float = 20) -> None:
+        async with asyncio.timeout(seconds):
+            while not await asyncio.to_thread(_answers, f"{self.url}/readyz"):
+                await asyncio.sleep(0.02)
+
+    async def died(self, process: subprocess.Popen[bytes], seconds: float) -> bool:
+        try:
+            await asyncio.to_thread(process.wait, seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return process.returncode == -signal.SIGKILL
+
+    def stop(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(10) == 0
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def parlour(*arguments: str) -> str:
+    command = [sys.executable, "-m", "parlour.cli.main", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
+    data = tmp_path_factory.mktemp("prepared")
+    key = parlour("keys", "create", "--name", "crash", "--data", str(data))
+    parlour("plugin", "install", str(ROOT / "plugins/echo-agent"), "--data", str(data))
+    port = free_port()
+    command = [sys.executable, "-m", "parlour.cli.main", "serve", "--data", str(data), "--port", str(port)]
+    host = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    asyncio.run(Life(data, port, 0, "").ready())
+
+    def agent(name: str, **config: Any) -> str:
+        body = json.dumps({"name": name, "runner_id": RUNNER, "runner_config": config}).encode()
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"{url}/api/v1/agents", body, headers)
+        with urllib.request.urlopen(request) as answer:
+            return str(json.load(answer)["agent_id"])
+
+    echo, holding, remembering = (
+        agent("echo"),
+        agent("holding", hold_ms=300, delay_ms=5),
+        agent("remembering", remember=True),
+    )
+    host.terminate()
+    host.wait(10)
+    yield Prepared(data, key, echo, holding, remembering)
+
+
+@pytest.fixture
+async def people() -> AsyncIterator[Any]:
+    from tests.crash.platform import People
+
+    people = People()
+    people.port = await people.open()  # type: ignore[attr-defined]
+    yield people
+    await people.close()
+
+
+@pytest.fixture
+async def life(prepared: Prepared, people: Any, tmp_path: Path) -> AsyncIterator[Life]:
+    data = tmp_path / "data"
+    shutil.copytree(prepared.data, data)
+    life = Life(data, free_port(), people.port, prepared.echo)
+    yield life
+    for process in life.processes:
+        process.kill()
+        process.wait()

@@ -1,0 +1,127 @@
+"""A real kill -9 at every named point, before and after each commit and send. Then every promise is checked.
+
+Three kinds of people write while it happens: over the API, over the chat socket with steering, and on a platform that
+can't tell whether it took a message.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from parlour.core.journal import Row, Select
+from parlour.stores.sql import SQLITE, Compiler
+from parlour.testing.simulation.promises import Said, check
+from tests.crash.chatter import Chatter
+from tests.crash.conftest import Life, Prepared
+from tests.crash.platform import People
+
+UNITS = (
+    "event.accept",
+    "run.open",
+    "run.stream",
+    "run.deltas",
+    "run.end",
+    "steering.claim",
+    "steering.pull",
+    "state.set",
+    "conversation.open",
+    "outbox.sent",
+)
+POINTS = [f"{unit}:{side}" for unit in UNITS for side in ("before", "after")] + [
+    "send:before",
+    "send:after",
+    "event.accept:after#4",
+    "run.open:after#4",
+    "run.end:before#4",
+    "run.end:after#5",
+    "send:after#2",
+]
+ANSWERED_WITHIN = 10
+
+
+@pytest.mark.parametrize("point", POINTS)
+async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
+    point: str, life: Life, prepared: Prepared, people: People
+) -> None:
+    process = life.start(point)
+    done = asyncio.Event()
+    chat_url = f"ws://127.0.0.1:{life.port}/api/v1/agents/{prepared.holding}/chat/ws"
+    chatter = Chatter(chat_url, prepared.key, "crash")
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {prepared.key}"}) as session:
+        talking = asyncio.create_task(chatter.talk("first-token.", "second-token.", done))
+        asking = [
+            asyncio.create_task(ask(session, life, prepared.echo, f"api{number}", f"api{number}-token."))
+            for number in range(3)
+        ]
+        asking.append(asyncio.create_task(ask(session, life, prepared.remembering, "kept", "kept-token.")))
+        for number in range(3):
+            people.say(f"line{number}", f"chat{number % 2}", f"line{number}-token.")
+        killed = await life.died(process, 15)
+        assert killed, f"the Host never came to {point}"
+        life.start()
+        await life.ready()
+        answers = await asyncio.wait_for(asyncio.gather(*asking), ANSWERED_WITHIN)
+        await people.wait(lambda: len(people.accepted) == 3, ANSWERED_WITHIN)
+        await at_rest(life, chatter, talking)
+        done.set()
+        await talking
+    life.stop()
+
+    said = [Said(f"api{n}", "api", "api", "key", f"api{n}-token.", accepted=True) for n in range(3)]
+    said += [Said(f"line{n}", "chat", "sim", "ann", f"line{n}-token.", accepted=True) for n in range(3)]
+    said.append(Said("kept", "api", "api", "key", "kept-token.", accepted=True))
+    said += [
+        Said(chatter.event_ids[name], "crash", "webui", "key", f"{name}-token.", accepted=True)
+        for name in chatter.event_ids
+    ]
+    with closing(sqlite3.connect(life.data / "parlour.db")) as database:
+        check(reading(database), said, people.shown, allowed_repeats=1)
+    assert all(answer["messages"] for answer in answers), "whoever asked was answered or told"
+    assert len(chatter.messages) == len(set(chatter.messages)), "no message was shown twice on the socket"
+    told = bool(chatter.notices) or chatter.heard("first-token")
+    assert told, "who wrote on the socket was answered or told"
+
+
+async def ask(session: aiohttp.ClientSession, life: Life, agent: str, event_id: str, text: str) -> dict[str, object]:
+    """As a careful script would: the same event id again until there is an answer."""
+    body = {"agent_id": agent, "event_id": event_id, "conversation_id": "asked", "input": {"text": text}}
+    while True:
+        try:
+            async with session.post(f"{life.url}/api/v1/events?wait=result", json=body) as answer:
+                if answer.status == 200:
+                    return dict(await answer.json())
+        except aiohttp.ClientError:
+            pass
+        await asyncio.sleep(0.05)
+
+
+async def at_rest(life: Life, chatter: Chatter, talking: "asyncio.Task[None]") -> None:
+    """Until nothing is owed and nothing waits to be sent, and the socket has heard of everything it said."""
+    async with asyncio.timeout(ANSWERED_WITHIN):
+        while chatter.unaccepted or owed(life.data) or not (chatter.notices or chatter.heard("first-token")):
+            await asyncio.sleep(0.05)
+            if talking.done():
+                talking.result()
+
+
+def owed(data: Path) -> int:
+    with closing(sqlite3.connect(data / "parlour.db")) as database:
+        [(inbox,)] = database.execute("SELECT count(*) FROM inbox")
+        [(outbox,)] = database.execute("SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending', 'streaming')")
+        return int(inbox) + int(outbox)
+
+
+def reading(database: sqlite3.Connection) -> Callable[[Select], list[Row]]:
+    compiler = Compiler(SQLITE)
+
+    def read(query: Select) -> list[Row]:
+        plan, parameters = compiler.select(query)
+        rows = database.execute(plan.text, parameters).fetchall()
+        return [dict(zip(plan.columns, row, strict=True)) for row in rows]
+
+    return read

@@ -1,0 +1,293 @@
+"""Starts, asks and stops real Hosts. What a good answer is, the tests say."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+import httpx
+import psutil
+
+from parlour.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+PARLOUR = Path(sys.executable).with_name("parlour")
+ECHO_PLUGIN = ROOT / "plugins" / "echo-agent"
+PUPPET_PLUGIN = ROOT / "tests" / "plugins" / "puppet-agent"
+ECHO = "plugin:parlour/echo-agent/default"
+PUPPET = "plugin:test/puppet-agent/default"
+CLAIMING_PUPPET = "plugin:test/puppet-agent/claiming"
+
+Seen = TypeVar("Seen")
+Json = dict[str, Any]
+Finished = subprocess.CompletedProcess[str]
+
+
+def eventually(look: Callable[[], Seen], what: str, seconds: float = 10) -> Seen:
+    """What `look` sees as soon as it is true."""
+    until = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < until, f"not within {seconds:g} s: {what}"
+        time.sleep(0.01)
+    return seen
+
+
+def parlour(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
+    """The command line in a process of its own, run to its end."""
+    command = [str(PARLOUR), *map(str, arguments)]
+    return subprocess.run(command, env=_environment(environment), capture_output=True, text=True, timeout=30)
+
+
+def parlour_here(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
+    """The command line in this process, which spares the start of another; not for `serve`."""
+    words = ["parlour", *map(str, arguments)]
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        redirect_stdout(output),
+        redirect_stderr(errors),
+        patch.object(sys, "argv", words),
+        patch.dict(os.environ, environment or {}),
+        ThreadPoolExecutor(1) as thread,  # a test may have an event loop, and so has the command
+    ):
+        status = thread.submit(_exit_status).result(30)
+    return Finished(words, status, output.getvalue(), errors.getvalue())
+
+
+def _exit_status() -> int:
+    try:
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def refusal(*arguments: object, environment: Mapping[str, str] | None = None) -> str:
+    """The one sentence of a command that must fail, and fail well."""
+    run = parlour if arguments[0] == "serve" else parlour_here
+    finished = run(*arguments, environment=environment)
+    assert finished.returncode == 1, finished
+    assert finished.stdout == ""
+    lines = [line for line in finished.stderr.splitlines() if " INFO " not in line]
+    assert len(lines) == 1, finished.stderr
+    assert lines[0].startswith("parlour: ")
+    return lines[0]
+
+
+def _environment(additions: Mapping[str, str] | None) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+    return {**own, **(additions or {})}
+
+
+def processes_below(folder: Path) -> list[psutil.Process]:
+    """Every process that names this folder on its command line: a Host by its data, a plugin by its place in it."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        named = any(str(folder) in part for part in process.info["cmdline"] or ())
+        if named and process.info["status"] != psutil.STATUS_ZOMBIE:
+            found.append(process)
+    return found
+
+
+class Host:
+    """`parlour serve` on a data directory; it can be stopped and started again."""
+
+    def __init__(self, folder: Path, **environment: object) -> None:
+        self.data = folder / "data"
+        self._environment = {name: str(value) for name, value in environment.items()}
+        self._output = folder / "output.txt"
+        self._log = folder / "log.txt"
+        self._keys: dict[tuple[str, str], str] = {}
+        self._clients: dict[str, httpx.Client] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self.address = ""
+
+    @property
+    def process(self) -> psutil.Process:
+        assert self._process is not None, "the Host was not started"
+        return psutil.Process(self._process.pid)
+
+    def install(self, source: Path) -> None:
+        finished = parlour_here("plugin", "install", source, "--data", self.data)
+        assert finished.returncode == 0, finished.stderr
+
+    def start(self) -> "Host":
+        self.begin()
+        return self.wait_until_ready()
+
+    def begin(self) -> None:
+        with self._output.open("wb") as output, self._log.open("ab") as log:
+            command = [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
+            environment = _environment(self._environment)
+            self._process = subprocess.Popen(
+                command, env=environment, stdout=output, stderr=log, start_new_session=True
+            )
+
+    def wait_until_ready(self) -> "Host":
+        line = eventually(self._announcement, "the Host prints its address", 20)
+        self.address = line.removeprefix("Parlour is at ").strip()
+        eventually(self._is_ready, "the Host is ready", 20)
+        return self
+
+    def _announcement(self) -> str:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log()
+        text = self._output.read_text()
+        return text if text.endswith("\n") else ""
+
+    def _is_ready(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log()
+        return httpx.get(f"{self.address}/readyz", timeout=5).status_code == 200
+
+    def stop(self, seconds: float = 10) -> None:
+        """Ends it as its operator does; it must end well, in time, and leave nothing behind."""
+        assert self._process is not None
+        self._forget_clients()
+        self._process.send_signal(signal.SIGTERM)
+        status = self._process.wait(seconds)
+        self._process = None
+        assert status == 0, self.log()
+        assert processes_below(self.data) == []
+        assert "Traceback" not in self.log()
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._forget_clients()
+        self._process.kill()
+        self._process.wait(5)
+        self._process = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def close(self) -> None:
+        if self._process is None:
+            return
+        try:
+            self.stop()
+        finally:
+            for process in processes_below(self.data):
+                process.kill()
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def key(self, scope: str = "admin", name: str = "") -> str:
+        if (scope, name) not in self._keys:
+            made = parlour_here("keys", "create", "--name", name or scope, "--scope", scope, "--data", self.data)
+            assert made.returncode == 0, made.stderr
+            self._keys[scope, name] = made.stdout.strip()
+        return self._keys[scope, name]
+
+    def http(self, key: str | None = None) -> httpx.Client:
+        """A client that sends this key, by default an admin's."""
+        key = self.key() if key is None else key
+        if key not in self._clients:
+            self._clients[key] = httpx.Client(base_url=f"{self.address}/api/v1", headers=bearer(key), timeout=30)
+        return self._clients[key]
+
+    def async_http(self, key: str | None = None) -> httpx.AsyncClient:
+        key = self.key() if key is None else key
+        limits = httpx.Limits(max_connections=None)
+        base = f"{self.address}/api/v1"
+        return httpx.AsyncClient(base_url=base, headers=bearer(key), timeout=30, limits=limits)
+
+    def _forget_clients(self) -> None:
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
+
+    def agent(self, runner_id: str = ECHO, name: str = "tester", **fields: Any) -> str:
+        """The id of a new agent; `config` is its runner's."""
+        config = fields.pop("config", {})
+        body = {"name": name, "runner_id": runner_id, "runner_config": config, **fields}
+        made = self.http().post("/agents", json=body)
+        assert made.status_code == 201, made.text
+        return str(made.json()["agent_id"])
+
+    def send(self, agent_id: str, text: str, key: str | None = None, **fields: Any) -> Json:
+        """Injects a message and returns at once."""
+        answer = self.http(key).post("/events", json=message(agent_id, text, **fields))
+        assert answer.status_code == 202, answer.text
+        return dict(answer.json())
+
+    def ask(self, agent_id: str, text: str, key: str | None = None, **fields: Any) -> Json:
+        """Injects a message and waits for what becomes of it."""
+        answer = self.http(key).post("/events?wait=result", json=message(agent_id, text, **fields))
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    def items(self, path: str, key: str | None = None, **parameters: Any) -> list[Json]:
+        """A whole list, page by page."""
+        found: list[Json] = []
+        cursor: dict[str, str] = {}
+        while True:
+            answer = self.http(key).get(path, params={"limit": 100, **parameters, **cursor})
+            assert answer.status_code == 200, answer.text
+            page = answer.json()
+            found += page["items"]
+            if page["next_cursor"] is None:
+                return found
+            cursor = {"cursor": page["next_cursor"]}
+
+    def run(self, run_id: str) -> Json:
+        answer = self.http().get(f"/runs/{run_id}")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    def active_run(self, agent_id: str) -> str:
+        """The id of this agent's run, as soon as it goes on."""
+        found = eventually(lambda: self.items("/runs", agent_id=agent_id, status="running"), "a run is active")
+        return str(found[0]["run_id"])
+
+    def transcript(self, conversation_id: str) -> list[tuple[str, str]]:
+        """Who said what: (role or notice, text)."""
+        items = self.items(f"/conversations/{conversation_id}/transcript")
+        return [(_speaker(item), item["content"]) for item in items]
+
+    def plugin_status(self, plugin_id: str) -> str:
+        runners = self.http().get("/runners").json()["items"]
+        return next((each["plugin"]["status"] for each in runners if each["plugin"]["id"] == plugin_id), "")
+
+    def plugin_process(self, plugin_id: str) -> psutil.Process:
+        """The plugin's own process, once there is one."""
+        folder = self.data / "plugins" / plugin_id
+        return eventually(lambda: processes_below(folder), f"{plugin_id} has a process")[0]
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def message(agent_id: str, text: str, **fields: Any) -> Json:
+    return {"agent_id": agent_id, "input": {"text": text}, **fields}
+
+
+def texts(result: Json) -> list[str]:
+    return [each["content"] for each in result["messages"]]
+
+
+def error_code(answer: httpx.Response) -> str:
+    error = answer.json()["error"]
+    assert set(error) == {"code", "message", "details"}
+    assert error["message"]
+    return str(error["code"])
+
+
+def named_fields(answer: httpx.Response) -> list[str]:
+    """The fields that a validation error names."""
+    assert error_code(answer) in ("invalid_argument", "unknown_runner")
+    return [each["field"] for each in answer.json()["error"]["details"]["fields"]]
+
+
+def _speaker(item: Json) -> str:
+    return "notice" if item["item_type"] == "notice" else str(item["role"])

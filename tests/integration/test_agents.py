@@ -1,0 +1,125 @@
+"""Agents over HTTP: made, read, listed, replaced, deleted, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from .harness import ECHO, PUPPET, Host, error_code, named_fields
+
+FIELDS = {
+    "agent_id",
+    "name",
+    "description",
+    "runner_id",
+    "runner_config",
+    "resource_policy",
+    "state_policy",
+    "delivery_policy",
+    "approval_policy",
+    "restart_policy",
+    "timeout_seconds",
+    "stale_after",
+    "event_types",
+    "enabled",
+}
+
+
+def test_creating_answers_with_the_whole_agent_prefilled_from_the_form(host: Host) -> None:
+    answer = host.http().post("/agents", json={"name": "plain", "runner_id": ECHO})
+
+    assert answer.status_code == 201
+    agent = answer.json()
+    assert set(agent) == FIELDS
+    assert agent["runner_config"] == {"delay_ms": 0, "hold_ms": 0, "remember": False}
+    assert (agent["timeout_seconds"], agent["restart_policy"], agent["enabled"]) == (300, "auto", True)
+    assert agent["event_types"] == ["message.received"]
+    assert host.http().get(f"/agents/{agent['agent_id']}").json() == agent
+
+
+def test_given_values_win_over_the_forms_defaults(host: Host) -> None:
+    agent_id = host.agent(config={"delay_ms": 7})
+
+    config = host.http().get(f"/agents/{agent_id}").json()["runner_config"]
+    assert config == {"delay_ms": 7, "hold_ms": 0, "remember": False}
+
+
+def test_replacing_changes_everything_but_the_id(host: Host) -> None:
+    agent_id = host.agent(config={"delay_ms": 7}, timeout_seconds=9)
+
+    answer = host.http().put(f"/agents/{agent_id}", json={"name": "other", "runner_id": PUPPET})
+
+    assert answer.status_code == 200
+    replaced = answer.json()
+    assert (replaced["agent_id"], replaced["name"], replaced["runner_id"]) == (agent_id, "other", PUPPET)
+    assert (replaced["runner_config"], replaced["timeout_seconds"]) == ({}, 300)
+    assert host.http().get(f"/agents/{agent_id}").json() == replaced
+
+
+def test_a_deleted_agent_is_gone(host: Host) -> None:
+    agent_id = host.agent()
+
+    assert host.http().delete(f"/agents/{agent_id}").status_code == 204
+
+    assert host.http().get(f"/agents/{agent_id}").status_code == 404
+    assert agent_id not in [each["agent_id"] for each in host.items("/agents")]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_an_unknown_agent_is_not_found(host: Host, method: str) -> None:
+    body = {"name": "n", "runner_id": ECHO} if method == "PUT" else None
+
+    answer = host.http().request(method, "/agents/nobody", json=body)
+
+    assert (answer.status_code, error_code(answer)) == (404, "not_found")
+    assert "nobody" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"agent_id": "mine"}, "agent_id"),
+        ({"name": ""}, "name"),
+        ({"name": None}, "name"),
+        ({"name": "n" * 201}, "name"),
+        ({"runner_id": 7}, "runner_id"),
+        ({"runner_id": "plugin:no/such/runner"}, "runner_id"),
+        ({"timeout_seconds": -1}, "timeout_seconds"),
+        ({"timeout_seconds": "soon"}, "timeout_seconds"),
+        ({"restart_policy": "sometimes"}, "restart_policy"),
+        ({"event_types": []}, "event_types"),
+        ({"state_policy": {"scopes": ["galaxy"]}}, "state_policy.scopes.0"),
+        ({"state_policy": {"enabeld": True}}, "state_policy.enabeld"),
+        ({"runner_config": []}, "runner_config"),
+        ({"runner_config": {"delay_ms": "fast"}}, "runner_config.delay_ms"),
+        ({"runner_config": {"delay_ms": True}}, "runner_config.delay_ms"),
+        ({"runner_config": {"remember": 1}}, "runner_config.remember"),
+        ({"runner_config": {"delya_ms": 1}}, "runner_config.delya_ms"),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_a_wrong_agent_is_refused_with_the_field_and_nothing_changes(
+    host: Host, method: str, changes: dict[str, Any], field: str
+) -> None:
+    path = "/agents" if method == "POST" else f"/agents/{host_agent(host)}"
+    before = host.items("/agents")
+
+    answer = host.http().request(method, path, json={"name": "n", "runner_id": ECHO, **changes})
+
+    assert answer.status_code == 422
+    assert named_fields(answer) == [field]
+    assert host.items("/agents") == before
+
+
+@pytest.mark.parametrize("missing", ["name", "runner_id"])
+def test_name_and_runner_are_required(host: Host, missing: str) -> None:
+    body = {"name": "n", "runner_id": ECHO}
+    del body[missing]
+
+    assert named_fields(host.http().post("/agents", json=body)) == [missing]
+
+
+def host_agent(host: Host) -> str:
+    """Any agent that is there, or a new one."""
+    found = host.items("/agents")
+    return found[0]["agent_id"] if found else host.agent()

@@ -1,0 +1,76 @@
+"""Cancelling: at once, whatever the runner does, and what it says later appears nowhere."""
+
+import json
+import time
+
+from .chat import Chat
+from .harness import PUPPET, Host, error_code, texts
+
+
+def cancel(host: Host, run_id: str) -> float:
+    """Cancels and returns the seconds it took."""
+    begun = time.monotonic()
+    answer = host.http().post(f"/runs/{run_id}/cancel")
+    seconds = time.monotonic() - begun
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["status"] == "cancelled"
+    assert answer.json()["cancel_requested_at"] > 0
+    return seconds
+
+
+def test_a_silent_run_is_cancelled_within_200_milliseconds(host: Host) -> None:
+    agent = host.agent(PUPPET)
+    host.send(agent, "sleep", event_id="to be cancelled")
+    run_id = host.active_run(agent)
+
+    assert cancel(host, run_id) < 0.2
+
+    result = host.ask(agent, "sleep", event_id="to be cancelled")
+    assert (result["outcome"], result["messages"]) == ("cancelled", [])
+
+
+async def test_what_a_deaf_runner_says_after_its_cancellation_appears_nowhere(host: Host) -> None:
+    agent = host.agent(PUPPET)
+    async with Chat(host, agent) as chat:
+        await chat.say("deaf early ")
+        run_id = (await chat.until("run", status="running"))["run_id"]
+        await chat.until("delta")
+
+        assert cancel(host, run_id) < 0.2
+
+        await chat.until("run", status="cancelled")
+        await chat.say("say next")  # by the time this is answered, the late text has come and gone
+        await chat.until("message")
+        assert "late" not in json.dumps(chat.frames)
+        assert "late" not in json.dumps(host.items(f"/runs/{run_id}/events"))
+        transcript = host.transcript(chat.conversation_id)
+    assert transcript == [("user", "deaf early "), ("user", "say next"), ("assistant", "next")]
+    assert host.run(run_id)["status"] == "cancelled"
+
+
+def test_a_deaf_runner_does_not_hold_up_its_conversation(host: Host) -> None:
+    agent = host.agent(PUPPET)
+    host.send(agent, "deaf", conversation_id="deaf")
+    cancel(host, host.active_run(agent))
+
+    assert texts(host.ask(agent, "say next", conversation_id="deaf")) == ["next"]
+
+
+def test_a_finished_run_can_not_be_cancelled(host: Host) -> None:
+    agent = host.agent(PUPPET)
+    run_id = host.ask(agent, "say done")["run"]["run_id"]
+
+    answer = host.http().post(f"/runs/{run_id}/cancel")
+
+    assert (answer.status_code, error_code(answer)) == (409, "conflict")
+    assert "completed" in answer.json()["error"]["message"]
+    assert host.run(run_id)["status"] == "completed"
+
+
+def test_a_cancelled_run_can_not_be_cancelled_again(host: Host) -> None:
+    agent = host.agent(PUPPET)
+    host.send(agent, "sleep")
+    run_id = host.active_run(agent)
+    cancel(host, run_id)
+
+    assert host.http().post(f"/runs/{run_id}/cancel").status_code == 409

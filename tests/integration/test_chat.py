@@ -1,0 +1,169 @@
+"""The chat socket: its frames, their numbers, and what a client may do."""
+
+import asyncio
+
+import pytest
+
+from .chat import Chat
+from .harness import PUPPET, Host, Json
+
+TEXT = "one two three four five"
+
+
+async def test_a_message_is_accepted_run_streamed_and_completed_in_this_order(host: Host) -> None:
+    agent = host.agent(config={"delay_ms": 30})
+    async with Chat(host, agent, session="ordered") as chat:
+        assert await chat.answer(TEXT, id="mine") == TEXT
+
+    connected, *rest = chat.frames
+    assert (connected["type"], connected["session"], connected["agent_id"]) == ("connected", "ordered", agent)
+    accepted = chat.of("accepted")[0]
+    assert accepted["id"] == "mine"
+    assert accepted["event_id"]
+    kinds = [(frame["type"], frame.get("status")) for frame in rest if frame["type"] not in ("delta", "accepted")]
+    assert kinds == [("run", "running"), ("message", None), ("run", "completed")]
+    assert len({frame["run_id"] for frame in chat.numbered}) == 1
+
+
+async def test_a_message_grows_word_by_word_and_its_deltas_join_to_it(host: Host) -> None:
+    async with Chat(host, host.agent(config={"delay_ms": 30})) as chat:
+        whole = await chat.answer(TEXT)
+
+    assert len(chat.of("delta")) >= 3
+    assert chat.deltas == whole == TEXT
+
+
+async def test_numbers_only_grow(host: Host) -> None:
+    async with Chat(host, host.agent(config={"delay_ms": 5})) as chat:
+        for _ in range(3):
+            await chat.answer(TEXT)
+        await chat.send(type="ping")
+        await chat.until("pong")
+
+    own = [frame["seq"] for frame in chat.numbered]
+    assert own == sorted(set(own))
+    every = [frame["seq"] for frame in chat.frames]
+    assert every == sorted(every), "a frame without a number of its own has that of the one before"
+
+
+async def test_the_same_id_again_is_the_same_event_and_is_answered_once(host: Host) -> None:
+    async with Chat(host, host.agent()) as chat:
+        await chat.answer("hello", id="same")
+        await chat.say("hello", id="same")
+        again = await chat.until("accepted")
+        assert await chat.answer("next", id="other") == "next"
+
+    assert again["event_id"] == chat.of("accepted")[0]["event_id"]
+    assert [frame["message"]["content"] for frame in chat.of("message")] == ["hello", "next"]
+
+
+async def test_the_same_id_in_another_session_is_another_event(host: Host) -> None:
+    agent = host.agent()
+    async with Chat(host, agent, "one") as one, Chat(host, agent, "two") as two:
+        assert await one.answer("first", id="same") == "first"
+        assert await two.answer("second", id="same") == "second"
+
+
+async def test_a_run_is_cancelled_from_the_chat(host: Host) -> None:
+    async with Chat(host, host.agent(PUPPET)) as chat:
+        await chat.say("sleep")
+        await chat.until("run", status="running")
+        await chat.send(type="cancel")
+        await chat.until("run", status="cancelled", seconds=2)
+        assert chat.of("message") == []
+
+
+async def test_cancelling_nothing_is_an_error_frame(host: Host) -> None:
+    async with Chat(host, host.agent()) as chat:
+        await chat.send(type="cancel")
+        assert (await chat.until("error"))["code"] == "conflict"
+
+
+async def test_a_ping_is_answered_while_a_run_goes_on(host: Host) -> None:
+    async with Chat(host, host.agent(PUPPET)) as chat:
+        await chat.say("sleep")
+        await chat.until("run", status="running")
+        await chat.send(type="ping")
+        await chat.until("pong", seconds=1)
+        await chat.send(type="cancel")
+        await chat.until("run", status="cancelled")
+
+
+async def test_a_disconnect_closes_regularly(host: Host) -> None:
+    async with Chat(host, host.agent()) as chat:
+        await chat.send(type="disconnect")
+        await asyncio.wait_for(chat.socket.wait_closed(), 2)
+        assert chat.socket.close_code == 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no json",
+        "[]",
+        "null",
+        '{"type": "dance"}',
+        '{"text": "no type"}',
+        '{"type": "message", "text": 7}',
+        '{"type": "message", "text": "hi", "colour": "red"}',
+        '{"type": "message"}',
+        '{"type": "message", "text": "  "}',
+        '{"type": "message", "text": "hi", "id": ""}',
+        '{"type": "message", "text": "half a pair: \\ud800"}',
+        '{"type": "message", "contents": [{"type": "image"}]}',
+    ],
+)
+async def test_a_wrong_frame_is_answered_with_an_error_and_the_connection_lives(host: Host, text: str) -> None:
+    async with Chat(host, host.agent()) as chat:
+        await chat.socket.send(text)
+        error = await chat.until("error", seconds=2)
+        assert error["code"] == "invalid_argument"
+        assert error["message"]
+        assert await chat.answer("still here") == "still here"
+
+
+async def test_a_binary_frame_is_answered_with_an_error_and_the_connection_lives(host: Host) -> None:
+    async with Chat(host, host.agent()) as chat:
+        await chat.socket.send(b'{"type": "ping"}')
+        assert (await chat.until("error"))["code"] == "invalid_argument"
+        assert await chat.answer("still here") == "still here"
+
+
+async def test_a_frame_over_one_mebibyte_closes_the_connection(host: Host) -> None:
+    async with Chat(host, host.agent()) as chat:
+        await chat.say("x" * 1024 * 1024)
+        await asyncio.wait_for(chat.socket.wait_closed(), 5)
+        assert chat.socket.close_code == 1009
+
+
+async def test_tools_are_shown_while_they_work(host: Host) -> None:
+    async with Chat(host, host.agent(PUPPET)) as chat:
+        assert await chat.answer("tool") == "blue"
+
+    assert [(frame["tool_name"], frame["status"]) for frame in chat.of("tool")] == [
+        ("weather", "started"),
+        ("weather", "completed"),
+    ]
+
+
+async def test_a_failure_is_an_error_frame_with_its_run(host: Host) -> None:
+    async with Chat(host, host.agent(PUPPET)) as chat:
+        await chat.say("fail")
+        error = await chat.until("error")
+        ended = await chat.until("run", status="failed")
+
+    assert (error["code"], error["run_id"]) == ("puppet.broken", ended["run_id"])
+    assert error["message"] == "The string of the puppet broke."
+
+
+async def test_what_was_said_is_read_back_over_http(host: Host) -> None:
+    agent = host.agent()
+    async with Chat(host, agent, "kept") as chat:
+        await chat.answer("remember me")
+
+    items: list[Json] = host.items(f"/agents/{agent}/chat/kept/messages")
+    assert [(item["role"], item["content"]) for item in items] == [
+        ("user", "remember me"),
+        ("assistant", "remember me"),
+    ]

@@ -1,0 +1,132 @@
+"""Coming back after a cut: exactly what was missed, once; and two tabs that see the same."""
+
+import asyncio
+
+from .chat import Chat
+from .conftest import MakeHost
+from .harness import ECHO_PLUGIN, PUPPET, Host, eventually
+
+WORDS = " ".join(f"word{number}" for number in range(30))
+
+
+async def test_a_client_cut_mid_stream_gets_exactly_the_missing_text(host: Host) -> None:
+    agent = host.agent(config={"delay_ms": 20})
+    async with Chat(host, agent) as first:
+        await first.say(WORDS)
+        for _ in range(5):
+            await first.until("delta")
+        first.cut()
+    assert len(first.deltas) < len(WORDS)
+
+    async with Chat(host, agent, after=first.last_seq) as second:
+        message = await second.until("message")
+        await second.until("run", status="completed")
+
+    assert first.deltas + second.deltas == WORDS == message["message"]["content"]
+    assert next(frame["seq"] for frame in second.numbered) > first.last_seq
+
+
+async def test_a_client_that_missed_the_beginning_gets_the_run_and_all_its_text(host: Host) -> None:
+    agent = host.agent(config={"delay_ms": 20})
+    async with Chat(host, agent) as first:
+        await first.say(WORDS)
+        accepted = await first.until("accepted")
+
+    async with Chat(host, agent, after=accepted["seq"]) as second:
+        await second.until("message")
+
+    assert second.of("run")[0]["status"] == "running"
+    assert second.deltas == WORDS
+
+
+async def test_a_client_that_comes_anew_mid_stream_sees_the_message_grow_whole(host: Host) -> None:
+    agent = host.agent(config={"delay_ms": 20})
+    async with Chat(host, agent) as first:
+        await first.say(WORDS)
+        for _ in range(5):
+            await first.until("delta")
+        async with Chat(host, agent) as second:
+            await second.until("message")
+
+    assert second.deltas == WORDS
+
+
+async def test_after_the_run_is_over_the_missed_message_is_sent_again(host: Host) -> None:
+    agent = host.agent(config={"delay_ms": 20})
+    async with Chat(host, agent) as first:
+        await first.say(WORDS)
+        await first.until("delta")
+        first.cut()
+    await asyncio.to_thread(eventually, lambda: host.items("/runs", agent_id=agent, status="completed"), "it is over")
+    async with Chat(host, agent, after=first.last_seq) as second:
+        message = await second.until("message")
+
+    assert message["message"]["content"] == WORDS
+    async with Chat(host, agent, after=message["seq"]) as third:
+        await third.send(type="ping")
+        await third.until("pong")
+    assert third.of("message") == [], "what was seen is not sent again"
+
+
+async def test_many_missed_messages_come_in_order_and_once(host: Host) -> None:
+    agent = host.agent()
+    async with Chat(host, agent) as first:
+        await first.answer("seen")
+        seen = first.last_seq
+        for number in range(120):
+            await first.answer(f"missed {number}")
+
+    async with Chat(host, agent, after=seen) as second:
+        await second.send(type="ping")
+        await second.until("pong")
+
+    assert [frame["message"]["content"] for frame in second.of("message")] == [f"missed {n}" for n in range(120)]
+
+
+async def test_a_notice_that_was_missed_is_sent_again(host: Host) -> None:
+    agent = host.agent(PUPPET)
+    async with Chat(host, agent) as first:
+        await first.answer("say seen")
+        seen = first.last_seq
+        await first.say("fail")
+        await first.until("error")
+
+    async with Chat(host, agent, after=seen) as second:
+        assert (await second.until("error"))["code"] == "puppet.broken"
+
+
+async def test_two_tabs_of_a_session_see_the_same_frames(host: Host) -> None:
+    agent = host.agent(config={"delay_ms": 10})
+    async with Chat(host, agent) as one, Chat(host, agent) as other:
+        await one.answer(WORDS)
+        await other.until("run", status="completed")
+        await other.say("from the other tab")
+        await one.until("run", status="completed")
+        await other.until("run", status="completed")
+
+    assert other.deltas == one.deltas
+    assert [frame for frame in one.numbered if frame["type"] != "delta"] == [
+        frame for frame in other.numbered if frame["type"] != "delta"
+    ]
+
+
+async def test_a_session_goes_on_after_a_restart_with_its_history_its_numbers_and_its_state(
+    make_host: MakeHost,
+) -> None:
+    host = make_host(ECHO_PLUGIN).start()
+    agent = host.agent(config={"remember": True})
+    async with Chat(host, agent, "lasting") as first:
+        assert await first.answer("hello") == "1 hello"
+        seen = first.last_seq
+        assert await first.answer("missed") == "2 missed"
+
+    host.restart()
+
+    async with Chat(host, agent, "lasting", after=seen) as second:
+        message = await second.until("message")
+        assert message["message"]["content"] == "2 missed"
+        assert await second.answer("again") == "3 again"
+        assert second.conversation_id == first.conversation_id
+        assert [frame["seq"] for frame in second.numbered][-1] > first.last_seq
+    async with Chat(host, agent, "another") as other:
+        assert await other.answer("hello") == "1 hello", "state belongs to a conversation"

@@ -1,0 +1,75 @@
+"""What the command line says when it is not used right: one sentence, no traceback, nothing done."""
+
+from pathlib import Path
+
+import pytest
+
+from .harness import parlour_here, refusal
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["dance"], "dance"),
+        (["keys", "paint"], "paint"),
+        (["serve", "--colour", "red"], "--colour"),
+        (["serve", "--port", "many"], "--port"),
+        (["keys", "create"], "--name"),
+        (["keys", "create", "--name", "n", "--scope", "king"], "king"),
+        (["plugin", "install"], "FOLDER"),
+        ([], "COMMAND"),
+    ],
+)
+def test_a_wrong_command_line_is_refused_with_what_is_wrong_in_it(arguments: list[str], names: str) -> None:
+    finished = parlour_here(*arguments)
+
+    assert finished.returncode == 2
+    assert names in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "key"),
+    [
+        ("PARLOUR__HTTP__PORT", "abc", "http.port"),
+        ("PARLOUR__HTTP__PORT", "70000", "http.port"),
+        ("PARLOUR__HTTP__COLOUR", "red", "http.colour"),
+        ("PARLOUR__KITCHEN__SINK", "1", "kitchen"),
+        ("PARLOUR__HTTP", "5300", "http"),
+        ("PARLOUR__RUNS__CONCURRENT", "0", "runs.concurrent"),
+    ],
+)
+def test_a_bad_setting_in_the_environment_is_named_in_one_sentence(
+    tmp_path: Path, name: str, value: str, key: str
+) -> None:
+    data = tmp_path / "data"
+
+    assert key in refusal("keys", "list", "--data", data, environment={name: value})
+    assert not data.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("http: {port: [1]}", "http.port"),
+        ("http: 5300", "http"),
+        ("- a list", "settings by name"),
+        ("http: {port: 1", "not YAML"),
+        ("\tx: 1", "not YAML"),
+    ],
+)
+def test_a_bad_settings_file_is_refused_in_one_sentence(tmp_path: Path, content: str, named: str) -> None:
+    assert named in refusal("keys", "list", "--config", config(tmp_path, content), "--data", tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_settings_file_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    absent = tmp_path / "absent.yaml"
+
+    assert str(absent) in refusal("keys", "list", "--config", absent, "--data", tmp_path / "data")
+
+
+def config(folder: Path, content: str) -> Path:
+    file = folder / "settings.yaml"
+    file.write_text(content)
+    return file

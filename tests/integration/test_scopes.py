@@ -1,0 +1,94 @@
+"""What a key of each scope may do, endpoint by endpoint."""
+
+import pytest
+
+from .harness import Host, error_code, message, parlour_here
+
+SCOPES = ("admin", "operator", "viewer", "chat")
+EVERYONE = frozenset(SCOPES)
+SEERS = frozenset(("admin", "operator", "viewer"))
+TALKERS = frozenset(("admin", "operator", "chat"))
+ADMINS = frozenset(("admin",))
+
+ENDPOINTS: dict[str, frozenset[str]] = {
+    "GET /runners": SEERS,
+    "GET /agents": SEERS,
+    "GET /agents/none": SEERS,
+    "POST /agents": ADMINS,
+    "PUT /agents/none": ADMINS,
+    "DELETE /agents/none": ADMINS,
+    "POST /events": TALKERS,
+    "GET /events": EVERYONE,
+    "GET /runs": SEERS,
+    "GET /runs/none": EVERYONE,
+    "GET /runs/none/events": EVERYONE,
+    "POST /runs/none/cancel": TALKERS,
+    "GET /conversations": EVERYONE,
+    "GET /conversations/none/transcript": EVERYONE,
+    "GET /agents/none/chat/default/messages": TALKERS,
+}
+BODIES = {
+    "POST /agents": {"name": "n", "runner_id": "plugin:no/such/runner"},
+    "PUT /agents/none": {"name": "n", "runner_id": "plugin:no/such/runner"},
+    "POST /events": message("none", "hello"),
+}
+
+
+def status(host: Host, endpoint: str, key: str) -> tuple[int, str]:
+    method, path = endpoint.split()
+    answer = host.http(key).request(method, path, json=BODIES.get(endpoint))
+    return answer.status_code, error_code(answer) if answer.is_error else ""
+
+
+@pytest.fixture(scope="module")
+def revoked(host: Host) -> str:
+    key = host.key("admin", "revoked for scopes")
+    lines = parlour_here("keys", "list", "--data", host.data).stdout.splitlines()
+    key_id = next(line.split()[0] for line in lines if line.endswith("revoked for scopes"))
+    assert parlour_here("keys", "revoke", key_id, "--data", host.data).returncode == 0
+    return key
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_a_scope_allows_exactly_what_is_declared(host: Host, endpoint: str, scope: str) -> None:
+    code, error = status(host, endpoint, host.key(scope))
+
+    if scope in ENDPOINTS[endpoint]:
+        assert code in (200, 404, 422), "what is there or not is told to whoever may know"
+    else:
+        assert (code, error) == (403, "forbidden")
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_nobody_gets_in_without_a_valid_key(host: Host, endpoint: str, revoked: str) -> None:
+    method, path = endpoint.split()
+    bare = host.http().build_request(method, path, json=BODIES.get(endpoint))
+    del bare.headers["Authorization"]
+
+    assert host.http().send(bare).status_code == 401
+    assert status(host, endpoint, "parlour_wrong") == (401, "unauthenticated")
+    assert status(host, endpoint, revoked) == (401, "unauthenticated")
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Basic abc", "bearer\tabc", "Bearer ü"])
+def test_an_odd_authorization_header_is_a_missing_key(host: Host, header: str) -> None:
+    answer = host.http().get("/agents", headers={b"Authorization": header.encode()})
+
+    assert (answer.status_code, error_code(answer)) == (401, "unauthenticated")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_needs_no_key(host: Host, path: str) -> None:
+    request = host.http().build_request("GET", host.address + path)
+    del request.headers["Authorization"]
+
+    assert host.http().send(request).status_code == 200
+
+
+def test_an_unknown_path_and_a_wrong_method_answer_in_the_common_form(host: Host) -> None:
+    absent = host.http().get("/nothing-here")
+    wrong = host.http().patch("/agents")
+
+    assert (absent.status_code, error_code(absent)) == (404, "not_found")
+    assert (wrong.status_code, error_code(wrong)) == (405, "method_not_allowed")

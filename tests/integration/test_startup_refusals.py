@@ -1,0 +1,103 @@
+"""A Host that can't start says why in one sentence and ends; nobody else notices."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .harness import Host, parlour_here, refusal, texts
+
+
+def serve(data: Path, port: int = 0) -> str:
+    """The sentence with which it refuses to start, and it does so at once."""
+    begun = time.monotonic()
+    sentence = refusal("serve", "--data", data, "--port", port)
+    assert time.monotonic() - begun < 8
+    return sentence
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to the database of a data directory that was used before."""
+    assert parlour_here("keys", "create", "--name", "n", "--data", tmp_path).returncode == 0
+    connection = sqlite3.connect(tmp_path / "parlour.db", isolation_level=None)
+    yield connection
+    connection.close()
+
+
+def test_a_second_host_on_the_same_data_ends_at_once_and_the_first_goes_on(host: Host) -> None:
+    sentence = serve(host.data)
+
+    assert "already served" in sentence
+    assert str(host.process.pid) in sentence
+    assert texts(host.ask(host.agent(), "still there?")) == ["still there?"]
+
+
+def test_a_taken_port_is_named(host: Host, tmp_path: Path) -> None:
+    port = int(host.address.rpartition(":")[2])
+
+    assert f":{port}" in serve(tmp_path / "data", port)
+
+    assert not (tmp_path / "data").exists()
+    assert texts(host.ask(host.agent(), "still there?")) == ["still there?"]
+
+
+def test_an_address_that_is_not_ours_is_named(tmp_path: Path) -> None:
+    assert "192.0.2.1" in refusal("serve", "--data", tmp_path / "data", "--host", "192.0.2.1", "--port", "0")
+
+
+def test_a_host_name_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    sentence = refusal("serve", "--data", tmp_path / "data", "--host", "no-such-host.invalid", "--port", "0")
+
+    assert "no-such-host.invalid" in sentence
+
+
+def test_a_data_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+
+    assert str(file) in serve(file)
+
+    assert file.read_text() == "mine"
+
+
+def test_a_database_of_a_newer_parlour_is_left_alone(database: sqlite3.Connection, tmp_path: Path) -> None:
+    database.execute("UPDATE alembic_version SET version_num = '9999'")
+
+    sentence = serve(tmp_path)
+
+    assert "newer" in sentence
+    assert "9999" in sentence
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "parlour.db"
+    file.write_bytes(b"a shopping list, not a database\n" * 100)
+    before = file.read_bytes()
+
+    assert "no database" in serve(tmp_path)
+
+    assert file.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "parlour.db") as other:
+        other.execute("CREATE TABLE recipes (name)")
+
+    assert "another program" in serve(tmp_path)
+
+
+def test_a_database_that_somebody_else_has_locked_is_named(database: sqlite3.Connection, tmp_path: Path) -> None:
+    database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    database.execute("BEGIN EXCLUSIVE")
+
+    assert "locked by another program" in serve(tmp_path)
+
+
+@pytest.mark.parametrize("command", [["keys", "list"], ["keys", "create", "--name", "n"]])
+def test_other_commands_refuse_such_a_database_in_the_same_words(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "parlour.db").write_bytes(b"a shopping list, not a database\n" * 100)
+
+    assert "no database" in refusal(*command, "--data", tmp_path)

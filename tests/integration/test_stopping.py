@@ -1,0 +1,70 @@
+"""Ending a Host: in time, leaving nothing, and owing nobody an answer."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from .conftest import MakeHost
+from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually, processes_below
+
+
+def test_an_idle_host_ends_on_sigterm_and_leaves_no_process(make_host: MakeHost) -> None:
+    host = make_host(ECHO_PLUGIN).start()
+    assert len(processes_below(host.data)) == 2
+
+    host.stop(seconds=10)
+
+
+@dataclass
+class CutOff:
+    """A Host that was stopped while two runs were active, and started again."""
+
+    host: Host
+    silent: Json
+    speaking: Json
+
+
+@pytest.fixture(scope="module")
+def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
+    folder = tmp_path_factory.mktemp("cut-off")
+    host = Host(folder)
+    host.install(ECHO_PLUGIN)
+    host.install(PUPPET_PLUGIN)
+    host.start()
+    puppet = host.agent(PUPPET)
+    echo = host.agent(ECHO, config={"hold_ms": 600_000, "remember": True})
+    begun = folder / "begun"
+    silent = {"agent_id": puppet, "text": f"second-attempt {begun}", "event_id": "silent"}
+    speaking = {"agent_id": echo, "text": "hello there", "event_id": "speaking"}
+    host.send(**silent)
+    host.send(**speaking)
+    eventually(begun.exists, "the silent runner was called")
+    run_id = host.active_run(echo)
+    eventually(lambda: host.items(f"/runs/{run_id}/events"), "the other run began to speak")
+
+    host.stop(seconds=10)
+    host.start()
+    yield CutOff(host, silent, speaking)
+    host.close()
+
+
+def test_a_run_cut_off_before_it_did_anything_is_answered_after_the_next_start(cut_off: CutOff) -> None:
+    result = cut_off.host.ask(**cut_off.silent)
+
+    assert result["outcome"] == "answered"
+    assert cut_off.host.transcript(result["conversation_id"]) == [
+        ("user", cut_off.silent["text"]),
+        ("assistant", "answered on attempt 2"),
+    ]
+    parent = cut_off.host.run(result["run"]["parent_run_id"])
+    assert (parent["status"], parent["status_reason"]) == ("failed", "interrupted")
+
+
+def test_the_sender_of_a_run_cut_off_after_an_effect_is_told_after_the_next_start(cut_off: CutOff) -> None:
+    result = cut_off.host.ask(**cut_off.speaking)
+
+    assert (result["outcome"], result["reason"]) == ("failed", "interrupted")
+    said = cut_off.host.transcript(result["conversation_id"])
+    assert [speaker for speaker, _ in said] == ["user", "notice"]
+    assert "interrupted" in said[1][1]

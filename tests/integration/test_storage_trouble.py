@@ -1,0 +1,81 @@
+"""No room to write while the Host runs: nothing is half done, and it goes on by itself when there is room."""
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from .chat import Chat
+from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, error_code, eventually, message, texts
+
+UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+@pytest.fixture(scope="module")
+def starving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("starving"))
+    host.install(ECHO_PLUGIN)
+    host.install(PUPPET_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+@contextmanager
+def no_room(host: Host) -> Iterator[None]:
+    """Within this no file of the Host can grow, nor be written beyond its first bytes."""
+    pid = host.process.pid
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, UNLIMITED)
+
+
+def test_without_room_an_event_is_refused_and_with_room_the_same_event_is_taken(starving: Host) -> None:
+    agent = starving.agent()
+    body = message(agent, "hello", event_id="refused", conversation_id="refused")
+    before = len(starving.items("/events"))
+
+    with no_room(starving):
+        answer = starving.http().post("/events?wait=result", json=body)
+        assert (answer.status_code, error_code(answer)) == (507, "storage_full")
+        assert len(starving.items("/events")) == before, "reading goes on"
+        assert starving.items("/runs", agent_id=agent) == []
+
+    result = starving.http().post("/events?wait=result", json=body).json()
+    assert texts(result) == ["hello"]
+    assert starving.transcript(result["conversation_id"]) == [("user", "hello"), ("assistant", "hello")]
+
+
+def test_an_accepted_event_is_answered_once_there_is_room_again(starving: Host, gate_file: Path) -> None:
+    agent = starving.agent(PUPPET)
+    text = f"gate {gate_file}"
+    sent = starving.send(agent, text, event_id="accepted", conversation_id="accepted")
+    starving.send(agent, "say after", event_id="after", conversation_id="accepted")
+    starving.active_run(agent)
+
+    with no_room(starving):
+        gate_file.touch()
+        answer = starving.http().post("/agents", json={"name": "n", "runner_id": PUPPET})
+        assert (answer.status_code, error_code(answer)) == (507, "storage_full")
+        eventually(lambda: "waits for the database" in starving.log(), "the run's end could not be written")
+
+    result = starving.ask(agent, text, event_id="accepted", conversation_id="accepted")
+    assert (result["outcome"], texts(result)) == ("answered", ["waiting is over"])
+    assert texts(starving.ask(agent, "say after", event_id="after", conversation_id="accepted")) == ["after"]
+    said = starving.transcript(sent["conversation_id"])
+    assert [speaker for speaker, _ in said if speaker == "user"] == ["user", "user"]
+    assert said[-1] == ("assistant", "after")
+    assert len(said) == 4
+
+
+async def test_without_room_a_chat_is_told_and_goes_on_afterwards(starving: Host) -> None:
+    async with Chat(starving, starving.agent()) as chat:
+        with no_room(starving):
+            await chat.say("lost?", id="kept by the client")
+            assert (await chat.until("error"))["code"] == "storage_full"
+        assert await chat.answer("lost?", id="kept by the client") == "lost?"
+    assert len(starving.transcript(chat.conversation_id)) == 2
