@@ -15,7 +15,9 @@ Spoil = Callable[[Path], object]
 
 
 def installed(data: Path) -> list[str]:
-    return parlour_here("plugin", "list", "--data", data).stdout.splitlines()
+    """Identity and version of each plugin, as they are listed."""
+    lines = parlour_here("plugin", "list", "--data", data).stdout.splitlines()
+    return [" ".join(line.split()[:2]) for line in lines]
 
 
 def everything_below(folder: Path) -> dict[str, bytes]:

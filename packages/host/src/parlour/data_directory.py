@@ -50,6 +50,10 @@ class DataDirectory:
         return self.folder("plugins")
 
     @property
+    def plugin_status(self) -> Path:
+        return self.path / "plugins.json"
+
+    @property
     def logs(self) -> Path:
         return self.folder("logs")
 

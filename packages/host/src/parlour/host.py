@@ -22,6 +22,7 @@ from .data_directory import DataDirectory
 from .runtime.embedded import EmbeddedRuntime
 from .runtime.folder import Installed, PluginFolder
 from .runtime.launcher import PlainLauncher
+from .runtime.status import StatusFile
 from .runtime.supervisor import RestartPolicy
 from .stores import migrate
 from .stores.sqlite import SqliteJournal
@@ -89,7 +90,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         migrate.ensure(directory.database)
         journal = await stack.enter_async_context(SqliteJournal(directory.database))
         registries: list[Registry] = []
-        runtime = _runtime(settings, PluginFolder(directory.plugins), registries)
+        runtime = _runtime(settings, directory, registries)
         ports = additions.wrap(
             Ports(
                 journal=journal,
@@ -120,7 +121,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         yield host
 
 
-def _runtime(settings: Settings, folder: PluginFolder, registries: list[Registry]) -> EmbeddedRuntime:
+def _runtime(settings: Settings, directory: DataDirectory, registries: list[Registry]) -> EmbeddedRuntime:
     plugins = settings.plugins
 
     def discovered(plugin: Installed, runners: list[Any]) -> None:
@@ -130,11 +131,12 @@ def _runtime(settings: Settings, folder: PluginFolder, registries: list[Registry
         registries[0].remove_plugin(plugin_id)
 
     return EmbeddedRuntime(
-        folder,
+        PluginFolder(directory.plugins),
         PlainLauncher(),
         VERSION,
         discovered,
         removed,
+        StatusFile(directory.plugin_status),
         RestartPolicy(
             start_seconds=plugins.start_seconds,
             stop_seconds=plugins.stop_seconds,

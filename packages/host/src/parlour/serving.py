@@ -46,7 +46,8 @@ class Server(uvicorn.Server):
 
 async def serve(settings: Settings, announce: Callable[[str], None], additions: Additions) -> None:
     """Listens first, so that a taken port is known before anything is touched."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # an install before we listen for it; the start reads the folder anyway
+    # an install before we listen for it: the start reads the folder anyway
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     listener = _listen(settings)
     with contextlib.closing(listener):
         async with open_host(settings, additions) as host:

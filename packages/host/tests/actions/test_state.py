@@ -12,8 +12,8 @@ from parlour.core.ports import Clock
 from parlour.core.runs.session import RunSession
 from parlour.testing import MemoryJournal
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
-from parlour_sdk.protocol.run_api import StateDelete, StateGet, StateList, StateSet
 from parlour_sdk.protocol.results import StateScope
+from parlour_sdk.protocol.run_api import StateDelete, StateGet, StateList, StateSet
 
 HEAD: dict[str, Any] = {"run_id": "run", "call_id": "run:1"}
 

@@ -69,11 +69,12 @@ def read_plugin(folder: Path) -> Plugin:
             _code(folder, component.manifest.execution.python, file)
         components.append(component)
     plugin = Plugin(folder, manifest, tuple(components))
+    files = {each.manifest.metadata.name: each.file for each in components if each.manifest.kind == "AgentRunner"}
     for runner, fields in plugin.runner_manifests().items():
         try:
             AgentRunnerManifest.model_validate(fields)
         except ValidationError as error:
-            raise PluginInvalid(f"{folder}: runner '{runner}': {_first(error)}") from error
+            raise PluginInvalid(f"{files[runner]}: runner '{runner}': {_first(error)}") from error
     return plugin
 
 
@@ -102,14 +103,19 @@ def _instantiate(plugin: Plugin, component: Component) -> AgentRunner:
 def _module(folder: Path, entry: PythonEntry, named_in: Path) -> ModuleType:
     file = _code(folder, entry, named_in)
     name = "plugin_" + "_".join(Path(entry.path).with_suffix("").parts).replace("-", "_")
-    if name in sys.modules:
-        return sys.modules[name]
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == str(file):
+        return known
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise _no_code(entry, named_in)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

@@ -11,6 +11,7 @@ from parlour_sdk.wire import Limits
 from .connection import HostActions, PluginStream
 from .folder import Installed, PluginFolder
 from .launcher import Launcher
+from .status import PluginStatus, StatusFile
 from .supervisor import RestartPolicy, Supervisor
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class EmbeddedRuntime:
         host_version: str,
         discovered: Callable[[Installed, list[Any]], None],
         removed: Callable[[str], None],
+        status: StatusFile,
         policy: RestartPolicy | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -32,6 +34,7 @@ class EmbeddedRuntime:
         self._host_version = host_version
         self._discovered = discovered
         self._removed = removed
+        self._status = status
         self._policy = policy or RestartPolicy()
         self._limits = limits or Limits()
         self._actions: HostActions | None = None
@@ -48,7 +51,9 @@ class EmbeddedRuntime:
             raise RuntimeError("serve() comes before refresh()")
         async with self._refreshing:
             installed = self._folder.installed()
-            outdated = [each for each in self._supervisors.values() if installed.get(each.plugin.plugin_id) != each.plugin]
+            outdated = [
+                each for each in self._supervisors.values() if installed.get(each.plugin.plugin_id) != each.plugin
+            ]
             for supervisor in outdated:
                 del self._supervisors[supervisor.plugin.plugin_id]
             for plugin_id, plugin in installed.items():
@@ -63,7 +68,14 @@ class EmbeddedRuntime:
 
     def _supervise(self, plugin: Installed, actions: HostActions) -> Supervisor:
         return Supervisor(
-            plugin, self._launcher, actions, self._discovered, self._host_version, self._policy, self._limits
+            plugin,
+            self._launcher,
+            actions,
+            self._discovered,
+            self._host_version,
+            self._policy,
+            self._limits,
+            self._tell,
         )
 
     async def close(self) -> None:
@@ -71,6 +83,14 @@ class EmbeddedRuntime:
 
     def supervisors(self) -> dict[str, Supervisor]:
         return dict(self._supervisors)
+
+    def _tell(self) -> None:
+        self._status.write(
+            {
+                plugin_id: PluginStatus(supervisor.status, supervisor.reason, supervisor.plugin.stamp)
+                for plugin_id, supervisor in self._supervisors.items()
+            }
+        )
 
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
         supervisor = self._supervisors.get(plugin_id)

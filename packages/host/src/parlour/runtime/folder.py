@@ -1,5 +1,6 @@
 """Installed plugins: a folder each, below the data directory. Installing replaces one wholly or not at all."""
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -32,7 +33,8 @@ class PluginFolder:
             except PluginInvalid:
                 version = ""
             plugin_id = f"{folder.parent.name}/{folder.name}"
-            found[plugin_id] = Installed(plugin_id, version, folder, folder.stat().st_ino)
+            with contextlib.suppress(FileNotFoundError):  # an install is replacing it just now, and tells when it has
+                found[plugin_id] = Installed(plugin_id, version, folder, folder.stat().st_ino)
         return found
 
     def install(self, source: Path) -> Plugin:

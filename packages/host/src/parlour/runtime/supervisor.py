@@ -42,6 +42,7 @@ class Supervisor:
         host_version: str,
         policy: RestartPolicy,
         limits: Limits,
+        changed: Callable[[], None],
     ) -> None:
         self.plugin = plugin
         self.status: Status = "starting"
@@ -53,6 +54,7 @@ class Supervisor:
         self._host_version = host_version
         self._policy = policy
         self._limits = limits
+        self._tell = changed
         self._failures: deque[float] = deque()
         self._peer: Peer | None = None
         self._changed = asyncio.Condition()
@@ -169,6 +171,7 @@ class Supervisor:
         async with self._changed:
             self.status, self.reason = status, reason
             self._changed.notify_all()
+        self._tell()
 
 
 async def _first_of(*awaitables: Any) -> None:

@@ -40,9 +40,10 @@ class RunCalls:
 
 def _api_error(error: WireError) -> AgentAPIError:
     extra = error.data if isinstance(error.data, dict) else {}
+    details = extra.get("details")
     return AgentAPIError(
         code=error.code,
         message=error.message,
         retryable=bool(extra.get("retryable", False)),
-        details=extra.get("details") or {},
+        details=details if isinstance(details, dict) else {},
     )

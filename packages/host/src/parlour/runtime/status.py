@@ -1,0 +1,47 @@
+"""Tells other processes how the plugins of a running Host are doing: one small file, replaced on every change."""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class PluginStatus:
+    status: str
+    reason: str
+    stamp: int
+    """Of the folder that is meant, so that an older version's state is not mistaken for the new one's."""
+
+
+class StatusFile:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, plugins: Mapping[str, PluginStatus]) -> None:
+        content = {"pid": os.getpid(), "plugins": {name: asdict(status) for name, status in plugins.items()}}
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps(content))
+        fresh.replace(self._path)
+
+    def wait(self, pid: int, plugin_id: str, stamp: int, seconds: float) -> PluginStatus | None:
+        """How this Host's start of this very folder went; None when it has not told in time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            status = self._read(pid, plugin_id)
+            if status is not None and status.stamp == stamp and status.status != "starting":
+                return status
+            time.sleep(POLL_SECONDS)
+        return None
+
+    def _read(self, pid: int, plugin_id: str) -> PluginStatus | None:
+        try:
+            content = json.loads(self._path.read_text())
+        except (OSError, ValueError):
+            return None
+        known = content["plugins"].get(plugin_id)
+        return PluginStatus(**known) if known is not None and content["pid"] == pid else None

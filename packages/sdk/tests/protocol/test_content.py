@@ -1,0 +1,83 @@
+"""Content elements: a union by type, media with exactly one source, and the readable part."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from parlour_sdk.protocol.content import (
+    AgentInput,
+    ContentElement,
+    JsonElement,
+    MediaElement,
+    MentionElement,
+    QuoteElement,
+    TextElement,
+    plain_text,
+)
+
+ELEMENT: TypeAdapter[Any] = TypeAdapter(ContentElement)
+SOURCES = {"url": "https://example.org/x", "content_base64": "eA==", "artifact_id": "artifact"}
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ({"type": "text", "text": "a"}, TextElement),
+        *[({"type": media, "url": "u"}, MediaElement) for media in ("image", "audio", "video", "file")],
+        ({"type": "json", "value": None}, JsonElement),
+        ({"type": "quote"}, QuoteElement),
+        ({"type": "mention", "user_id": "u"}, MentionElement),
+    ],
+    ids=lambda value: value.get("type") if isinstance(value, dict) else "",
+)
+def test_the_type_decides_what_an_element_is(data: dict[str, Any], kind: type) -> None:
+    assert isinstance(ELEMENT.validate_python(data), kind)
+
+
+@pytest.mark.parametrize("data", [{"type": "hologram"}, {"text": "a"}, {}, "a", None, []])
+def test_an_element_of_no_known_type_is_refused(data: Any) -> None:
+    with pytest.raises(ValidationError):
+        ELEMENT.validate_python(data)
+
+
+@pytest.mark.parametrize("chosen", product([False, True], repeat=3))
+def test_media_has_exactly_one_source(chosen: tuple[bool, ...]) -> None:
+    given = {name: value for (name, value), is_in in zip(SOURCES.items(), chosen, strict=True) if is_in}
+    if sum(chosen) == 1:
+        assert MediaElement(type="image", **given).model_dump(exclude_none=True) == {"type": "image", **given}
+    else:
+        with pytest.raises(ValidationError, match="exactly one of url, content_base64 and artifact_id"):
+            MediaElement(type="image", **given)
+
+
+def test_a_quote_may_hold_a_quote() -> None:
+    inner = {"type": "quote", "contents": [{"type": "text", "text": "deep"}]}
+    outer = ELEMENT.validate_python({"type": "quote", "contents": [inner]})
+    assert outer.contents[0].contents[0].text == "deep"
+
+
+def test_a_broken_element_inside_a_quote_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        ELEMENT.validate_python({"type": "quote", "contents": [{"type": "image"}]})
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (None, ""),
+        ("", ""),
+        ("plain", "plain"),
+        ([], ""),
+        ([{"type": "text", "text": "a"}, {"type": "image", "url": "u"}, {"type": "text", "text": "b"}], "ab"),
+        ([{"type": "quote", "contents": [{"type": "text", "text": "not mine"}]}], ""),
+    ],
+)
+def test_the_readable_part_is_the_text(content: Any, text: str) -> None:
+    parsed = [ELEMENT.validate_python(each) for each in content] if isinstance(content, list) else content
+    assert plain_text(parsed) == text
+
+
+def test_an_input_may_be_empty() -> None:
+    assert AgentInput.model_validate({}) == AgentInput(text=None, contents=[], attachments=[])

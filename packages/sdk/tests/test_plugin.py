@@ -1,0 +1,203 @@
+"""Reading a plugin's folder: a good one is told as it is, a bad one with the file, the field and what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from parlour_sdk.components import AgentRunner
+from parlour_sdk.plugin import PluginInvalid, load_runners, read_plugin
+from parlour_sdk.protocol.manifest import AgentRunnerManifest
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(PluginInvalid) as invalid:
+        load_runners(read_plugin(folder))
+    assert invalid.value.code == "plugin_invalid"
+    return str(invalid.value)
+
+
+def test_a_good_folder_is_read_without_running_its_code(folder: Path) -> None:
+    (folder / "runner.py").write_text("raise SystemExit('nobody asked for me')")
+    plugin = read_plugin(folder)
+    assert plugin.manifest.identity == "acme/hello"
+    assert [component.manifest.kind for component in plugin.components] == ["AgentRunner"]
+
+
+def test_a_runner_is_told_as_discovery_wants_it(folder: Path) -> None:
+    manifests = read_plugin(folder).runner_manifests()
+    manifest = AgentRunnerManifest.model_validate(manifests["default"])
+    assert manifest.id == "plugin:acme/hello/default"
+    assert manifest.capabilities.streaming
+
+
+def test_a_runner_without_a_label_is_called_by_its_name(folder: Path) -> None:
+    change(folder / "runner.yaml", ", label: {en_US: Hello}", "")
+    assert read_plugin(folder).runner_manifests()["default"]["label"] == {"en_US": "default"}
+
+
+def test_a_plugin_may_have_no_components(folder: Path) -> None:
+    change(folder / "manifest.yaml", "[runner.yaml]", "[]")
+    assert load_runners(read_plugin(folder)) == {}
+
+
+def test_a_runner_is_loaded_and_made_once(folder: Path) -> None:
+    runners = load_runners(read_plugin(folder))
+    assert list(runners) == ["default"]
+    assert isinstance(runners["default"], AgentRunner)
+
+
+def test_a_plugins_code_may_import_its_own_modules(folder: Path) -> None:
+    (folder / "own_words_of_hello.py").write_text("GREETING = 'hi'")
+    change(
+        folder / "runner.py",
+        "from parlour_sdk import results",
+        "import own_words_of_hello\nfrom parlour_sdk import results",
+    )
+    assert load_runners(read_plugin(folder))
+
+
+def test_a_newer_hosts_fields_are_passed_over(folder: Path) -> None:
+    change(folder / "manifest.yaml", "spec:", "homepage: https://example.org\nspec:")
+    assert read_plugin(folder).manifest.identity == "acme/hello"
+
+
+MANIFESTS = {
+    "no version": (", version: 0.1.0", "", "metadata.version: Field required"),
+    "no author": ("author: acme, ", "", "metadata.author: Field required"),
+    "another api": ("parlour/v1", "parlour/v9", "apiVersion: Input should be 'parlour/v1'"),
+    "another kind": ("kind: Plugin", "kind: Virus", "kind: Input should be 'Plugin'"),
+    "unknown permission": ("spec:", "spec:\n  permissions: {teleport: [all]}", "spec.permissions.teleport"),
+    "unknown limit": ("spec:", "spec:\n  limits: {cpu: 4}", "spec.limits.cpu"),
+    "components of another shape": ("[runner.yaml]", "runner.yaml", "spec.components"),
+}
+
+
+@pytest.mark.parametrize("case", MANIFESTS)
+def test_a_bad_manifest_is_refused_with_file_field_and_what_is_wanted(folder: Path, case: str) -> None:
+    old, new, told = MANIFESTS[case]
+    change(folder / "manifest.yaml", old, new)
+    message = refusal(folder)
+    assert str(folder / "manifest.yaml") in message
+    assert told in message
+
+
+COMPONENTS = {
+    "no name": ("name: default, ", "", "metadata.name: Field required"),
+    "another kind": ("kind: AgentRunner", "kind: Dancer", "kind: Input should be 'AgentRunner'"),
+    "no execution": ("execution:\n  python: {path: runner.py, attr: Runner}", "", "execution: Field required"),
+    "no python": ("python: {path: runner.py, attr: Runner}", "requirements: r.txt", "execution.python is missing"),
+    "no class": ("attr: Runner", "attr: Walker", "no class 'Walker' derived from AgentRunner"),
+    "another class": ("attr: Runner", "attr: NotARunner", "no class 'NotARunner' derived from AgentRunner"),
+    "no file": ("path: runner.py", "path: walker.py", "execution.python.path names walker.py"),
+    "no python file": ("path: runner.py", "path: runner.yaml", "execution.python.path names runner.yaml"),
+    "code elsewhere": ("path: runner.py", "path: ../runner.py", "'../runner.py' leaves the plugin's folder"),
+}
+
+
+@pytest.mark.parametrize("case", COMPONENTS)
+def test_a_bad_component_is_refused_with_file_field_and_what_is_wanted(folder: Path, case: str) -> None:
+    old, new, told = COMPONENTS[case]
+    change(folder / "runner.yaml", old, new)
+    message = refusal(folder)
+    assert str(folder / "runner.yaml") in message
+    assert told in message
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("capabilities: {flying: true}", "capabilities.flying"),
+        ("capabilities: {streaming: 'yes'}", "capabilities.streaming"),
+        ("permissions: {models: [steal]}", "permissions.models.0"),
+        ("colour: red", "colour"),
+        ("config_schema: [{name: x, type: string}]", "config_schema.0.label"),
+        ("config_schema: [{name: x, label: {}, type: knob}]", "config_schema.0.type"),
+    ],
+)
+def test_a_bad_runner_manifest_is_refused_with_file_and_field(folder: Path, spec: str, told: str) -> None:
+    change(folder / "runner.yaml", "capabilities: {streaming: true}", spec)
+    message = refusal(folder)
+    assert str(folder / "runner.yaml") in message
+    assert told in message
+
+
+def test_a_run_that_is_no_async_generator_is_refused_with_how_to_write_one(folder: Path) -> None:
+    change(folder / "runner.yaml", "attr: Runner", "attr: Plain")
+    message = refusal(folder)
+    assert "runner.py" in message
+    assert "Plain.run must be an async generator: `async def` with `yield`" in message
+
+
+def test_two_runners_of_one_name_are_refused(folder: Path) -> None:
+    (folder / "second.yaml").write_text((folder / "runner.yaml").read_text())
+    change(folder / "manifest.yaml", "[runner.yaml]", "[runner.yaml, second.yaml]")
+    message = refusal(folder)
+    assert str(folder / "second.yaml") in message
+    assert "give each its own metadata.name" in message
+
+
+def test_a_component_outside_the_folder_is_refused(folder: Path) -> None:
+    change(folder / "manifest.yaml", "[runner.yaml]", "[../evil.yaml]")
+    assert "'../evil.yaml' leaves the plugin's folder; use a path inside it" in refusal(folder)
+
+
+def test_a_link_that_leads_outside_the_folder_is_refused(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "runner.yaml"
+    outside.write_text((folder / "runner.yaml").read_text())
+    (folder / "runner.yaml").unlink()
+    (folder / "runner.yaml").symlink_to(outside)
+    assert "leaves the plugin's folder" in refusal(folder)
+
+
+def test_a_component_that_is_not_there_is_refused_by_name(folder: Path) -> None:
+    (folder / "runner.yaml").unlink()
+    assert f"{folder / 'runner.yaml'} can't be read: No such file" in refusal(folder)
+
+
+@pytest.mark.parametrize("content", [b"]", b"a: b: c", b"\xff\xfe\x00"], ids=["bracket", "colons", "bytes"])
+def test_a_manifest_that_is_no_yaml_is_refused_in_one_line(folder: Path, content: bytes) -> None:
+    (folder / "manifest.yaml").write_bytes(content)
+    message = refusal(folder)
+    assert message.startswith(f"{folder / 'manifest.yaml'} is not YAML")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("content", ["", "[]", "words", "5"])
+def test_a_manifest_of_another_shape_is_refused(folder: Path, content: str) -> None:
+    (folder / "manifest.yaml").write_text(content)
+    assert f"{folder / 'manifest.yaml'}: the file: " in refusal(folder)
+
+
+def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
+    assert "manifest.yaml can't be read" in refusal(tmp_path)
+
+
+def test_what_is_no_folder_is_refused_with_what_a_plugin_is(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for path in (file, tmp_path / "nowhere"):
+        assert "is not a folder; a plugin is a folder with a manifest.yaml" in refusal(path)
+
+
+def test_code_that_can_not_be_imported_is_not_half_loaded(folder: Path) -> None:
+    plugin = read_plugin(folder)
+    (folder / "runner.py").write_text("class Runner:\n    pass\nimport no_such_module_at_all\n")
+    for _ in range(2):
+        with pytest.raises(ModuleNotFoundError):
+            load_runners(plugin)
+
+
+def test_two_plugins_in_one_process_keep_their_own_code(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    for file in folder.iterdir():
+        (other / file.name).write_text(file.read_text())
+    one, two = (load_runners(read_plugin(each))["default"] for each in (folder, other))
+    assert type(one) is not type(two)

@@ -1,0 +1,210 @@
+"""What a plugin's process answers, over the wire in memory: discovery, runs, and honest failures."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour_sdk import results
+from parlour_sdk.components import AgentRunner
+from parlour_sdk.plugin import load_runners, read_plugin
+from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
+from parlour_sdk.protocol.manifest import AgentRunnerDiscovery, AgentRunnerManifest
+from parlour_sdk.protocol.results import PAYLOADS, AgentRunResult
+from parlour_sdk.wire import Peer, WireError, memory_pair
+from parlour_sdk.worker import PluginService
+
+
+class Failing(AgentRunner):
+    async def run(self, ctx: Any, api: Any) -> Any:
+        yield results.delta("so far so good")
+        raise RuntimeError("the secret is 12345")
+
+
+class FailingAtOnce(AgentRunner):
+    async def run(self, ctx: Any, api: Any) -> Any:
+        raise RuntimeError("at once")
+        yield
+
+
+class Asking(AgentRunner):
+    """Asks the Host, and does not catch what it refuses."""
+
+    async def run(self, ctx: Any, api: Any) -> Any:
+        yield results.completed(str(await api.state.get("actor", "k")))
+        yield results.finished()
+
+
+class Raising(AgentRunner):
+    async def run(self, ctx: Any, api: Any) -> Any:
+        yield results.delta("a")
+        raise AgentAPIException(AgentAPIError(code="budget_exceeded", message="no money left"))
+
+
+class Endless(AgentRunner):
+    closed = False
+
+    async def run(self, ctx: Any, api: Any) -> Any:
+        try:
+            while True:
+                yield results.delta("x")
+        finally:
+            type(self).closed = True
+
+
+class HostSide:
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Any]] = []
+        self.answer: Any = {"found": True, "value": "kept"}
+
+    def dispatch(self, action: str, data: Any) -> Any:
+        return self._answer(action, data)
+
+    async def _answer(self, action: str, data: Any) -> Any:
+        self.asked.append((action, data))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class Line:
+    """A Host's peer, and the plugin at its other end."""
+
+    def __init__(self, host: HostSide, peer: Peer, service: PluginService) -> None:
+        self.host = host
+        self.peer = peer
+        self.service = service
+
+    async def run(self, runner: str = "default", text: str = "hi", **runtime: Any) -> list[dict[str, Any]]:
+        return [result async for result in self.peer.stream("run_agent", request(runner, text, **runtime))]
+
+
+def request(runner: str, text: str, **runtime: Any) -> dict[str, Any]:
+    context = {
+        "run_id": "run",
+        "trigger": {"type": "message.received", "source": "api"},
+        "event": {"event_id": "e", "event_type": "message.received", "source": "api"},
+        "input": {"text": text},
+        "delivery": {"surface": "api"},
+        "resources": {},
+        "context": {},
+        "state": {},
+        "runtime": {"trace_id": "run", "attempt": 1, **runtime},
+    }
+    return {"runner_id": f"plugin:acme/hello/{runner}", "runner_name": runner, "context": context}
+
+
+@pytest.fixture
+async def line(folder: Path) -> AsyncIterator[Line]:
+    plugin = read_plugin(folder)
+    own = {"failing": Failing(), "at_once": FailingAtOnce(), "asking": Asking(), "raising": Raising()}
+    service = PluginService(plugin, {**load_runners(plugin), **own, "endless": Endless()})
+    one, other = memory_pair()
+    host = HostSide()
+    peer, service.peer = Peer(one, host), Peer(other, service)
+    peer.start()
+    service.peer.start()
+    yield Line(host, peer, service)
+    await peer.aclose()
+    await service.peer.aclose()
+
+
+def last(stream: list[dict[str, Any]]) -> tuple[str, Any]:
+    return stream[-1]["type"], stream[-1]["data"]
+
+
+async def test_discovery_tells_what_the_host_can_validate(line: Line) -> None:
+    [runner] = (await line.peer.call("list_agent_runners"))["runners"]
+    discovery = AgentRunnerDiscovery.model_validate(runner)
+    assert (discovery.plugin_author, discovery.plugin_name, discovery.runner_name) == ("acme", "hello", "default")
+    assert AgentRunnerManifest.model_validate(discovery.manifest).id == "plugin:acme/hello/default"
+
+
+async def test_components_are_listed_by_kind_and_name(line: Line) -> None:
+    assert await line.peer.call("list_components") == {"components": [{"kind": "AgentRunner", "name": "default"}]}
+
+
+async def test_a_runs_results_are_numbered_one_two_three_and_name_the_run(line: Line) -> None:
+    stream = await line.run(text="hello")
+    assert [(each["sequence"], each["type"]) for each in stream] == [
+        (1, "message.delta"),
+        (2, "message.completed"),
+        (3, "run.completed"),
+    ]
+    for each in stream:
+        assert AgentRunResult.model_validate(each).run_id == "run"
+        PAYLOADS[each["type"]].model_validate(each["data"])
+
+
+async def test_each_run_is_numbered_on_its_own(line: Line) -> None:
+    for _ in range(2):
+        assert [each["sequence"] for each in await line.run()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("runner", "number"), [("failing", 2), ("at_once", 1)])
+async def test_an_exception_in_a_runner_fails_its_run_without_telling_secrets(
+    line: Line, runner: str, number: int
+) -> None:
+    stream = await line.run(runner)
+    kind, data = last(stream)
+    assert (kind, data["code"], data["retryable"]) == ("run.failed", "runner.error", False)
+    assert "RuntimeError" in data["error"]
+    assert "12345" not in data["error"]
+    assert stream[-1]["sequence"] == number
+
+
+async def test_an_api_exception_fails_the_run_with_its_own_code(line: Line) -> None:
+    stream = await line.run("raising")
+    assert last(stream)[1]["code"] == "budget_exceeded"
+    assert last(stream)[1]["error"] == "no money left"
+    assert stream[-1]["sequence"] == 2
+
+
+async def test_a_runner_that_does_not_exist_is_refused_by_name(line: Line) -> None:
+    with pytest.raises(WireError, match="'walker'") as refusal:
+        await line.run("walker")
+    assert refusal.value.code == "not_found"
+
+
+async def test_an_action_that_the_plugin_does_not_serve_is_refused(line: Line) -> None:
+    with pytest.raises(WireError) as refusal:
+        await line.peer.call("kb_ingest")
+    assert refusal.value.code == "not_supported"
+
+
+async def test_a_runner_reaches_the_host_through_its_api(line: Line) -> None:
+    stream = await line.run("asking")
+    assert stream[0]["data"]["message"]["content"] == "kept"
+    assert line.host.asked == [("state_get", {"run_id": "run", "call_id": "run:1", "scope": "actor", "key": "k"})]
+
+
+async def test_what_the_host_refuses_fails_the_run_with_the_hosts_code(line: Line) -> None:
+    line.host.answer = WireError("unauthorized", "this run was not granted state")
+    stream = await line.run("asking")
+    assert last(stream) == (
+        "run.failed",
+        {"code": "unauthorized", "error": "this run was not granted state", "retryable": False},
+    )
+
+
+async def test_a_run_past_its_deadline_asks_nothing(line: Line) -> None:
+    stream = await line.run("asking", deadline_at=1000)
+    assert last(stream)[1]["code"] == "deadline_exceeded"
+    assert line.host.asked == []
+
+
+async def test_a_run_that_is_not_read_to_its_end_is_ended_in_the_runner(line: Line) -> None:
+    Endless.closed = False
+    stream = line.peer.stream("run_agent", request("endless", "hi"))
+    async for _ in stream:
+        break
+    await stream.aclose()
+    await line.peer.call("list_components")
+    await line.service.peer.aclose()
+    assert Endless.closed
+
+
+async def test_a_plugin_that_is_asked_to_stop_does(line: Line) -> None:
+    await line.peer.call("shutdown")
+    assert line.service.stopping.is_set()
