@@ -48,17 +48,24 @@ class HttpLane(asyncio.Protocol):
         return self
 
     async def say(self, chat: str | None = None) -> float:
-        if self._transport.is_closing():  # the Host ends what was quiet for some seconds
-            await self.open(self._port)
         message = self._books.next()
         body = event_body(self._agent_id, chat or self._chat, message)
+        if self._transport.is_closing():  # the Host ends what was quiet for some seconds
+            await self.open(self._port)
+        try:
+            seconds, status, content = await self._post(body)
+        except ConnectionResetError:  # it did so just now; the same event_id is the same event
+            await self.open(self._port)
+            seconds, status, content = await self._post(body)
+        check_result(self._books, message, status, content)
+        return seconds
+
+    async def _post(self, body: bytes) -> tuple[float, int, bytes]:
         self._answer = asyncio.get_running_loop().create_future()
         started = time.perf_counter()
         self._transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
         status, content = await self._answer
-        seconds = time.perf_counter() - started
-        check_result(self._books, message, status, content)
-        return seconds
+        return time.perf_counter() - started, status, content
 
     async def close(self) -> None:
         self._transport.close()
@@ -79,7 +86,7 @@ class HttpLane(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(Unmeasurable("the Host closed an HTTP connection"))
+            self._answer.set_exception(ConnectionResetError("the Host closed an HTTP connection"))
 
 
 class AiohttpLane:

@@ -1,25 +1,18 @@
 """Starts, asks and stops real Hosts. What a good answer is, the tests say."""
 
-import io
-import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
-from unittest.mock import patch
 
 import httpx
 import psutil
 
-from parlour.cli.main import main
+from .commands import PARLOUR, clean_environment, parlour_here
 
 ROOT = Path(__file__).parents[2]
-PARLOUR = Path(sys.executable).with_name("parlour")
 ECHO_PLUGIN = ROOT / "plugins" / "echo-agent"
 PUPPET_PLUGIN = ROOT / "tests" / "plugins" / "puppet-agent"
 ECHO = "plugin:parlour/echo-agent/default"
@@ -28,7 +21,6 @@ CLAIMING_PUPPET = "plugin:test/puppet-agent/claiming"
 
 Seen = TypeVar("Seen")
 Json = dict[str, Any]
-Finished = subprocess.CompletedProcess[str]
 
 
 def eventually(look: Callable[[], Seen], what: str, seconds: float = 10) -> Seen:
@@ -38,52 +30,6 @@ def eventually(look: Callable[[], Seen], what: str, seconds: float = 10) -> Seen
         assert time.monotonic() < until, f"not within {seconds:g} s: {what}"
         time.sleep(0.01)
     return seen
-
-
-def parlour(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
-    """The command line in a process of its own, run to its end."""
-    command = [str(PARLOUR), *map(str, arguments)]
-    return subprocess.run(command, env=_environment(environment), capture_output=True, text=True, timeout=30)
-
-
-def parlour_here(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
-    """The command line in this process, which spares the start of another; not for `serve`."""
-    words = ["parlour", *map(str, arguments)]
-    output, errors = io.StringIO(), io.StringIO()
-    with (
-        redirect_stdout(output),
-        redirect_stderr(errors),
-        patch.object(sys, "argv", words),
-        patch.dict(os.environ, environment or {}),
-        ThreadPoolExecutor(1) as thread,  # a test may have an event loop, and so has the command
-    ):
-        status = thread.submit(_exit_status).result(30)
-    return Finished(words, status, output.getvalue(), errors.getvalue())
-
-
-def _exit_status() -> int:
-    try:
-        main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def refusal(*arguments: object, environment: Mapping[str, str] | None = None) -> str:
-    """The one sentence of a command that must fail, and fail well."""
-    run = parlour if arguments[0] == "serve" else parlour_here
-    finished = run(*arguments, environment=environment)
-    assert finished.returncode == 1, finished
-    assert finished.stdout == ""
-    lines = [line for line in finished.stderr.splitlines() if " INFO " not in line]
-    assert len(lines) == 1, finished.stderr
-    assert lines[0].startswith("parlour: ")
-    return lines[0]
-
-
-def _environment(additions: Mapping[str, str] | None) -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
-    return {**own, **(additions or {})}
 
 
 def processes_below(folder: Path) -> list[psutil.Process]:
@@ -125,7 +71,7 @@ class Host:
     def begin(self) -> None:
         with self._output.open("wb") as output, self._log.open("ab") as log:
             command = [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
-            environment = _environment(self._environment)
+            environment = clean_environment(self._environment)
             self._process = subprocess.Popen(
                 command, env=environment, stdout=output, stderr=log, start_new_session=True
             )

@@ -3,7 +3,8 @@
 import asyncio
 
 from .chat import Chat
-from .harness import Host, parlour_here
+from .commands import parlour_here
+from .harness import Host
 
 
 async def refused(chat: Chat) -> tuple[str, int | None]:

@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from .harness import Host, error_code, parlour, parlour_here, refusal
+from .commands import parlour, parlour_here, refusal
+from .harness import Host, error_code
 
 KEY = re.compile(r"parlour_[A-Za-z0-9_-]{43}\n")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .harness import parlour_here, refusal
+from .commands import parlour_here, refusal
 
 
 @pytest.mark.parametrize(

@@ -134,12 +134,3 @@ def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost, tm
     host.kill()
 
     eventually(lambda: all(gone(plugin) for plugin in plugins), "the plugins are gone", 5)
-
-
-def test_a_host_with_a_hanging_plugin_still_ends_in_time(make_host: MakeHost, tmp_path: Path) -> None:
-    host = make_host(PUPPET_PLUGIN).start()
-    blocked = tmp_path / "blocked"
-    host.send(host.agent(PUPPET), f"block {blocked}")
-    eventually(blocked.exists, "the plugin's event loop hangs")
-
-    host.stop(seconds=10)

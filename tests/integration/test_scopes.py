@@ -2,7 +2,8 @@
 
 import pytest
 
-from .harness import Host, error_code, message, parlour_here
+from .commands import parlour_here
+from .harness import Host, error_code, message
 
 SCOPES = ("admin", "operator", "viewer", "chat")
 EVERYONE = frozenset(SCOPES)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .harness import Host, parlour_here, refusal, texts
+from .commands import parlour_here, refusal
+from .harness import Host, texts
 
 
 def serve(data: Path, port: int = 0) -> str:

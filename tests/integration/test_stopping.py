@@ -1,5 +1,6 @@
 """Ending a Host: in time, leaving nothing, and owing nobody an answer."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ import pytest
 
 from .conftest import MakeHost
 from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually, processes_below
+from .plugins import write_plugin
 
 
 def test_an_idle_host_ends_on_sigterm_and_leaves_no_process(make_host: MakeHost) -> None:
@@ -16,13 +18,28 @@ def test_an_idle_host_ends_on_sigterm_and_leaves_no_process(make_host: MakeHost)
     host.stop(seconds=10)
 
 
+HANG = """
+import pathlib
+import time
+
+
+class results:
+    @staticmethod
+    def completed(answer):
+        pathlib.Path({path!r}).touch()
+        time.sleep(600)
+"""
+
+
 @dataclass
 class CutOff:
-    """A Host that was stopped while two runs were active, and started again."""
+    """A Host that was stopped while two runs were active and a third hung its plugin, and started again."""
 
     host: Host
     silent: Json
     speaking: Json
+    seconds: float
+    """How long it took to end."""
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +48,8 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
     host = Host(folder)
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
+    blocked = folder / "blocked"
+    host.install(write_plugin(folder / "hanging", "hanging", prelude=HANG.format(path=str(blocked))))
     host.start()
     puppet = host.agent(PUPPET)
     echo = host.agent(ECHO, config={"hold_ms": 600_000, "remember": True})
@@ -39,14 +58,22 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
     speaking = {"agent_id": echo, "text": "hello there", "event_id": "speaking"}
     host.send(**silent)
     host.send(**speaking)
+    host.send(host.agent("plugin:test/hanging/default", restart_policy="never"), "hang")
+    eventually(blocked.exists, "a plugin's event loop hangs")
     eventually(begun.exists, "the silent runner was called")
     run_id = host.active_run(echo)
     eventually(lambda: host.items(f"/runs/{run_id}/events"), "the other run began to speak")
 
-    host.stop(seconds=10)
+    begun_to_stop = time.monotonic()
+    host.stop(seconds=20)
+    seconds = time.monotonic() - begun_to_stop
     host.start()
-    yield CutOff(host, silent, speaking)
+    yield CutOff(host, silent, speaking, seconds)
     host.close()
+
+
+def test_a_host_with_active_runs_and_a_hanging_plugin_ends_within_ten_seconds(cut_off: CutOff) -> None:
+    assert cut_off.seconds < 10
 
 
 def test_a_run_cut_off_before_it_did_anything_is_answered_after_the_next_start(cut_off: CutOff) -> None:

@@ -19,6 +19,7 @@ from .http.auth import Authenticator
 from .http.chat import endpoints as chat
 from .http.conversations import endpoints as conversations
 from .http.events import endpoints as events
+from .http.events.door import EventDoor, EventInjection, Results
 from .http.health import endpoints as health
 from .http.paging import Pages
 from .http.runners import endpoints as runners
@@ -136,9 +137,11 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
         supervisor = host.runtime.supervisors().get(plugin_id)
         return supervisor.status if supervisor else "stopped"
 
-    injection = events.EventInjection(core.gateway, core.agents, core.routes, ids, clock)
+    door = EventDoor(
+        EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
+    )
     domains = [
-        events.router(injection, events.Results(journal, core.outcomes), pages),  # the busiest first
+        events.router(door, pages),
         chat.router(
             journal,
             core.agents,
@@ -157,5 +160,5 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
         conversations.router(journal, pages),
     ]
     return application.build(
-        VERSION, authenticator, health.router(lambda: host.waiting_for), domains, settings.http.body_bytes
+        VERSION, authenticator, health.router(lambda: host.waiting_for), domains, door, settings.http.body_bytes
     )

@@ -1,7 +1,5 @@
 """A run session with state scopes, on a journal in memory."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from parlour.core.access.grants import Grant
@@ -28,8 +26,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def journal() -> Iterator[MemoryJournal]:
-    yield MemoryJournal()
+def journal() -> MemoryJournal:
+    return MemoryJournal()
 
 
 @pytest.fixture

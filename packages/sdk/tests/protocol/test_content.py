@@ -42,7 +42,7 @@ def test_an_element_of_no_known_type_is_refused(data: Any) -> None:
         ELEMENT.validate_python(data)
 
 
-@pytest.mark.parametrize("chosen", product([False, True], repeat=3))
+@pytest.mark.parametrize("chosen", list(product([False, True], repeat=3)))
 def test_media_has_exactly_one_source(chosen: tuple[bool, ...]) -> None:
     given = {name: value for (name, value), is_in in zip(SOURCES.items(), chosen, strict=True) if is_in}
     if sum(chosen) == 1:

@@ -6,6 +6,8 @@ from fastapi import APIRouter, FastAPI
 
 from . import errors
 from .auth import Authenticator
+from .events.door import EventDoor
+from .events.fast_lane import FastLane
 from .limits import BodyLimit
 
 
@@ -14,6 +16,7 @@ def build(
     authenticator: Authenticator,
     health: APIRouter,
     domains: list[APIRouter],
+    events: EventDoor,
     body_bytes: int,
 ) -> Callable[..., object]:
     app = FastAPI(
@@ -29,4 +32,4 @@ def build(
     for domain in domains:
         app.include_router(domain, prefix="/api/v1")
     app.add_middleware(BodyLimit, limit=body_bytes)
-    return app
+    return FastLane(app, events, authenticator, body_bytes)

@@ -51,16 +51,20 @@ class Authenticator:
             )
         return Principal(key.key_id, key.name, key.scope)
 
-
-def requires(*needs: Need) -> Callable[[HTTPConnection], Awaitable[Principal]]:
-    """A dependency: the principal, whose scope allows at least one of these."""
-
-    async def check(connection: HTTPConnection) -> Principal:
-        authenticator: Authenticator = connection.app.state.authenticator
-        principal = await authenticator.principal(connection)
+    async def admit(self, connection: HTTPConnection, *needs: Need) -> Principal:
+        """The principal, whose scope allows at least one of these."""
+        principal = await self.principal(connection)
         if not any(principal.may(need) for need in needs):
             raise Problem(403, "forbidden", f"a key with scope '{principal.scope}' may not do this")
         return principal
+
+
+def requires(*needs: Need) -> Callable[[HTTPConnection], Awaitable[Principal]]:
+    """A dependency: the principal, if it may do this."""
+
+    async def check(connection: HTTPConnection) -> Principal:
+        authenticator: Authenticator = connection.app.state.authenticator
+        return await authenticator.admit(connection, *needs)
 
     return check
 

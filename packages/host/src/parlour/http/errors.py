@@ -1,11 +1,13 @@
 """Every error leaves as `{"error": {"code", "message", "details"}}` with a sentence a person can act on."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from parlour.core.cursors import InvalidCursor
@@ -34,43 +36,49 @@ def answer(status: int, code: str, message: str, details: Any = None) -> JSONRes
     return JSONResponse({"error": {"code": code, "message": message, "details": details}}, status)
 
 
+def answer_for(error: Exception) -> JSONResponse:
+    match error:
+        case Problem():
+            return answer(error.status, error.code, error.message, error.details)
+        case RequestValidationError() | ValidationError():
+            return _invalid(error.errors())
+        case InvalidCursor():
+            return answer(400, error.code, str(error))
+        case Closed():
+            return answer(503, error.code, str(error))
+        case StorageFailed():
+            return answer(507 if error.code == "storage_full" else 503, error.code, error.message)
+        case HTTPException():
+            return _plain(error)
+        case _:
+            return answer(500, "runtime_error", "the Host failed to answer this; its log says why")
+
+
+def _invalid(errors: Sequence[Any]) -> JSONResponse:
+    """Names the fields; never repeats a value, which may be a secret."""
+    fields = [
+        {"field": ".".join(str(part) for part in each["loc"] if part != "body") or "body", "message": each["msg"]}
+        for each in errors
+    ]
+    first = fields[0]
+    return answer(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+
+
+def _plain(error: HTTPException) -> JSONResponse:
+    if error.status_code == 404:
+        return answer(404, "not_found", "there is nothing at this path; the interface lives under /api/v1")
+    code = "method_not_allowed" if error.status_code == 405 else "invalid_argument"
+    return answer(error.status_code, code, str(error.detail))
+
+
 def install(app: FastAPI) -> None:
-    @app.exception_handler(Problem)
-    async def problem(request: Request, error: Problem) -> Response:
-        return answer(error.status, error.code, error.message, error.details)
+    async def handle(request: Request, error: Exception) -> Response:
+        return answer_for(error)
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        """Names the fields; never repeats a value, which may be a secret."""
-        fields = [
-            {"field": ".".join(str(part) for part in each["loc"] if part != "body") or "body", "message": each["msg"]}
-            for each in error.errors()
-        ]
-        first = fields[0]
-        return answer(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
-
-    @app.exception_handler(InvalidCursor)
-    async def cursor(request: Request, error: InvalidCursor) -> Response:
-        return answer(400, error.code, str(error))
-
-    @app.exception_handler(Closed)
-    async def closed(request: Request, error: Closed) -> Response:
-        return answer(503, error.code, str(error))
-
-    @app.exception_handler(StorageFailed)
-    async def storage(request: Request, error: StorageFailed) -> Response:
-        status = 507 if error.code == "storage_full" else 503
-        return answer(status, error.code, error.message)
-
-    @app.exception_handler(HTTPException)
-    async def plain(request: Request, error: HTTPException) -> Response:
-        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "invalid_argument")
-        message = str(error.detail)
-        if error.status_code == 404:
-            message = "there is nothing at this path; the interface lives under /api/v1"
-        return answer(error.status_code, code, message)
-
-    @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> Response:
         logger.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-        return answer(500, "runtime_error", "the Host failed to answer this; its log says why")
+        return answer_for(error)
+
+    for kind in (Problem, RequestValidationError, InvalidCursor, Closed, StorageFailed, HTTPException):
+        app.add_exception_handler(kind, handle)
+    app.add_exception_handler(Exception, unexpected)

@@ -1,4 +1,4 @@
-"""The gate, for every action of the table: who is let in, and what a refusal leaves behind. New actions join by themselves."""
+"""The gate, for every action of the table (new ones join by themselves): who is let in, what a refusal leaves."""
 
 import asyncio
 from typing import Any

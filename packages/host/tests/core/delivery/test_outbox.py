@@ -1,6 +1,7 @@
 """Sending: in order per target, patiently, within bounds, and with an honest end."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -74,7 +75,7 @@ async def test_without_a_retry_after_the_pauses_grow() -> None:
     post.surface.prepared.extend(SendRefused("busy") for _ in range(3))
     await post.post("a")
     await post.done()
-    pauses = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in pairwise(times)]
     assert pauses == sorted(pauses)
     assert pauses == pytest.approx([1, 4, 16], abs=0.01)
 

@@ -1,4 +1,4 @@
-"""No answer to a send: it is asked for, sent under the same key, or marked as possibly repeated; never an action twice."""
+"""No answer to a send: asked for, sent under the same key, or marked as possibly repeated; never an action twice."""
 
 import pytest
 

@@ -58,7 +58,7 @@ def end(status: Status) -> Unit:
     return Unit("end", (ledger.end_run("run", status, "because", "a sentence", {"prompt_tokens": 1}, 7, 2000),))
 
 
-@pytest.mark.parametrize(("source", "target"), product(STATUSES, STATUSES), ids=lambda status: status)
+@pytest.mark.parametrize(("source", "target"), list(product(STATUSES, STATUSES)), ids=lambda status: status)
 async def test_a_transition_happens_exactly_if_the_table_has_it(source: str, target: Status) -> None:
     journal = await opened(source)
     before = await row(journal)

@@ -1,7 +1,6 @@
 """Conversations: opaque ids, made by the Host, one per chat, thread and (for web chat and API) agent and person."""
 
 from collections import OrderedDict
-from dataclasses import asdict
 
 from parlour.core.events.envelope import ConversationKey
 from parlour.core.journal import GuardFailed, Insert, Journal, Select, Unit, where
@@ -18,13 +17,25 @@ def create(conversation_id: str, key: ConversationKey, now: int) -> Insert:
         CONVERSATIONS,
         {
             "conversation_id": conversation_id,
-            **asdict(key),
+            **_columns(key),
             "generation": 0,
             "transcript_seq": 0,
             "created_at": now,
             "updated_at": now,
         },
     )
+
+
+def _columns(key: ConversationKey) -> dict[str, str]:
+    return {
+        "workspace_id": key.workspace_id,
+        "source": key.source,
+        "bot_id": key.bot_id,
+        "chat": key.chat,
+        "thread_id": key.thread_id,
+        "agent_id": key.agent_id,
+        "principal": key.principal,
+    }
 
 
 class Conversations:
@@ -40,7 +51,7 @@ class Conversations:
             return self._recent[key]
         query = Select(
             CONVERSATIONS,
-            where(**asdict(key)),
+            where(**_columns(key)),
             columns=("conversation_id",),
             order=("generation",),
             direction="descending",

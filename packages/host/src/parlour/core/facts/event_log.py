@@ -1,7 +1,5 @@
 """The event log: facts only, immutable, numbered in commit order."""
 
-from dataclasses import asdict
-
 from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
 from parlour.core.journal import Insert, Journal, Ref, Row, Select, where
@@ -41,7 +39,7 @@ def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert
                     "actor_data": event.actor.data,
                     "subject_data": event.subject.data,
                     "metadata": event.metadata,
-                    "context": asdict(event.context),
+                    "context": _context(event.context),
                 }
             ),
             "event_time": event.event_time,
@@ -49,6 +47,10 @@ def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert
         },
         returning=("seq",),
     )
+
+
+def _context(context: EventContext) -> dict[str, str]:
+    return {"id": context.id, "parent_id": context.parent_id, "origin": context.origin}
 
 
 def restore(row: Row) -> RecordedEvent:

@@ -1,6 +1,6 @@
 """An event as it is injected."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -41,3 +41,10 @@ class EventBody(BaseModel):
     subject: SubjectBody | None = None
     input: AgentInput = AgentInput()
     data: dict[str, Any] = {}
+
+
+class EventQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    wait: Literal["result"] | None = Field(default=None, description="Answer when the event is settled")
+    timeout: float = Field(default=60, gt=0, le=600, description="Seconds to wait")

@@ -1,0 +1,126 @@
+"""An API call as an event: injected, and if the caller waits, what became of it."""
+
+import asyncio
+from typing import Any
+
+from fastapi import Response
+from pydantic_core import to_json
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.events.gateway import Accepted, Gateway
+from parlour.core.facts.inbox import Inbox, Settled
+from parlour.core.facts.ledger import Ledger
+from parlour.core.facts.outgoing import OutgoingRows
+from parlour.core.journal import Journal
+from parlour.core.ports import Clock, Ids
+from parlour.core.routing.routes import RouteBook
+from parlour.core.runs.outcomes import Outcomes
+
+from .. import views
+from ..auth import Principal
+from ..errors import Problem, not_found
+from .schemas import EventBody, EventQuery
+
+
+class EventInjection:
+    """`agent_id` goes straight to that agent and answers only here; `bot_id` takes that bot's routes."""
+
+    def __init__(self, gateway: Gateway, agents: AgentBook, routes: RouteBook, ids: Ids, clock: Clock) -> None:
+        self._gateway = gateway
+        self._agents = agents
+        self._routes = routes
+        self._ids = ids
+        self._clock = clock
+
+    async def inject(self, body: EventBody, principal: Principal) -> Accepted:
+        if (body.agent_id is None) == (body.bot_id is None):
+            raise Problem(422, "invalid_argument", "name either agent_id or bot_id, so that somebody can answer")
+        if body.agent_id is not None and self._agents.get(body.agent_id) is None:
+            raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
+        if body.bot_id is not None and not self._routes.of(body.bot_id):
+            raise not_found(f"bot '{body.bot_id}'", "GET /api/v1/bots lists them")
+        event_id = body.event_id or self._ids.new()
+        actor, subject = body.actor, body.subject
+        return await self._gateway.ingest(
+            EventEnvelope(
+                event_id=event_id,
+                event_type=body.event_type,
+                source="api",
+                # an event that names no chat is a conversation of its own
+                chat=body.conversation_id or f"event:{event_id}",
+                context=EventContext(self._ids.new(), origin="api"),
+                surface="api",
+                bot_id=body.bot_id or "",
+                thread_id=body.thread_id or "",
+                agent_id=body.agent_id or "",
+                principal=principal.owner,
+                event_time=self._clock.now(),
+                actor=Party(actor.actor_type, actor.actor_id, actor.actor_name, actor.metadata)
+                if actor
+                else Party("api_key", principal.key_id, principal.name),
+                subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
+                input=body.input.model_dump(mode="json", exclude_none=True),
+                data=body.data,
+            )
+        )
+
+
+class Results:
+    """What became of an event, now or when it is settled."""
+
+    def __init__(self, journal: Journal, outcomes: Outcomes) -> None:
+        self._inbox = Inbox(journal)
+        self._ledger = Ledger(journal)
+        self._rows = OutgoingRows(journal)
+        self._outcomes = outcomes
+
+    async def wait(self, accepted: Accepted, timeout: float) -> dict[str, Any]:
+        expected = self._outcomes.expect(accepted.seq)
+        try:
+            # a known event may be settled already; a new one can't be, its lane has not had its turn yet
+            settled = await self._inbox.outcome(accepted.seq) if accepted.duplicate else None
+            if settled is None:
+                async with asyncio.timeout(timeout):
+                    settled = await expected
+        except TimeoutError:
+            run_id = await self._inbox.working_run(accepted.seq)
+            details = {"event_id": accepted.event_id, "run_id": run_id or None}
+            message = f"no result within {timeout:g} s; the run goes on, ask again with the same event_id"
+            raise Problem(504, "timeout", message, details) from None
+        finally:
+            expected.cancel()
+        return await self._view(accepted, settled)
+
+    async def _view(self, accepted: Accepted, settled: Settled) -> dict[str, Any]:
+        run = await self._ledger.run(settled.run_id) if settled.run_id else None
+        rows = await self._rows.of_run(settled.run_id) if settled.run_id else []
+        return {
+            "event_id": accepted.event_id,
+            "conversation_id": accepted.conversation_id,
+            "outcome": settled.outcome,
+            "reason": settled.reason or None,
+            "run": views.run(run) if run else None,
+            "messages": [row.message for row in rows],
+        }
+
+
+class EventDoor:
+    """Injects, and answers at once or when the event is settled."""
+
+    def __init__(self, injection: EventInjection, results: Results) -> None:
+        self._injection = injection
+        self._results = results
+
+    async def answer(self, body: EventBody, principal: Principal, query: EventQuery) -> Response:
+        accepted = await self._injection.inject(body, principal)
+        if query.wait is None:
+            told = {
+                "event_id": accepted.event_id,
+                "seq": accepted.seq,
+                "duplicate": accepted.duplicate,
+                "conversation_id": accepted.conversation_id,
+            }
+            return Response(to_json(told), 202, media_type="application/json")
+        result = await self._results.wait(accepted, query.timeout)
+        return Response(to_json(result), 200, media_type="application/json")

@@ -1,0 +1,41 @@
+"""The composition root: what is built is whole, and it loads what was configured before."""
+
+from parlour import actions
+from parlour.app import VERSION, Ports, build_core
+from parlour.core.access.table import ACTIONS
+from parlour.core.agents.agent import Agent
+from parlour.core.identity import SystemClock, SystemIds
+from parlour.core.ports import ResultStream
+from parlour.core.routing.routes import Route
+from parlour.core.runs.steering import Steering
+from parlour.testing import MemoryDatabase, MemoryJournal
+
+
+class NoPlugins:
+    def run_agent(self, plugin_id: str, request: dict[str, object]) -> ResultStream:
+        raise AssertionError("nothing is to be run here")
+
+
+def ports(database: MemoryDatabase) -> Ports:
+    return Ports(MemoryJournal(database), NoPlugins(), SystemClock(), SystemIds())
+
+
+async def test_every_action_of_the_table_has_its_handler() -> None:
+    core = build_core(ports(MemoryDatabase()))
+    assert core.gate is not None
+    journal = MemoryJournal()
+    steering = Steering(journal, core.sessions, None, SystemIds(), SystemClock())  # type: ignore[arg-type]
+    assert set(actions.handlers(journal, steering, SystemClock(), VERSION)) == set(ACTIONS)
+
+
+async def test_a_second_core_on_the_same_database_knows_agents_and_routes() -> None:
+    database = MemoryDatabase()
+    first = build_core(ports(database))
+    await first.agents.add(Agent("a", "Ann", "plugin:acme/puppet/default"))
+    await first.routes.replace("bot", [Route("*", "agent", {"agent_id": "a"})])
+    second = build_core(ports(database))
+    assert second.agents.all() == []
+    await second.load()
+    await second.take_up()
+    assert second.agents.all() == first.agents.all()
+    assert second.routes.of("bot") == first.routes.of("bot")

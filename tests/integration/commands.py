@@ -1,0 +1,62 @@
+"""The command line: in a process of its own, or in this one to spare its start."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+from parlour.cli.main import main
+
+PARLOUR = Path(sys.executable).with_name("parlour")
+Finished = subprocess.CompletedProcess[str]
+
+
+def parlour(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
+    """The command line in a process of its own, run to its end."""
+    command = [str(PARLOUR), *map(str, arguments)]
+    return subprocess.run(command, env=clean_environment(environment), capture_output=True, text=True, timeout=30)
+
+
+def parlour_here(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
+    """The command line in this process, which spares the start of another; not for `serve`."""
+    words = ["parlour", *map(str, arguments)]
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        redirect_stdout(output),
+        redirect_stderr(errors),
+        patch.object(sys, "argv", words),
+        patch.dict(os.environ, environment or {}),
+        ThreadPoolExecutor(1) as thread,  # a test may have an event loop, and so has the command
+    ):
+        status = thread.submit(_exit_status).result(30)
+    return Finished(words, status, output.getvalue(), errors.getvalue())
+
+
+def _exit_status() -> int:
+    try:
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def refusal(*arguments: object, environment: Mapping[str, str] | None = None) -> str:
+    """The one sentence of a command that must fail, and fail well."""
+    run = parlour if arguments[0] == "serve" else parlour_here
+    finished = run(*arguments, environment=environment)
+    assert finished.returncode == 1, finished
+    assert finished.stdout == ""
+    lines = [line for line in finished.stderr.splitlines() if " INFO " not in line]
+    assert len(lines) == 1, finished.stderr
+    assert lines[0].startswith("parlour: ")
+    return lines[0]
+
+
+def clean_environment(additions: Mapping[str, str] | None) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+    return {**own, **(additions or {})}
