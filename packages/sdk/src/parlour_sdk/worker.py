@@ -83,7 +83,9 @@ class PluginService:
                 yield _envelope(ctx.run_id, sequence, result)
         except AgentAPIException as error:
             logger.warning("run %s failed: %s", ctx.run_id, error)
-            yield _envelope(ctx.run_id, sequence + 1, results.failed(error.code, error.error.message))
+            yield _envelope(
+                ctx.run_id, sequence + 1, results.failed(error.code, error.error.message, error.error.retryable)
+            )
         except Exception as error:
             logger.exception("run %s failed in the runner's code", ctx.run_id)
             sentence = f"the agent's code failed with {type(error).__name__}; its plugin's log says where"

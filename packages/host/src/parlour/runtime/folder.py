@@ -46,7 +46,7 @@ class PluginFolder:
         staging = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
         try:
             fresh, old = staging / "new", staging / "old"
-            shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("__pycache__", ".git", ".venv"))
+            shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("__pycache__", ".git", ".venv", "tests"))
             if target.exists():
                 os.rename(target, old)
             try:

@@ -55,7 +55,8 @@ async def row(journal: MemoryJournal) -> Row:
 
 
 def end(status: Status) -> Unit:
-    return Unit("end", (ledger.end_run("run", status, "because", "a sentence", {"prompt_tokens": 1}, 7, 2000),))
+    end = ledger.RunEnd(status, "because", "a sentence", {"prompt_tokens": 1}, cancel_requested_at=7)
+    return Unit("end", (ledger.end_run("run", end, 2000),))
 
 
 @pytest.mark.parametrize(("source", "target"), list(product(STATUSES, STATUSES)), ids=lambda status: status)

@@ -15,9 +15,13 @@ from parlour.core.ports import Clock, Ids
 from parlour.core.runs.session import RunSession, Sessions
 from parlour_sdk.protocol.run_api import RunCall
 
+from .rate import Rate
 from .table import ACTIONS, Action
 
 logger = logging.getLogger(__name__)
+
+DENIALS_PER_SECOND = 100
+"""Per plugin, recorded; what is refused beyond that can't fill the log."""
 
 Handler = Callable[[RunSession, Any], Awaitable[BaseModel]]
 
@@ -42,6 +46,7 @@ class Gate:
         self._journal = journal
         self._clock = clock
         self._ids = ids
+        self._denials: dict[str, Rate] = {}
 
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
         """`plugin_id` is what the runtime knows of the connection, never a field of the call."""
@@ -58,6 +63,8 @@ class Gate:
         try:
             session = _check(session, plugin_id, action, request)
         except Refused as refusal:
+            if not self._denials.setdefault(plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND)).take():
+                raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
             await self._record_denial(plugin_id, name, request.run_id, refusal)
             raise
         if not session.rate.take():

@@ -32,13 +32,20 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 
 def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
     defaults = {item.name: item.default for item in form if item.default is not None and not item.display}
-    return {**defaults, **config}
+    return {**defaults, **{name: value for name, value in config.items() if value is not None}}
 
 
 def problems(form: list[FormItem], config: dict[str, Any]) -> list[Problem]:
     items = {item.name: item for item in form if not item.display}
     unknown = [(name, f"unknown; this runner takes {_names(items)}") for name in config if name not in items]
-    return unknown + [problem for item in items.values() for problem in _check(item, config.get(item.name))]
+    return unknown + [
+        problem for item in items.values() if _shown(item, config) for problem in _check(item, config.get(item.name))
+    ]
+
+
+def _shown(item: FormItem, config: dict[str, Any]) -> bool:
+    """An item that its form does not show is not asked for."""
+    return all(config.get(name) == value for name, value in (item.show_if or {}).items())
 
 
 def _names(items: dict[str, FormItem]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts.outgoing import Kind, Outgoing, State
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock, Ids
 
 from .feed import Feed
@@ -68,3 +69,12 @@ class Delivery:
         for row in rows:
             if row.state == "sending":
                 self._outbox.release(row.target)
+
+    async def deliver(self, journal: Journal, unit: Unit, rows: list[Outgoing]) -> None:
+        """Commits a unit that holds these rows, then shows or sends them."""
+        try:
+            await journal.commit(unit)
+        except (GuardFailed, StorageFailed):
+            self.abandoned(rows)
+            raise
+        self.committed(rows)

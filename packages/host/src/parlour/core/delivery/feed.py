@@ -74,7 +74,7 @@ class Subscription:
     def put(self, frame: Frame) -> None:
         if self.overrun:
             return
-        size = len(frame.get("content", ""))
+        size = len(frame.get("content") or (frame.get("message") and str(frame["message"])) or "")
         last = self._frames[-1] if self._frames else None
         if last and frame["type"] == "delta" == last["type"] and frame["run_id"] == last["run_id"]:
             self._frames[-1] = {**last, "content": last["content"] + frame["content"], "seq": frame["seq"]}

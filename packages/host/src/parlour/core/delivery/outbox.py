@@ -50,19 +50,16 @@ class Outbox:
             del self._waiting[target]
 
     def offer(self, row: Outgoing) -> None:
-        waiting = self._waiting.setdefault(row.target, deque())
-        if any(row.outbox_id == each.outbox_id for each in waiting):
-            return
-        waiting.append(row)
+        self._waiting.setdefault(row.target, deque()).append(row)
         if row.target not in self._drains:
             self._drains[row.target] = asyncio.create_task(self._drain(row.target))
 
     async def recover(self) -> None:
         """After a restart: what waited goes on waiting, what was being sent is uncertain."""
+        known = {row.outbox_id for waiting in self._waiting.values() for row in waiting}
         for row in await self._rows.unfinished():
-            if not self.sends(row.surface):
-                continue
-            self.offer(_taken_up(row))
+            if self.sends(row.surface) and row.outbox_id not in known:
+                self.offer(_taken_up(row))
 
     async def close(self) -> None:
         drains = list(self._drains.values())

@@ -1,7 +1,8 @@
 """What is owed: one row per event that still needs work, and none after it.
 
 States: `owed` waits for its turn; `running` is being answered by `run_id`; `claimed` waits in that run's steering
-queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id.
+queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id. `transcribed` is the number
+of the event's transcript item, which is written once; zero until then.
 """
 
 from dataclasses import dataclass
@@ -33,18 +34,20 @@ def owe(event_seq: int | Ref, lane: str) -> Insert:
     return Insert(INBOX, values)
 
 
-def begin(event_seq: int, run_id: str) -> Update:
+def begin(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
     """The attempt counts before the plugin is called, so that an event that kills its Host can't loop."""
     return Update(
         INBOX,
-        {"state": "running", "run_id": run_id, "attempts": Increment(), "transcribed": 1},
+        {"state": "running", "run_id": run_id, "attempts": Increment(), "transcribed": transcribed},
         where(event_seq=event_seq, state="owed"),
     )
 
 
-def claim(event_seq: int, run_id: str) -> Update:
+def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
     return Update(
-        INBOX, {"state": "claimed", "run_id": run_id, "transcribed": 1}, where(event_seq=event_seq, state="owed")
+        INBOX,
+        {"state": "claimed", "run_id": run_id, "transcribed": transcribed},
+        where(event_seq=event_seq, state="owed"),
     )
 
 

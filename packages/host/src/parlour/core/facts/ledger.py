@@ -1,6 +1,6 @@
 """The ledger of runs: what each did, in order, and how it ended. Only the transitions of the control plane exist."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from parlour.core.encoding import dumps
@@ -40,6 +40,17 @@ class NewRun:
     snapshot: str
     deadline_at: int
     now: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    status: Status
+    reason: str = ""
+    error: str = ""
+    usage: dict[str, Any] = field(default_factory=dict)
+    cancel_requested_at: int = 0
+    shown: bool = False
+    effects: bool = False
 
 
 def open_run(run: NewRun) -> Insert:
@@ -89,17 +100,17 @@ def touch(run_id: str, now: int, *, shown: bool = False, effects: bool = False) 
     return Update(RUNS, values, where(run_id=run_id, status="running"))
 
 
-def end_run(
-    run_id: str, status: Status, reason: str, error: str, usage: dict[str, Any], cancel_requested_at: int, now: int
-) -> Update:
+def end_run(run_id: str, end: RunEnd, now: int) -> Update:
     """Fails its guard when the run is not in a state that may end so."""
-    sources = tuple(source for source, targets in TRANSITIONS.items() if status in targets)
+    sources = tuple(source for source, targets in TRANSITIONS.items() if end.status in targets)
     values: dict[str, Any] = {
-        "status": status,
-        "status_reason": reason,
-        "error": error,
-        "usage": dumps(usage),
-        "cancel_requested_at": cancel_requested_at,
+        "status": end.status,
+        "status_reason": end.reason,
+        "error": end.error,
+        "usage": dumps(end.usage),
+        "cancel_requested_at": end.cancel_requested_at,
+        "shown": int(end.shown),
+        "effects": int(end.effects),
         "finished_at": now,
         "updated_at": now,
     }

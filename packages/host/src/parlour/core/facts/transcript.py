@@ -11,8 +11,8 @@ from .tables import CONVERSATIONS, TRANSCRIPT
 ITEM_BYTES = 64 * 1024
 
 
-def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: int) -> int:
-    """Once per event: the inbox row's `transcribed` keeps that promise. Returns which statement returns its number."""
+def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: int) -> Ref:
+    """Once per event: the inbox row's `transcribed` keeps that promise. Returns where the unit finds its number."""
     envelope = event.envelope
     return _add(
         draft,
@@ -42,7 +42,7 @@ def add_reply_item(
     message: dict[str, Any],
     text: str,
     now: int,
-) -> int:
+) -> Ref:
     content = message.get("content")
     return _add(
         draft,
@@ -63,23 +63,23 @@ def add_reply_item(
     )
 
 
-def _add(draft: Draft, conversation_id: str, values: dict[str, str | int], now: int) -> int:
+def _add(draft: Draft, conversation_id: str, values: dict[str, str | int], now: int) -> Ref:
     number = Update(
         CONVERSATIONS,
         {"transcript_seq": Increment(), "updated_at": now},
         where(conversation_id=conversation_id),
         returning=("transcript_seq",),
     )
-    position = draft.add(number)
+    numbered = Ref(draft.add(number), "transcript_seq")
     row: dict[str, str | int | bytes | Ref] = {
         **values,
         "conversation_id": conversation_id,
-        "seq": Ref(position, "transcript_seq"),
+        "seq": numbered,
         "artifact_refs": "[]",
         "created_at": now,
     }
     draft.add(Insert(TRANSCRIPT, row))
-    return position
+    return numbered
 
 
 def _bounded(text: str) -> str:

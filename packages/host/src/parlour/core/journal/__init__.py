@@ -2,7 +2,7 @@
 
 from .draft import Draft
 from .errors import GuardFailed, StorageFailed
-from .port import Journal, Receipt
+from .port import Journal, Receipt, resolved
 from .query import Select
 from .schema import Column, Table
 from .statements import (
@@ -55,6 +55,7 @@ __all__ = [
     "below",
     "one_of",
     "other_than",
+    "resolved",
     "starting",
     "where",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .query import Select
-from .statements import Row, Unit
+from .statements import Ref, Row, Unit
 
 Receipt = Sequence[list[Row]]
 """For each statement of the unit, the rows it returned (empty where it asked for none)."""
@@ -21,3 +21,8 @@ class Journal(Protocol):
     async def read(self, query: Select) -> list[Row]:
         """Sees at least everything whose commit has returned."""
         ...
+
+
+def resolved(receipt: Receipt, value: int | Ref) -> int:
+    """A number that was known, or that the unit found out."""
+    return value if isinstance(value, int) else int(receipt[value.statement][0][value.column])

@@ -60,11 +60,6 @@ class Dispatcher:
         settled = self._endings.settle(draft, entry.event, outcome, reason, entry.parent_run_id)
         rows = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
-            rows.append(self._endings.tell(draft, entry.event, entry.parent_run_id, notice))
-        try:
-            await self._journal.commit(draft.unit())
-        except Exception:
-            self._delivery.abandoned(rows)
-            raise
-        self._delivery.committed(rows)
+            rows.append(self._endings.refuse(draft, entry, notice))
+        await self._delivery.deliver(self._journal, draft.unit(), rows)
         self._outcomes.settled([settled])

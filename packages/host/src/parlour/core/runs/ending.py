@@ -9,6 +9,7 @@ from parlour.core.delivery.notices import sentence
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import inbox, ledger, outgoing, transcript
 from parlour.core.facts.inbox import Settled
+from parlour.core.facts.ledger import RunEnd
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
 from parlour.core.ports import Clock, Ids
@@ -31,6 +32,8 @@ class EndingRun:
     claimed: tuple[Entry, ...] = ()
     injected: tuple[Entry, ...] = ()
     cancel_requested_at: int = 0
+    streaming: bool = True
+    """A message may be shown in part."""
 
 
 @dataclass(slots=True)
@@ -50,13 +53,14 @@ class Endings:
         self._clock = clock
 
     def draft(self, draft: Draft, run: EndingRun, ending: Ending) -> Aftermath:
+        """Replaces the draft's first statement, the guard that the run is still running, by its end."""
         now = self._clock.now()
-        draft.add(
-            ledger.end_run(
-                run.run_id, ending.status, ending.code, ending.error, ending.usage, run.cancel_requested_at, now
-            ),
-            outgoing.break_streams(run.run_id, ending.code or ending.status, now),
+        end = RunEnd(
+            ending.status, ending.code, ending.error, ending.usage, run.cancel_requested_at, run.shown, run.effects
         )
+        draft.replace(0, ledger.end_run(run.run_id, end, now))
+        if run.streaming:
+            draft.add(outgoing.break_streams(run.run_id, ending.code or ending.status, now))
         self._note_dropped(draft, run, ending, now)
         aftermath = Aftermath(owed_again=list(run.claimed))
         if ending.status in ("completed", "cancelled"):
@@ -80,9 +84,16 @@ class Endings:
         draft.add(outgoing.put(row))
         return row
 
+    def refuse(self, draft: Draft, entry: Entry, code: str) -> Outgoing:
+        """The word to the sender of an event that gets no run; what was said comes first in the transcript."""
+        if not entry.transcribed:
+            transcript.add_user_item(draft, self._ids.new(), entry.event, self._clock.now())
+        return self.tell(draft, entry.event, entry.parent_run_id, code)
+
     def _settle_all(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
         """The run answered, or its user ended it: so is everything it had taken in."""
-        draft.add(inbox.release_claimed(run.run_id))
+        if run.claimed:
+            draft.add(inbox.release_claimed(run.run_id))
         outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
         aftermath.settled.append(self.settle(draft, run.event, outcome, ending.code, run.run_id))
         for entry in run.injected:

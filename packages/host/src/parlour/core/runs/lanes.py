@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from bisect import insort
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable
 
 from parlour.core.journal import StorageFailed
@@ -58,9 +58,10 @@ class Lanes:
             self._early.append(entry)
             return
         lane = self._lanes.setdefault(entry.lane, Lane())
-        if entry.seq == lane.current or any(entry.seq == each.seq for each in lane.waiting):
+        place = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
+        if entry.seq == lane.current or [each.seq for each in lane.waiting[place : place + 1]] == [entry.seq]:
             return  # it was taken up as owed before its arrival was told
-        insort(lane.waiting, entry, key=lambda each: each.seq)
+        lane.waiting.insert(place, entry)
         if lane.task is None:
             lane.task = asyncio.create_task(self._work(entry.lane, lane))
         elif lane.handling and lane.claims is None:

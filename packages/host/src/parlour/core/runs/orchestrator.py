@@ -12,7 +12,7 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import inbox, ledger, transcript
 from parlour.core.facts.ledger import NewRun
 from parlour.core.facts.state import State
-from parlour.core.journal import Draft, Journal
+from parlour.core.journal import Draft, Journal, Ref, resolved
 from parlour.core.ports import Clock, Ids, PluginCaller, PluginLost, PluginRefused, PluginUnavailable
 
 from . import context
@@ -84,8 +84,9 @@ class Orchestrator:
         event = entry.event
         deadline_at = now + int(agent.timeout_seconds * 1000) if agent.timeout_seconds else 0
         draft = Draft("run.open")
+        numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), event, now)
         draft.add(
-            inbox.begin(event.seq, session.run_id),
+            inbox.begin(event.seq, session.run_id, numbered),
             ledger.open_run(
                 NewRun(
                     run_id=session.run_id,
@@ -107,15 +108,14 @@ class Orchestrator:
                 )
             ),
         )
-        numbered = None if entry.transcribed else transcript.add_user_item(draft, self._ids.new(), event, now)
         snapshot = await self._state.snapshot(grant.scopes)
         receipt = await self._journal.commit(draft.unit())
         entry.attempts += 1
-        entry.transcribed = True
+        entry.transcribed = resolved(receipt, numbered)
         opening = context.Opening(
             run_id=session.run_id,
             attempt=entry.attempts,
-            transcript_seq=0 if numbered is None else receipt[numbered][0]["transcript_seq"],
+            transcript_seq=entry.transcribed,
             deadline_at=deadline_at,
             state=snapshot,
         )
@@ -160,7 +160,6 @@ class Orchestrator:
         logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
         draft = Draft("event.settle")
         settled = self._endings.settle(draft, entry.event, "failed", reason)
-        row = self._endings.tell(draft, entry.event, "", "runner.unavailable")
-        await self._journal.commit(draft.unit())
-        self._delivery.committed([row])
+        row = self._endings.refuse(draft, entry, "runner.unavailable")
+        await self._delivery.deliver(self._journal, draft.unit(), [row])
         self._outcomes.settled([settled])

@@ -144,6 +144,8 @@ class Recorder:
     def _note(self, step: Step, effect: Note) -> None:
         self._write_deltas(step)
         self._append(step, effect.type, effect.data, effect.sequence)
+        if effect.type == "tool.call.started":
+            self._session.effects = True  # whether the tool only reads is not known here
         if effect.type in ("tool.call.started", "tool.call.completed"):
             status = effect.type.rpartition(".")[2]
             feed, run_id = self._delivery.feed, self._session.run_id
@@ -174,7 +176,7 @@ class Recorder:
         self._append(step, effect.type, effect.data, effect.sequence)
         if effect.ending.status == "completed" and not self._messages and not effect.ending.silent:
             return NO_OUTPUT
-        return effect.ending
+        return replace(effect.ending, silent=effect.ending.silent and not self._messages)
 
     async def _progress(self, step: Step) -> None:
         """No end in this batch: commit what it holds, and show it."""
@@ -187,6 +189,8 @@ class Recorder:
         if self._deltas.due:
             self._write_deltas(step)
         if not step.empty:
+            session = self._session
+            step.draft.replace(0, ledger.touch(session.run_id, step.now, shown=session.shown, effects=session.effects))
             await self._commit(step)
         for action in step.then:
             action()
@@ -219,9 +223,6 @@ class Recorder:
         return aftermath
 
     async def _commit(self, step: Step) -> None:
-        session = self._session
-        guard = ledger.touch(session.run_id, step.now, shown=session.shown, effects=session.effects)
-        step.draft.replace(0, guard)
         try:
             await self._journal.commit(step.draft.unit())
         except (GuardFailed, StorageFailed):
@@ -241,6 +242,7 @@ class Recorder:
             claimed=tuple(session.claimed),
             injected=tuple(session.injected),
             cancel_requested_at=session.cancel_requested_at,
+            streaming=self._stream_row is not None,
         )
 
     def _append(self, step: Step, type: str, data: Any, sequence: int) -> None:

@@ -6,7 +6,7 @@ from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import event_log
 from parlour.core.facts.inbox import Inbox
-from parlour.core.facts.ledger import Ledger
+from parlour.core.facts.ledger import Ledger, touch
 from parlour.core.facts.tables import EVENTS
 from parlour.core.journal import Draft, Journal, Row, Select, one_of, where
 
@@ -72,10 +72,10 @@ class Recovery:
             injected=tuple(each for each in taken if states[each.seq] == "injected"),
         )
         draft = Draft("run.interrupt")
+        draft.add(touch(run["run_id"], run["updated_at"]))
         aftermath = self._endings.draft(draft, facts, INTERRUPTED)
-        await self._journal.commit(draft.unit())
+        await self._delivery.deliver(self._journal, draft.unit(), aftermath.rows)
         logger.warning("run %s was cut off; %s", run["run_id"], "it is tried anew" if aftermath.retry else "told so")
-        self._delivery.committed(aftermath.rows)
         self._delivery.feed.run_ended(entry.lane, run["run_id"], INTERRUPTED.status)
         self._outcomes.settled(aftermath.settled)
         entry.parent_run_id = run["run_id"]
@@ -91,7 +91,7 @@ class Recovery:
             Entry(
                 event_log.restore(events[row["event_seq"]]),
                 attempts=row["attempts"],
-                transcribed=bool(row["transcribed"]),
+                transcribed=row["transcribed"],
                 parent_run_id=row["run_id"] if row["state"] == "owed" else "",
             )
             for row in rows

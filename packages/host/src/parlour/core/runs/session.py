@@ -22,7 +22,9 @@ class Entry:
 
     event: RecordedEvent
     attempts: int = 0
-    transcribed: bool = False
+    transcribed: int = 0
+    """The number of its transcript item, zero until it has one."""
+    claimed_at: int = 0
     parent_run_id: str = ""
 
     @property

@@ -4,7 +4,7 @@ from typing import Any
 
 from parlour.core.agents.agent import Binding
 from parlour.core.facts import inbox, ledger, transcript
-from parlour.core.journal import Draft, GuardFailed, Journal
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, resolved
 from parlour.core.ports import Clock, Ids
 from parlour.core.routing.router import Bound, Router
 from parlour_sdk.protocol.limits import STEERING_QUEUE
@@ -31,9 +31,11 @@ class Steering:
                 return False
             now = self._clock.now()
             draft = Draft("steering.claim")
-            draft.add(ledger.touch(session.run_id, now), inbox.claim(entry.seq, session.run_id))
-            if not entry.transcribed:
-                transcript.add_user_item(draft, self._ids.new(), entry.event, now)
+            draft.add(ledger.touch(session.run_id, now))
+            numbered: int | Ref = entry.transcribed or transcript.add_user_item(
+                draft, self._ids.new(), entry.event, now
+            )
+            draft.add(inbox.claim(entry.seq, session.run_id, numbered))
             fact = {
                 "source_event_id": entry.event.envelope.event_id,
                 "claimed_by_run_id": session.run_id,
@@ -44,10 +46,10 @@ class Steering:
                 ledger.append(session.run_id, session.next_sequence(), "steering.queued", fact, now, source="host")
             )
             try:
-                await self._journal.commit(draft.unit())
+                receipt = await self._journal.commit(draft.unit())
             except GuardFailed:
                 return False
-            entry.transcribed = True
+            entry.transcribed, entry.claimed_at = resolved(receipt, numbered), now
             session.claimed.append(entry)
             return True
 
@@ -73,7 +75,7 @@ class Steering:
             for entry in taken:
                 session.claimed.popleft()
                 session.injected.append(entry)
-            return [_item(session, entry, now) for entry in taken]
+            return [_item(session, entry) for entry in taken]
 
     def _may_join(self, session: RunSession, entry: Entry) -> bool:
         """Same actor, same agent: rights never widen."""
@@ -89,6 +91,6 @@ class Steering:
                 return False
 
 
-def _item(session: RunSession, entry: Entry, claimed_at: int) -> dict[str, Any]:
-    head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": claimed_at}
+def _item(session: RunSession, entry: Entry) -> dict[str, Any]:
+    head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": entry.claimed_at}
     return {**head, **event_parts(entry.event), "metadata": {}}
