@@ -22,6 +22,8 @@ from .http.events import endpoints as events
 from .http.events.door import EventDoor, EventInjection, Results
 from .http.health import endpoints as health
 from .http.paging import Pages
+from .http.plugins import endpoints as plugins
+from .http.plugins.endpoints import PluginView
 from .http.runners import endpoints as runners
 from .http.runs import endpoints as runs
 
@@ -137,6 +139,12 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
         supervisor = host.runtime.supervisors().get(plugin_id)
         return supervisor.status if supervisor else "stopped"
 
+    def plugin_views() -> list[PluginView]:
+        return [
+            PluginView(plugin_id, supervisor.plugin.version, supervisor.status, supervisor.reason)
+            for plugin_id, supervisor in sorted(host.runtime.supervisors().items())
+        ]
+
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
     )
@@ -157,6 +165,7 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
         runs.router(journal, core.sessions, pages, clock),
         agents.router(core.agents, core.registry, host.cursors, ids),
         runners.router(core.registry, plugin_status),
+        plugins.router(plugin_views),
         conversations.router(journal, pages),
     ]
     return application.build(

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 
 from parlour.core.cursors import InvalidCursor
@@ -50,6 +51,8 @@ def answer_for(error: Exception) -> JSONResponse:
             return answer(507 if error.code == "storage_full" else 503, error.code, error.message)
         case HTTPException():
             return _plain(error)
+        case PydanticSerializationError() | UnicodeEncodeError():
+            return answer(422, "invalid_argument", "a text holds half a surrogate pair, which is no character")
         case _:
             return answer(500, "runtime_error", "the Host failed to answer this; its log says why")
 
@@ -79,6 +82,15 @@ def install(app: FastAPI) -> None:
         logger.exception("%s %s failed", request.method, request.url.path, exc_info=error)
         return answer_for(error)
 
-    for kind in (Problem, RequestValidationError, InvalidCursor, Closed, StorageFailed, HTTPException):
+    for kind in (
+        Problem,
+        RequestValidationError,
+        InvalidCursor,
+        Closed,
+        StorageFailed,
+        HTTPException,
+        PydanticSerializationError,
+        UnicodeEncodeError,
+    ):
         app.add_exception_handler(kind, handle)
     app.add_exception_handler(Exception, unexpected)

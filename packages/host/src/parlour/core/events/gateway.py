@@ -65,8 +65,15 @@ class Gateway:
             self._lanes.offer(Entry(recorded))
             return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
 
-    async def _duplicate(self, event: EventEnvelope) -> Accepted:
+    async def recorded(self, event: EventEnvelope) -> Accepted | None:
+        """What was answered when this event came before."""
         recorded = await self._log.same_as(event)
         if recorded is None:
-            raise LookupError(f"event {event.event_id} was refused as known and can't be found")
+            return None
         return Accepted(event.event_id, recorded.seq, recorded.conversation_id, duplicate=True)
+
+    async def _duplicate(self, event: EventEnvelope) -> Accepted:
+        accepted = await self.recorded(event)
+        if accepted is None:
+            raise LookupError(f"event {event.event_id} was refused as known and can't be found")
+        return accepted

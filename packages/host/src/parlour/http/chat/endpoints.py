@@ -2,10 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, WebSocket
+from fastapi import APIRouter, Path, WebSocket
+from pydantic import ValidationError
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.feed import Feed
+from parlour.core.encoding import loads
 from parlour.core.events.gateway import Gateway
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.outgoing import OutgoingRows
@@ -16,9 +18,10 @@ from parlour.core.runs.session import Sessions
 
 from .. import views
 from ..auth import Authenticator, Chatter, Principal
-from ..errors import Problem, not_found
+from ..errors import Problem, answer_for, not_found
 from ..paging import Cursor, Limit, Pages
 from .connection import ChatConnection
+from .frames import ChatQuery
 from .session import ChatSession, conversation_key
 
 SessionName = Annotated[str, Path(min_length=1, max_length=200)]
@@ -45,32 +48,24 @@ def router(
         if agents.get(agent_id) is None:
             raise not_found(f"agent '{agent_id}'", "GET /api/v1/agents lists them")
 
-    async def admit(socket: WebSocket, agent_id: str) -> Principal:
-        principal = await authenticator.principal(socket)
-        if not principal.may("chat"):
-            raise Problem(403, "forbidden", f"a key with scope '{principal.scope}' may not chat")
+    async def admit(socket: WebSocket, agent_id: str) -> tuple[Principal, ChatQuery]:
+        principal = await authenticator.admit(socket, "chat")
         check_agent(agent_id)
-        return principal
+        return principal, ChatQuery.model_validate(dict(socket.query_params))
 
     @routes.websocket("/agents/{agent_id}/chat/ws")
-    async def chat(
-        socket: WebSocket,
-        agent_id: str,
-        session: Annotated[str, Query(min_length=1, max_length=200)] = "default",
-        after: Annotated[int | None, Query(ge=0)] = None,
-    ) -> None:
+    async def chat(socket: WebSocket, agent_id: str) -> None:
         try:
-            principal = await admit(socket, agent_id)
-        except Problem as problem:
-            await socket.accept()
-            await socket.send_json({"type": "error", "code": problem.code, "message": problem.message})
-            await socket.close(REFUSED + problem.status, problem.message[:120])
+            principal, query = await admit(socket, agent_id)
+        except (Problem, ValidationError) as error:
+            await refuse(socket, error)
             return
         await socket.accept()
-        conversation_id = await conversations.open(conversation_key(agent_id, session, principal), ids, clock)
-        talk = ChatSession(session, agent_id, conversation_id, gateway, ids, clock)
+        key = conversation_key(agent_id, query.session, principal)
+        conversation_id = await conversations.open(key, ids, clock)
+        talk = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
         connection = ChatConnection(socket, talk, principal, authenticator, feed, rows, sessions, clock)
-        await connection.serve(after)
+        await connection.serve(query.after)
 
     @routes.get("/agents/{agent_id}/chat/{session}/messages")
     async def read_messages(
@@ -85,3 +80,12 @@ def router(
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, "ascending")
 
     return routes
+
+
+async def refuse(socket: WebSocket, error: Problem | ValidationError) -> None:
+    """A sentence first, since most clients show nothing of a refused handshake."""
+    answer = answer_for(error)
+    told = loads(bytes(answer.body).decode())["error"]
+    await socket.accept()
+    await socket.send_json({"type": "error", "code": told["code"], "message": told["message"], "seq": 0})
+    await socket.close(REFUSED + answer.status_code, told["message"][:120])

@@ -7,6 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from parlour_sdk.protocol.content import ContentElement
 
 
+class ChatQuery(BaseModel):
+    """`after` resumes: what came since that `seq` is sent again."""
+
+    session: str = Field(default="default", min_length=1, max_length=200)
+    after: int | None = Field(default=None, ge=0)
+
+
 class ClientFrame(BaseModel):
     model_config = ConfigDict(extra="forbid")
 

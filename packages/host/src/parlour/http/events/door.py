@@ -36,33 +36,39 @@ class EventInjection:
     async def inject(self, body: EventBody, principal: Principal) -> Accepted:
         if (body.agent_id is None) == (body.bot_id is None):
             raise Problem(422, "invalid_argument", "name either agent_id or bot_id, so that somebody can answer")
-        if body.agent_id is not None and self._agents.get(body.agent_id) is None:
-            raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
+        event = self._event(body, principal)
+        known = body.agent_id is None or self._agents.get(body.agent_id) is not None
+        if not known:
+            recorded = await self._gateway.recorded(event)
+            if recorded is None:
+                raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
+            return recorded  # it was sent while the agent was there
         if body.bot_id is not None and not self._routes.of(body.bot_id):
             raise not_found(f"bot '{body.bot_id}'", "GET /api/v1/bots lists them")
+        return await self._gateway.ingest(event)
+
+    def _event(self, body: EventBody, principal: Principal) -> EventEnvelope:
         event_id = body.event_id or self._ids.new()
         actor, subject = body.actor, body.subject
-        return await self._gateway.ingest(
-            EventEnvelope(
-                event_id=event_id,
-                event_type=body.event_type,
-                source="api",
-                # an event that names no chat is a conversation of its own
-                chat=body.conversation_id or f"event:{event_id}",
-                context=EventContext(self._ids.new(), origin="api"),
-                surface="api",
-                bot_id=body.bot_id or "",
-                thread_id=body.thread_id or "",
-                agent_id=body.agent_id or "",
-                principal=principal.owner,
-                event_time=self._clock.now(),
-                actor=Party(actor.actor_type, actor.actor_id, actor.actor_name, actor.metadata)
-                if actor
-                else Party("api_key", principal.key_id, principal.name),
-                subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
-                input=body.input.model_dump(mode="json", exclude_none=True),
-                data=body.data,
-            )
+        return EventEnvelope(
+            event_id=event_id,
+            event_type=body.event_type,
+            source="api",
+            # an event that names no chat is a conversation of its own
+            chat=body.conversation_id or f"event:{event_id}",
+            context=EventContext(self._ids.new(), origin="api"),
+            surface="api",
+            bot_id=body.bot_id or "",
+            thread_id=body.thread_id or "",
+            agent_id=body.agent_id or "",
+            principal=principal.owner,
+            event_time=self._clock.now(),
+            actor=Party(actor.actor_type, actor.actor_id, actor.actor_name, actor.metadata)
+            if actor
+            else Party("api_key", principal.key_id, principal.name),
+            subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
+            input=body.input.model_dump(mode="json", exclude_none=True),
+            data=body.data,
         )
 
 

@@ -44,7 +44,5 @@ class EventBody(BaseModel):
 
 
 class EventQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
     wait: Literal["result"] | None = Field(default=None, description="Answer when the event is settled")
     timeout: float = Field(default=60, gt=0, le=600, description="Seconds to wait")
