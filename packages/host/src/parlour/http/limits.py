@@ -4,12 +4,20 @@ import contextlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from .errors import answer
+from .errors import Problem, answer_for
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+
+def declared_bytes(scope: MutableMapping[str, Any]) -> int:
+    return int(next((value for name, value in scope["headers"] if name == b"content-length"), b"0"))
+
+
+def too_large(limit: int) -> Problem:
+    return Problem(413, "payload_too_large", f"the body may have at most {limit} bytes")
 
 
 class TooLarge(Exception):
@@ -25,8 +33,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if int(declared) > self._limit:
+        if declared_bytes(scope) > self._limit:
             await self._refuse(scope, receive, send)
             return
         seen = 0
@@ -53,5 +60,5 @@ class BodyLimit:
             await self._refuse(scope, receive, send)
 
     async def _refuse(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        response = answer(413, "payload_too_large", f"the body may have at most {self._limit} bytes")
+        response = answer_for(too_large(self._limit))
         await response(scope, receive, send)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,6 +23,7 @@ from parlour_sdk.protocol.results import (
 from .session import Ending
 
 SKIPPED_REMEMBERED = 1000
+ENVELOPE = AgentRunResult.model_fields.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,34 @@ class ResultRules:
         self._skipped: set[int] = set()
 
     def take(self, raw: Any) -> Effect:
+        return self._plain_delta(raw) or self._strictly(raw)
+
+    def _plain_delta(self, raw: Any) -> Delta | None:
+        """The commonest result in its commonest form, without the cost of validating it twice; None for all others."""
+        try:
+            data, sequence = raw["data"], raw["sequence"]
+            chunk = data["chunk"]
+            text = chunk["content"]
+            plain = (
+                raw["type"] == "message.delta"
+                and raw["run_id"] == self._run_id
+                and sequence == self._last + 1
+                and type(sequence) is int
+                and type(text) is str
+                and len(data) == 1
+                and raw.keys() <= ENVELOPE
+                and chunk.keys() <= {"role", "content"}
+                and chunk.get("role") == "assistant"
+                and type(raw.get("timestamp")) in (int, NoneType)
+            )
+        except (KeyError, TypeError, AttributeError):
+            return None
+        if not plain:
+            return None
+        self._last = sequence
+        return Delta(text, sequence)
+
+    def _strictly(self, raw: Any) -> Effect:
         try:
             result = AgentRunResult.model_validate(raw)
         except ValidationError as error:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from ..auth import Authenticator
 from ..errors import answer_for
-from ..limits import Application, BodyLimit, Receive, Send, TooLarge
+from ..limits import Application, Receive, Send, declared_bytes, too_large
 from .door import EventDoor
 from .schemas import EventBody, EventQuery
 
@@ -28,26 +28,21 @@ class FastLane:
         self._app = app
         self._door = door
         self._authenticator = authenticator
-        self._limited = BodyLimit(self._serve, body_bytes)
+        self._body_bytes = body_bytes
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == PATH and scope["method"] == "POST":
-            await self._limited(scope, receive, send)
+            response = await self._respond(scope, receive)
+            await response(scope, receive, send)
         else:
             await self._app(scope, receive, send)
-
-    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        response = await self._respond(scope, receive)
-        await response(scope, receive, send)
 
     async def _respond(self, scope: MutableMapping[str, Any], receive: Receive) -> Response:
         try:
             principal = await self._authenticator.admit(HTTPConnection(scope), "chat")
             query = EventQuery.model_validate(dict(parse_qsl(scope["query_string"].decode("latin-1"))))
-            body = EventBody.model_validate_json(await _whole(receive))
+            body = EventBody.model_validate_json(await _whole(scope, receive, self._body_bytes))
             return await self._door.answer(body, principal, query)
-        except TooLarge:
-            raise
         except Exception as error:
             response = answer_for(error)
             if response.status_code == 500:
@@ -55,13 +50,16 @@ class FastLane:
             return response
 
 
-async def _whole(receive: Receive) -> bytes:
+async def _whole(scope: MutableMapping[str, Any], receive: Receive, limit: int) -> bytes:
     """The body; a client that goes away in the middle of it has sent none."""
     parts: list[bytes] = []
-    while True:
+    size = declared_bytes(scope)
+    while size <= limit:
         message = await receive()
         if message["type"] == "http.disconnect":
             return b""
         parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
+        size = sum(map(len, parts))
+        if size <= limit and not message.get("more_body", False):
             return b"".join(parts)
+    raise too_large(limit)

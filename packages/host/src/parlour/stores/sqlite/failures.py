@@ -49,6 +49,10 @@ def _code(error: BaseException) -> int:
     return code if isinstance(code, int) else 0
 
 
+def is_busy(error: BaseException) -> bool:
+    return _code(error) & 0xFF == sqlite3.SQLITE_BUSY
+
+
 def is_unique_violation(error: sqlite3.IntegrityError) -> bool:
     return _code(error) in _UNIQUE
 

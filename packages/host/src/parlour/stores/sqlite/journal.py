@@ -1,12 +1,11 @@
-"""The journal's port on SQLite: compiles on the event loop, leaves the work to threads, wakes the loop once a batch."""
+"""The journal's port on SQLite: units go to the writer, reads by key are answered here, other reads by threads."""
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from parlour.core.journal import Receipt, Ref, Row, Select, StorageFailed, Unit
 from parlour.stores.sql import SQLITE, Compiler, Parameters
@@ -15,7 +14,7 @@ from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
 from .failures import storage_failure
 from .readers import Answer, Question, Readers, read
-from .writer import Job, Outcome, Writer
+from .writer import Job, Writer
 
 READERS = 2
 PRAGMAS = (
@@ -47,6 +46,7 @@ class SqliteJournal:
         """Finishes what was handed over; refuses everything after."""
         if self._is_open:
             self._is_open = False
+            await self._writer.finish()
             await asyncio.to_thread(self._finish)
 
     async def __aenter__(self) -> Self:
@@ -104,12 +104,11 @@ class SqliteJournal:
             for connection in connections:
                 connection.close()
             raise storage_failure(error, self._path) from error
-        self._writer = Writer(writer, self._path, self._deliver, self._checkpoints.after_transaction)
+        self._writer = Writer(writer, self._path, self._busy_timeout, self._loop, self._checkpoints.after_transaction)
         *readers, self._near = connections[2:]
-        self._readers = Readers(readers, self._path, self._deliver_answer)
+        self._readers = Readers(readers, self._path, self._deliver)
 
     def _finish(self) -> None:
-        self._writer.finish()
         self._readers.finish()
         self._near.close()
         self._checkpoints.finish()
@@ -118,27 +117,18 @@ class SqliteJournal:
         if not self._is_open:
             raise StorageFailed("storage_closed", f"The database '{self._path}' is not open: Parlour is stopping.")
 
-    def _deliver(self, batch: list[Job], outcomes: list[Outcome]) -> None:
-        self._wake(_resolve, batch, outcomes)
-
-    def _deliver_answer(self, question: Question, answer: Answer) -> None:
-        self._wake(_resolve, [question], [answer])
-
-    def _wake(self, callback: Callable[[Any, Any], None], waiting: Any, outcomes: Any) -> None:
-        # A loop that is closed already has nobody who waits.
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(callback, waiting, outcomes)
+    def _deliver(self, question: Question, answer: Answer) -> None:
+        with suppress(RuntimeError):  # a loop that is closed already has nobody who waits
+            self._loop.call_soon_threadsafe(_resolve, question, answer)
 
 
-def _resolve(waiting: Sequence[Job | Question], outcomes: Sequence[Any]) -> None:
-    for one, outcome in zip(waiting, outcomes, strict=True):
-        future: asyncio.Future[Any] = one.future
-        if future.done():  # whoever waited was cancelled
-            continue
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
+def _resolve(question: Question, answer: Answer) -> None:
+    if question.future.done():  # whoever waited was cancelled
+        return
+    if isinstance(answer, Exception):
+        question.future.set_exception(answer)
+    else:
+        question.future.set_result(answer)
 
 
 def _require_references(unit: Unit, index: int, parameters: Parameters) -> None:

@@ -1,26 +1,35 @@
-"""Carries out units, many in one transaction. Knows no event loop: it hands outcomes to whoever it was given.
+"""Carries out units, many in one transaction: the statements on the event loop, the wait for the disk on a thread.
 
-Every unit has a savepoint, so a unit that fails takes nothing of its neighbours with it. When the transaction itself
+A statement costs some ten microseconds and needs the interpreter for most of them; on a thread of its own it would
+stand in line for the interpreter after each. A commit waits for the disk and needs nothing meanwhile. So the loop fills
+a transaction, the thread commits it, and what comes in between fills the next.
+
+A unit that fails takes nothing of its neighbours with it: there are savepoints for that. When the transaction itself
 is lost (no room, say), all of its units fail and the next batch tries anew.
 """
 
+import asyncio
 import logging
 import sqlite3
 import threading
 from asyncio import Future
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from parlour.core.journal import GuardFailed, Receipt, Row
 from parlour.stores.sql import Parameters, Plan
 
-from .failures import is_unique_violation, storage_failure
+from .failures import is_busy, is_unique_violation, storage_failure
 
 logger = logging.getLogger(__name__)
 
-MOST_UNITS = 256
+MOST_UNITS = 64
+"""More would keep the event loop from its other work for too long."""
 
 Step = tuple[Plan, Parameters, int | None]
 Outcome = Receipt | Exception
@@ -36,79 +45,124 @@ class Job:
 
 
 class Writer:
-    """One thread with one connection. `afterwards` is called on it when the outcomes of a batch are on their way."""
+    """One connection. `afterwards` is called on the thread after each commit, before anything else is written."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         path: Path,
-        deliver: Callable[[list[Job], list[Outcome]], None],
+        busy_timeout: float,
+        loop: asyncio.AbstractEventLoop,
         afterwards: Callable[[sqlite3.Connection], None],
     ) -> None:
         self._connection = connection
         self._cursor = connection.cursor()
         self._path = path
-        self._deliver = deliver
+        self._busy_milliseconds = int(busy_timeout * 1000)
+        self._loop = loop
         self._afterwards = afterwards
-        self._queue: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: deque[Job] = deque()
+        self._at_work = False
+        self._rest = asyncio.Event()
+        self._rest.set()
+        self._orders: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="journal-writer", daemon=True)
         self.transactions = 0
 
     def start(self) -> None:
+        self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # the loop waits for nobody, the thread may
         self._thread.start()
 
     def submit(self, job: Job) -> None:
-        self._queue.put(job)
+        self._jobs.append(job)
+        if not self._at_work:
+            self._at_work = True
+            self._rest.clear()
+            self._loop.call_soon(self._next)  # whoever else commits in this turn of the loop comes along
 
-    def finish(self) -> None:
+    async def finish(self) -> None:
         """Waits until all that was submitted is done. Nothing may be submitted after."""
-        self._queue.put(None)
-        self._thread.join()
+        await self._rest.wait()
+        self._orders.put(None)
+        await asyncio.to_thread(self._thread.join)
         self._connection.close()
 
-    def _run(self) -> None:
-        while batch := self._next_batch():
-            self._deliver(batch, self._outcomes(batch))
-            self._afterwards(self._connection)
-
-    def _next_batch(self) -> list[Job]:
-        """Waits for a job and takes along what else is there. Empty at the end."""
-        batch: list[Job] = []
-        job = self._queue.get()
-        while job is not None:
-            batch.append(job)
-            if len(batch) == MOST_UNITS:
-                return batch
-            try:
-                job = self._queue.get_nowait()
-            except Empty:
-                return batch
-        if batch:
-            self._queue.put(None)  # these first; the end is found again
-        return batch
-
-    def _outcomes(self, batch: list[Job]) -> list[Outcome]:
+    def _next(self) -> None:
+        batch = [self._jobs.popleft() for _ in range(min(MOST_UNITS, len(self._jobs)))]
+        if not batch:
+            self._at_work = False
+            self._rest.set()
+            return
         try:
-            outcomes = self._transaction(batch)
-            self.transactions += 1
-            return outcomes
-        except sqlite3.Error as error:
-            lost: Exception = error
-        except Exception as error:
-            logger.exception("the journal's writer failed at units %s", [job.name for job in batch])
-            lost = error
-        self._roll_back()
-        # A guard that failed may have failed because of a neighbour that is now undone: so all of them fail alike.
-        return [storage_failure(lost, self._path) for _ in batch]
+            self._cursor.execute("BEGIN IMMEDIATE")
+            outcomes = self._attempt_all(batch)
+        except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
+            if is_busy(error):
+                self._orders.put(partial(self._wait_and_write, batch))
+            else:
+                self._loop.call_soon(self._done, batch, self._lost(batch, error))
+            return
+        self._orders.put(partial(self._commit, batch, outcomes))
 
-    def _transaction(self, batch: list[Job]) -> list[Outcome]:
-        self._cursor.execute("BEGIN IMMEDIATE")
-        if len(batch) == 1:
-            outcome = self._attempt(batch[0])
-            self._cursor.execute("ROLLBACK" if isinstance(outcome, Exception) else "COMMIT")
-            return [outcome]
-        outcomes = [self._attempt_beside_others(job) for job in batch]
-        self._cursor.execute("COMMIT")
+    def _done(self, batch: list[Job], outcomes: list[Outcome]) -> None:
+        for job, outcome in zip(batch, outcomes, strict=True):
+            if job.future.done():  # whoever waited was cancelled
+                continue
+            if isinstance(outcome, Exception):
+                job.future.set_exception(outcome)
+            else:
+                job.future.set_result(outcome)
+        self._next()
+
+    def _run(self) -> None:
+        """The thread: waits for the disk, or for another program."""
+        while (order := self._orders.get()) is not None:
+            order()
+
+    def _commit(self, batch: list[Job], outcomes: list[Outcome]) -> None:
+        try:
+            if self._connection.in_transaction:  # a lone unit that failed was rolled back
+                self._cursor.execute("COMMIT")
+                self.transactions += 1
+            self._afterwards(self._connection)
+        except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
+            outcomes = self._lost(batch, error)
+        with suppress(RuntimeError):  # a loop that is closed already has nobody who waits
+            self._loop.call_soon_threadsafe(self._done, batch, outcomes)
+
+    def _wait_and_write(self, batch: list[Job]) -> None:
+        """Another program is writing: there is time to wait here."""
+        try:
+            self._cursor.execute(f"PRAGMA busy_timeout={self._busy_milliseconds}").fetchall()
+            self._cursor.execute("BEGIN IMMEDIATE")
+            outcomes = self._attempt_all(batch)
+        except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._done, batch, self._lost(batch, error))
+        else:
+            self._commit(batch, outcomes)
+        finally:
+            self._cursor.execute("PRAGMA busy_timeout=0").fetchall()
+
+    def _lost(self, batch: list[Job], error: Exception) -> list[Outcome]:
+        """A guard that failed may have failed because of a neighbour that is now undone: so all of them fail alike."""
+        if not isinstance(error, sqlite3.Error):
+            logger.error("the journal's writer failed at units %s", [job.name for job in batch], exc_info=error)
+        self._roll_back()
+        return [storage_failure(error, self._path) for _ in batch]
+
+    def _attempt_all(self, batch: list[Job]) -> list[Outcome]:
+        """Units seldom fail, so they are first tried without savepoints; when one does, all begin again with them."""
+        outcomes: list[Outcome] = []
+        for job in batch:
+            outcome = self._attempt(job)
+            if isinstance(outcome, Exception):
+                self._cursor.execute("ROLLBACK")
+                if len(batch) == 1:
+                    return [outcome]
+                self._cursor.execute("BEGIN IMMEDIATE")
+                return [self._attempt_beside_others(each) for each in batch]
+            outcomes.append(outcome)
         return outcomes
 
     def _attempt_beside_others(self, job: Job) -> Outcome:
