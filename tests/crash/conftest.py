@@ -9,12 +9,14 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.crash.platform import People
 
 ROOT = Path(__file__).parents[2]
 RUNNER = "plugin:parlour/echo-agent/default"
@@ -90,7 +92,7 @@ def parlour(*arguments: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     data = tmp_path_factory.mktemp("prepared")
     key = parlour("keys", "create", "--name", "crash", "--data", str(data))
     parlour("plugin", "install", str(ROOT / "plugins/echo-agent"), "--data", str(data))
@@ -114,21 +116,19 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
     )
     host.terminate()
     host.wait(10)
-    yield Prepared(data, key, echo, holding, remembering)
+    return Prepared(data, key, echo, holding, remembering)
 
 
 @pytest.fixture
-async def people() -> AsyncIterator[Any]:
-    from tests.crash.platform import People
-
+async def people() -> AsyncIterator[People]:
     people = People()
-    people.port = await people.open()  # type: ignore[attr-defined]
+    await people.open()
     yield people
     await people.close()
 
 
 @pytest.fixture
-async def life(prepared: Prepared, people: Any, tmp_path: Path) -> AsyncIterator[Life]:
+async def life(prepared: Prepared, people: People, tmp_path: Path) -> AsyncIterator[Life]:
     data = tmp_path / "data"
     shutil.copytree(prepared.data, data)
     life = Life(data, free_port(), people.port, prepared.echo)

@@ -16,9 +16,9 @@ class People:
         self._changed = asyncio.Condition()
         self._server: asyncio.Server
 
-    async def open(self) -> int:
+    async def open(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        return int(self._server.sockets[0].getsockname()[1])
+        self.port = int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
         self._server.close()

@@ -115,5 +115,5 @@ def test_the_readme_does_what_it_says(reader: Reader) -> None:
 
     again = [frame["message"] for frame in frames(resumed) if frame["type"] == "message"]
     assert again[0] == messages[0]
-    assert again[-1]["content"] == "one more, please"  # type: ignore[index]
+    assert again[-1] == {"role": "assistant", "content": "one more, please"}
     assert "completed" in looked
