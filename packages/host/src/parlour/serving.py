@@ -2,49 +2,22 @@
 
 import asyncio
 import contextlib
+import importlib
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import uvicorn
-
-from .app import VERSION
 from .config import Settings
-from .core.access.keys import ApiKeys
 from .host import Additions, Host, open_host
-from .http import application
-from .http.agents import endpoints as agents
-from .http.auth import Authenticator
-from .http.chat import endpoints as chat
-from .http.conversations import endpoints as conversations
-from .http.events import endpoints as events
-from .http.events.door import EventDoor, EventInjection, Results
-from .http.health import endpoints as health
-from .http.paging import Pages
-from .http.plugins import endpoints as plugins
-from .http.plugins.endpoints import PluginView
-from .http.runners import endpoints as runners
-from .http.runs import endpoints as runs
 
 logger = logging.getLogger(__name__)
-
-CLOSE_SECONDS = 1
-"""How long open connections may take to end after the Host has stopped."""
 
 
 class PortTaken(Exception):
     """The address can't be listened on."""
 
     code = "port_taken"
-
-
-class Server(uvicorn.Server):
-    """Signals are the Host's: it has more to end than connections."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 async def serve(settings: Settings, announce: Callable[[str], None], additions: Additions) -> None:
@@ -59,12 +32,12 @@ async def serve(settings: Settings, announce: Callable[[str], None], additions: 
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, stopping.set)
             refreshes = _refresh_on_hangup(host)
-            server = Server(_config(settings, host))
-            serving = asyncio.create_task(server.serve([listener]))
-            address = f"http://{settings.http.host}:{listener.getsockname()[1]}"
             starting = asyncio.create_task(host.start())
             starting.add_done_callback(lambda task: _started(task, stopping))
-            announce(address)
+            web = await asyncio.to_thread(importlib.import_module, ".web", __package__)
+            server = web.server(settings, host)
+            serving = asyncio.create_task(server.serve([listener]))
+            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}")
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
@@ -93,7 +66,10 @@ def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
         while True:
             await wanted.wait()
             wanted.clear()
-            await host.runtime.refresh()
+            try:
+                await host.runtime.refresh()
+            except Exception:
+                logger.exception("the installed plugins could not be read again")
 
     return asyncio.create_task(refresh())
 
@@ -113,61 +89,3 @@ def _listen(settings: Settings) -> socket.socket:
             f"can't listen on {host}:{port}: {reason}. Stop what uses it, or choose another with --host and --port."
         ) from error
     return listener
-
-
-def _config(settings: Settings, host: Host) -> uvicorn.Config:
-    return uvicorn.Config(
-        _application(settings, host),
-        http="httptools",
-        ws="websockets-sansio",
-        ws_max_size=settings.http.chat_frame_bytes,
-        ws_per_message_deflate=False,
-        lifespan="off",
-        proxy_headers=False,
-        access_log=False,
-        log_config=None,
-        timeout_graceful_shutdown=CLOSE_SECONDS,
-    )
-
-
-def _application(settings: Settings, host: Host) -> Callable[..., object]:
-    core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
-    authenticator = Authenticator(ApiKeys(journal, ids, clock))
-    pages = Pages(journal, host.cursors)
-
-    def plugin_status(plugin_id: str) -> str:
-        supervisor = host.runtime.supervisors().get(plugin_id)
-        return supervisor.status if supervisor else "stopped"
-
-    def plugin_views() -> list[PluginView]:
-        return [
-            PluginView(plugin_id, supervisor.plugin.version, supervisor.status, supervisor.reason)
-            for plugin_id, supervisor in sorted(host.runtime.supervisors().items())
-        ]
-
-    door = EventDoor(
-        EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
-    )
-    domains = [
-        events.router(door, pages),
-        chat.router(
-            journal,
-            core.agents,
-            core.gateway,
-            core.conversations,
-            core.feed,
-            core.sessions,
-            authenticator,
-            pages,
-            ids,
-            clock,
-        ),
-        runs.router(journal, core.sessions, pages, clock),
-        agents.router(core.agents, core.registry, host.cursors, ids),
-        runners.router(core.registry, plugin_status),
-        plugins.router(plugin_views),
-        conversations.router(journal, pages),
-    ]
-    return application.build(
-        VERSION, authenticator, health.router(lambda: host.waiting_for), domains, door, settings.http.body_bytes
-    )

@@ -1,0 +1,94 @@
+"""The HTTP door of a Host, wired. Loaded while the plugins start, since the framework takes its time."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import uvicorn
+
+from .app import VERSION
+from .config import Settings
+from .core.access.keys import ApiKeys
+from .host import Host
+from .http import application
+from .http.agents import endpoints as agents
+from .http.auth import Authenticator
+from .http.chat import endpoints as chat
+from .http.conversations import endpoints as conversations
+from .http.events import endpoints as events
+from .http.events.door import EventDoor, EventInjection, Results
+from .http.health import endpoints as health
+from .http.paging import Pages
+from .http.plugins import endpoints as plugins
+from .http.plugins.endpoints import PluginView
+from .http.runners import endpoints as runners
+from .http.runs import endpoints as runs
+
+CLOSE_SECONDS = 1
+"""How long open connections may take to end after the Host has stopped."""
+
+
+class Server(uvicorn.Server):
+    """Signals are the Host's: it has more to end than connections."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def server(settings: Settings, host: Host) -> Server:
+    config = uvicorn.Config(
+        _application(settings, host),
+        http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=settings.http.chat_frame_bytes,
+        ws_per_message_deflate=False,
+        lifespan="off",
+        proxy_headers=False,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=CLOSE_SECONDS,
+    )
+    return Server(config)
+
+
+def _application(settings: Settings, host: Host) -> Callable[..., object]:
+    core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
+    authenticator = Authenticator(ApiKeys(journal, ids, clock))
+    pages = Pages(journal, host.cursors)
+
+    def plugin_status(plugin_id: str) -> str:
+        supervisor = host.runtime.supervisors().get(plugin_id)
+        return supervisor.status if supervisor else "stopped"
+
+    def plugin_views() -> list[PluginView]:
+        return [
+            PluginView(plugin_id, supervisor.plugin.version, supervisor.status, supervisor.reason)
+            for plugin_id, supervisor in sorted(host.runtime.supervisors().items())
+        ]
+
+    door = EventDoor(
+        EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
+    )
+    domains = [
+        events.router(door, pages),
+        chat.router(
+            journal,
+            core.agents,
+            core.gateway,
+            core.conversations,
+            core.feed,
+            core.sessions,
+            authenticator,
+            pages,
+            ids,
+            clock,
+        ),
+        runs.router(journal, core.sessions, pages, clock),
+        agents.router(core.agents, core.registry, host.cursors, ids),
+        runners.router(core.registry, plugin_status),
+        plugins.router(plugin_views),
+        conversations.router(journal, pages),
+    ]
+    return application.build(
+        VERSION, authenticator, health.router(lambda: host.waiting_for), domains, door, settings.http.body_bytes
+    )
