@@ -24,7 +24,7 @@ async def test_every_action_of_the_table_has_its_handler() -> None:
     core = build_core(ports(MemoryDatabase()))
     assert core.gate is not None
     journal = MemoryJournal()
-    steering = Steering(journal, core.sessions, None, SystemIds(), SystemClock())  # type: ignore[arg-type]
+    steering = Steering(journal, core.sessions, None, SystemIds(), SystemClock())
     assert set(actions.handlers(journal, steering, SystemClock(), VERSION)) == set(ACTIONS)
 
 

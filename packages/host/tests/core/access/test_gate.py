@@ -112,7 +112,7 @@ async def test_another_plugin_learns_nothing_and_its_own_name_is_recorded(action
 @pytest.mark.parametrize("action", GUARDED, ids=lambda action: action.name)
 async def test_an_api_that_was_not_granted_is_refused(action: Action) -> None:
     world = await World.open(make_agent(state_policy=StatePolicy(enabled=False)))
-    manifest = {**DISCOVERY["manifest"], "capabilities": {}}  # type: ignore[dict-item]
+    manifest = {**DISCOVERY["manifest"], "capabilities": {}}
     world.core.registry.replace_plugin(PLUGIN, "2", [{**DISCOVERY, "manifest": manifest}])
     await world.say("hi")
     run = await world.plugins.next_run()

@@ -10,7 +10,7 @@ from ..support import DISCOVERY, PLUGIN, RUNNER
 
 
 def discovery(name: str = "default", **manifest: Any) -> dict[str, Any]:
-    fields = {**DISCOVERY["manifest"], "id": f"plugin:{PLUGIN}/{name}", "name": name, **manifest}  # type: ignore[dict-item]
+    fields = {**DISCOVERY["manifest"], "id": f"plugin:{PLUGIN}/{name}", "name": name, **manifest}
     return {**DISCOVERY, "runner_name": name, "manifest": fields}
 
 

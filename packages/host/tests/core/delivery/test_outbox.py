@@ -69,9 +69,9 @@ async def test_without_a_retry_after_the_pauses_grow() -> None:
 
     async def noted(row: object) -> object:
         times.append(elapsed())
-        return await send(row)  # type: ignore[arg-type]
+        return await send(row)
 
-    post.surface.send = noted  # type: ignore[assignment,method-assign]
+    post.surface.send = noted
     post.surface.prepared.extend(SendRefused("busy") for _ in range(3))
     await post.post("a")
     await post.done()

@@ -28,7 +28,7 @@ FORM = [
 
 def request(event: RecordedEvent, opening: Opening = OPENING, **agent: Any) -> dict[str, Any]:
     registry = Registry()
-    manifest = {**DISCOVERY["manifest"], "config_schema": FORM}  # type: ignore[dict-item]
+    manifest = {**DISCOVERY["manifest"], "config_schema": FORM}
     assert registry.replace_plugin(PLUGIN, "1", [{**DISCOVERY, "manifest": manifest}]) == []
     descriptor = registry.get(RUNNER)
     assert descriptor is not None

@@ -94,7 +94,7 @@ async def test_a_message_for_another_agent_waits_for_its_own_run() -> None:
 
 async def test_a_runner_that_can_not_be_steered_is_not() -> None:
     world = await World.open()
-    manifest = {**DISCOVERY["manifest"], "capabilities": {"streaming": True}}  # type: ignore[dict-item]
+    manifest = {**DISCOVERY["manifest"], "capabilities": {"streaming": True}}
     world.core.registry.replace_plugin(PLUGIN, "2", [{**DISCOVERY, "manifest": manifest}])
     await world.say("first")
     run = await world.plugins.next_run()
