@@ -60,12 +60,27 @@ async def test_after_the_run_is_over_the_missed_message_is_sent_again(host: Host
     await asyncio.to_thread(eventually, lambda: host.items("/runs", agent_id=agent, status="completed"), "it is over")
     async with Chat(host, agent, after=first.last_seq) as second:
         message = await second.until("message")
+        end = await second.until("run")
 
     assert message["message"]["content"] == WORDS
-    async with Chat(host, agent, after=message["seq"]) as third:
+    assert end["status"] == "completed"
+    async with Chat(host, agent, after=end["seq"]) as third:
         await third.send(type="ping")
         await third.until("pong")
-    assert third.of("message") == [], "what was seen is not sent again"
+    assert third.of("message") == third.of("run") == [], "what was seen is not sent again"
+
+
+async def test_the_end_of_a_run_that_said_nothing_is_told_to_who_missed_it(host: Host) -> None:
+    agent = host.agent(config={"hold_ms": 30_000})
+    async with Chat(host, agent) as first:
+        await first.say("a long while")
+        run = await first.until("run", status="running")
+        first.cut()
+    await asyncio.to_thread(host.http().post, f"/runs/{run['run_id']}/cancel")
+    async with Chat(host, agent, after=first.last_seq) as second:
+        end = await second.until("run")
+
+    assert (end["run_id"], end["status"]) == (run["run_id"], "cancelled")
 
 
 async def test_many_missed_messages_come_in_order_and_once(host: Host) -> None:

@@ -13,7 +13,7 @@ from .app import VERSION, Core, Ports, build_core
 from .config import Settings
 from .core.agents.registry import Registry
 from .core.cursors import Cursors
-from .core.facts.tables import META, OUTBOX
+from .core.facts.tables import META, OUTBOX, RUNS
 from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
 from .core.ports import Ids
@@ -158,5 +158,8 @@ async def _database_id(journal: Journal, ids: Ids) -> str:
 
 
 async def _last_feed_seq(journal: Journal) -> int:
-    rows = await journal.read(Select(OUTBOX, (), ("feed_seq",), order=("seq",), direction="descending", limit=1))
-    return int(rows[0]["feed_seq"]) if rows else 0
+    """The highest number that was shown, as far as it takes to be sure."""
+    latest = Select(OUTBOX, (), ("feed_seq",), order=("seq",), direction="descending", limit=100)
+    ended = Select(RUNS, (), ("feed_seq",), order=("run_id",), direction="descending", limit=100)
+    rows = [*await journal.read(latest), *await journal.read(ended)]
+    return max((int(row["feed_seq"]) for row in rows), default=0)

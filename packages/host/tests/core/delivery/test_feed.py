@@ -70,7 +70,7 @@ def test_an_idle_conversation_keeps_no_memory() -> None:
     subscription = feed.subscribe("chat")
     feed.run_started("chat", "run")
     feed.delta("chat", "run", "hel", feed.stamp())
-    feed.run_ended("chat", "run", "completed")
+    feed.run_ended("chat", "run", "completed", feed.stamp())
     feed.unsubscribe("chat", subscription)
     assert feed.live("chat") is None
     assert feed.watchers() == {}
@@ -80,7 +80,7 @@ def test_the_end_of_an_older_run_leaves_the_active_one_alive() -> None:
     feed = Feed(HandClock())
     feed.run_started("chat", "old")
     feed.run_started("chat", "new")
-    feed.run_ended("chat", "old", "failed")
+    feed.run_ended("chat", "old", "failed", feed.stamp())
     live = feed.live("chat")
     assert live is not None
     assert live.run_frame["run_id"] == "new"

@@ -1,8 +1,8 @@
 """What the people of a conversation see on Host-owned surfaces (web chat, API), live and again after a cut.
 
-Messages and notices are rows of the outbox: committing the row is sending it, and a client reads back what it missed
-by number. Deltas, run and tool frames live here only while their run does. Numbers are microseconds that only grow,
-so they go on growing after a restart.
+Messages and notices are rows of the outbox, ends of runs are rows of the ledger: committing the row is showing it, and
+a client reads back what it missed by number. Deltas and tool frames live here only while their run does. Numbers are
+microseconds that only grow, so they go on growing after a restart.
 """
 
 from bisect import bisect_right
@@ -132,15 +132,15 @@ class Feed:
         return self._live.get(conversation_id)
 
     def run_started(self, conversation_id: str, run_id: str) -> None:
-        frame = {"type": "run", "run_id": run_id, "status": "running", "seq": self.stamp()}
+        frame = run_frame(run_id, "running", self.stamp())
         self._live[conversation_id] = Live(frame)
         self._publish(conversation_id, frame)
 
-    def run_ended(self, conversation_id: str, run_id: str, status: str) -> None:
+    def run_ended(self, conversation_id: str, run_id: str, status: str, seq: int) -> None:
         live = self._live.get(conversation_id)
         if live is not None and live.run_frame["run_id"] == run_id:
             del self._live[conversation_id]
-        self._publish(conversation_id, {"type": "run", "run_id": run_id, "status": status, "seq": self.stamp()})
+        self._publish(conversation_id, run_frame(run_id, status, seq))
 
     def delta(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
         """`seq` is a stamp taken when the fragment came, so that it is below that of its message."""
@@ -173,6 +173,10 @@ class Feed:
     def _publish(self, conversation_id: str, frame: Frame) -> None:
         for subscription in self._subscriptions.get(conversation_id, ()):
             subscription.put(frame)
+
+
+def run_frame(run_id: str, status: str, seq: int) -> Frame:
+    return {"type": "run", "run_id": run_id, "status": status, "seq": seq}
 
 
 def outgoing_frame(row: Outgoing) -> Frame:

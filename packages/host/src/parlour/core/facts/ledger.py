@@ -11,6 +11,7 @@ from .tables import RUN_EVENTS, RUNS
 Status = Literal[
     "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
 ]
+LATEST_RUNS = 100
 ACTIVE: Final = ("created", "queued", "claimed", "running", "waiting_approval")
 
 TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
@@ -51,6 +52,8 @@ class RunEnd:
     cancel_requested_at: int = 0
     shown: bool = False
     effects: bool = False
+    feed_seq: int = 0
+    """Where the end stands among what the conversation's people were shown."""
 
 
 def open_run(run: NewRun) -> Insert:
@@ -86,6 +89,7 @@ def open_run(run: NewRun) -> Insert:
             "deadline_at": run.deadline_at,
             "cancel_requested_at": 0,
             "lease_until": 0,
+            "feed_seq": 0,
         },
     )
 
@@ -111,6 +115,7 @@ def end_run(run_id: str, end: RunEnd, now: int) -> Update:
         "cancel_requested_at": end.cancel_requested_at,
         "shown": int(end.shown),
         "effects": int(end.effects),
+        "feed_seq": end.feed_seq,
         "finished_at": now,
         "updated_at": now,
     }
@@ -153,6 +158,19 @@ class Ledger:
     async def run(self, run_id: str) -> Row | None:
         rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1, few=True))
         return rows[0] if rows else None
+
+    async def ended_after(self, conversation_id: str, feed_seq: int) -> list[Row]:
+        """Of the conversation's latest runs, those whose end was shown after this number, in order."""
+        query = Select(
+            RUNS,
+            where(conversation_id=conversation_id),
+            ("run_id", "status", "feed_seq"),
+            order=("run_id",),
+            direction="descending",
+            limit=LATEST_RUNS,
+        )
+        ended = [row for row in await self._journal.read(query) if row["feed_seq"] > feed_seq]
+        return sorted(ended, key=lambda row: int(row["feed_seq"]))
 
     async def last_sequence(self, run_id: str) -> int:
         query = Select(

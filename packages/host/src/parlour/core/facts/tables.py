@@ -66,7 +66,7 @@ RUNS = Table(
         "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id workspace_id bot_id "
         "status status_reason error parent_run_id claimed_by usage snapshot metadata",
         "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
-        "cancel_requested_at lease_until",
+        "cancel_requested_at lease_until feed_seq",
     ),
     key=("run_id",),
     indexes=(

@@ -9,7 +9,7 @@ from parlour.core.delivery.notices import sentence
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import inbox, ledger, outgoing, transcript
 from parlour.core.facts.inbox import Settled
-from parlour.core.facts.ledger import RunEnd
+from parlour.core.facts.ledger import RunEnd, Status
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
 from parlour.core.ports import Clock, Ids
@@ -40,6 +40,8 @@ class EndingRun:
 class Aftermath:
     """What follows once the unit is durable."""
 
+    status: Status
+    feed_seq: int = 0
     retry: bool = False
     owed_again: list[Entry] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
@@ -55,19 +57,27 @@ class Endings:
     def draft(self, draft: Draft, run: EndingRun, ending: Ending) -> Aftermath:
         """Replaces the draft's first statement, the guard that the run is still running, by its end."""
         now = self._clock.now()
-        end = RunEnd(
-            ending.status, ending.code, ending.error, ending.usage, run.cancel_requested_at, run.shown, run.effects
-        )
-        draft.replace(0, ledger.end_run(run.run_id, end, now))
         if run.streaming:
             draft.add(outgoing.break_streams(run.run_id, ending.code or ending.status, now))
         self._note_dropped(draft, run, ending, now)
-        aftermath = Aftermath(owed_again=list(run.claimed))
+        aftermath = Aftermath(ending.status, owed_again=list(run.claimed))
         if ending.status in ("completed", "cancelled"):
             self._settle_all(draft, run, ending, aftermath)
         else:
             self._settle_badly(draft, run, ending, aftermath)
         aftermath.owed_again.sort(key=lambda entry: entry.seq)
+        aftermath.feed_seq = self._delivery.feed.stamp()  # after whatever the run and its end had to say
+        end = RunEnd(
+            ending.status,
+            ending.code,
+            ending.error,
+            ending.usage,
+            run.cancel_requested_at,
+            run.shown,
+            run.effects,
+            aftermath.feed_seq,
+        )
+        draft.replace(0, ledger.end_run(run.run_id, end, now))
         return aftermath
 
     def settle(self, draft: Draft, event: RecordedEvent, outcome: str, reason: str, run_id: str = "") -> Settled:

@@ -219,7 +219,7 @@ class Recorder:
         for action in step.then:
             action()
         self._delivery.committed(aftermath.rows)
-        self._delivery.feed.run_ended(self._conversation, session.run_id, ending.status)
+        self._delivery.feed.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
         return aftermath
 
     async def _commit(self, step: Step) -> None:

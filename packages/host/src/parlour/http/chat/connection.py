@@ -8,8 +8,9 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame
+from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame, run_frame
 from parlour.core.events.gateway import Closed
+from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.journal import StorageFailed
 from parlour.core.ports import Clock
@@ -34,6 +35,7 @@ class ChatConnection:
         authenticator: Authenticator,
         feed: Feed,
         rows: OutgoingRows,
+        ledger: Ledger,
         sessions: Sessions,
         clock: Clock,
     ) -> None:
@@ -43,6 +45,7 @@ class ChatConnection:
         self._authenticator = authenticator
         self._feed = feed
         self._rows = rows
+        self._ledger = ledger
         self._sessions = sessions
         self._clock = clock
         self._seq = 0
@@ -78,12 +81,25 @@ class ChatConnection:
             }
         )
         if after is not None:
-            while rows := await self._rows.shown_after(conversation_id, self._seq, PAGE):
-                for row in rows:
-                    await self._send(outgoing_frame(row))
+            await self._tell_missed()
         live = self._feed.live(conversation_id)
         for frame in live.missed(self._seq if after is not None else live.started - 1) if live else ():
             await self._send(frame)
+
+    async def _tell_missed(self) -> None:
+        """Messages and ends of runs that were shown since, in their order."""
+        conversation_id = self._chat.conversation_id
+        ends = [
+            run_frame(run["run_id"], run["status"], run["feed_seq"])
+            for run in await self._ledger.ended_after(conversation_id, self._seq)
+        ]
+        while rows := await self._rows.shown_after(conversation_id, self._seq, PAGE):
+            for row in rows:
+                while ends and ends[0]["seq"] < row.feed_seq:
+                    await self._send(ends.pop(0))
+                await self._send(outgoing_frame(row))
+        for end in ends:
+            await self._send(end)
 
     async def _write(self, subscription: Subscription) -> None:
         while True:

@@ -10,6 +10,7 @@ from parlour.core.delivery.feed import Feed
 from parlour.core.encoding import loads
 from parlour.core.events.gateway import Gateway
 from parlour.core.facts.conversations import Conversations
+from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Journal, where
@@ -42,7 +43,7 @@ def router(
     clock: Clock,
 ) -> APIRouter:
     routes = APIRouter(tags=["chat"])
-    rows = OutgoingRows(journal)
+    rows, ledger = OutgoingRows(journal), Ledger(journal)
 
     def check_agent(agent_id: str) -> None:
         if agents.get(agent_id) is None:
@@ -64,7 +65,7 @@ def router(
         key = conversation_key(agent_id, query.session, principal)
         conversation_id = await conversations.open(key, ids, clock)
         talk = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
-        connection = ChatConnection(socket, talk, principal, authenticator, feed, rows, sessions, clock)
+        connection = ChatConnection(socket, talk, principal, authenticator, feed, rows, ledger, sessions, clock)
         await connection.serve(query.after)
 
     @routes.get("/agents/{agent_id}/chat/{session}/messages")

@@ -123,7 +123,7 @@ def upgrade() -> None:
         ),
         *_integer(
             "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
-            "cancel_requested_at lease_until"
+            "cancel_requested_at lease_until feed_seq"
         ),
         sa.PrimaryKeyConstraint("run_id"),
         sqlite_strict=True,
