@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
@@ -125,6 +126,27 @@ def test_a_plugin_that_keeps_dying_is_shown_as_failed_and_its_agents_say_so(trou
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.unavailable")
     assert troubled.transcript(result["conversation_id"])[-1][0] == "notice"
+
+
+def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_it_waits_for(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    slow = {**QUICK, "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "2", "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": "2"}
+    bad = write_plugin(tmp_path / "plugin", "bad", prelude="raise RuntimeError('no luck today')")
+    host = make_host(ECHO_PLUGIN, bad, **slow)
+    host.begin()
+    host.address = (
+        eventually(host._announcement, "the Host prints its address", 20).removeprefix("Parlour is at ").strip()
+    )
+
+    def waiting_for() -> list[str]:
+        return list(httpx.get(f"{host.address}/readyz", timeout=5).json().get("waiting_for", ()))
+
+    eventually(lambda: waiting_for() == ["plugin test/bad"], "it waits for the bad plugin only")
+    host.wait_until_ready()
+    [told] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
+    assert told["status"] == "failed"
+    assert "no luck today" in told["reason"]
 
 
 def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost, tmp_path: Path) -> None:

@@ -56,7 +56,8 @@ class Host:
     ids: Ids
     clock: SystemClock
     waiting_for: list[str]
-    """What is still to come before it is ready."""
+    """The steps of the start that are not done yet."""
+    was_ready: bool = False
 
     async def start(self) -> None:
         """Plugins first, so that owed work finds its runners."""
@@ -64,6 +65,18 @@ class Host:
         self.waiting_for.remove("plugins")
         await self.core.take_up()
         self.waiting_for.remove("owed work")
+
+    def missing(self) -> list[str]:
+        """What is still to come before it is ready: every plugin started or given up, owed work picked up.
+
+        Once ready it stays so: a plugin that is installed or fails later shows in its own status.
+        """
+        if not self.was_ready:
+            unproven = [name for name, plugin in self.runtime.supervisors().items() if not plugin.proven]
+            missing = self.waiting_for + [f"plugin {name}" for name in unproven]
+            self.was_ready = not missing
+            return missing
+        return []
 
     async def stop(self) -> None:
         """Takes nothing new, lets runs end for a moment, then cuts them off honestly: they stay owed."""

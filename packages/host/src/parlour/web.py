@@ -90,5 +90,5 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
         conversations.router(journal, pages),
     ]
     return application.build(
-        VERSION, authenticator, health.router(lambda: host.waiting_for), domains, door, settings.http.body_bytes
+        VERSION, authenticator, health.router(host.missing), domains, door, settings.http.body_bytes
     )

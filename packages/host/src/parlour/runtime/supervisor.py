@@ -47,6 +47,8 @@ class Supervisor:
         self.plugin = plugin
         self.status: Status = "starting"
         self.reason = ""
+        self.proven = False
+        """It was ready once, or was given up."""
         self.log = LogBuffer()
         self._launcher = launcher
         self._actions = actions
@@ -170,6 +172,7 @@ class Supervisor:
     async def _become(self, status: Status, reason: str) -> None:
         async with self._changed:
             self.status, self.reason = status, reason
+            self.proven = self.proven or status in ("ready", "failed")
             self._changed.notify_all()
         self._tell()
 

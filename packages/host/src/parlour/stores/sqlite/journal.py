@@ -13,6 +13,7 @@ from parlour.stores.sql import SQLITE, Compiler, Parameters
 from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
 from .failures import storage_failure
+from .futures import resolve
 from .readers import Answer, Question, Readers, read
 from .writer import Job, Writer
 
@@ -119,16 +120,7 @@ class SqliteJournal:
 
     def _deliver(self, question: Question, answer: Answer) -> None:
         with suppress(RuntimeError):  # a loop that is closed already has nobody who waits
-            self._loop.call_soon_threadsafe(_resolve, question, answer)
-
-
-def _resolve(question: Question, answer: Answer) -> None:
-    if question.future.done():  # whoever waited was cancelled
-        return
-    if isinstance(answer, Exception):
-        question.future.set_exception(answer)
-    else:
-        question.future.set_result(answer)
+            self._loop.call_soon_threadsafe(resolve, question.future, answer)
 
 
 def _require_references(unit: Unit, index: int, parameters: Parameters) -> None:

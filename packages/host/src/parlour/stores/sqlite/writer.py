@@ -25,6 +25,7 @@ from parlour.core.journal import GuardFailed, Receipt, Row
 from parlour.stores.sql import Parameters, Plan
 
 from .failures import is_busy, is_unique_violation, storage_failure
+from .futures import resolve
 
 logger = logging.getLogger(__name__)
 
@@ -106,12 +107,7 @@ class Writer:
 
     def _done(self, batch: list[Job], outcomes: list[Outcome]) -> None:
         for job, outcome in zip(batch, outcomes, strict=True):
-            if job.future.done():  # whoever waited was cancelled
-                continue
-            if isinstance(outcome, Exception):
-                job.future.set_exception(outcome)
-            else:
-                job.future.set_result(outcome)
+            resolve(job.future, outcome)
         self._next()
 
     def _run(self) -> None:

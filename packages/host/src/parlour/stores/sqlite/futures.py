@@ -1,0 +1,15 @@
+"""Tells whoever waits how it went."""
+
+from asyncio import Future
+from typing import TypeVar
+
+Answer = TypeVar("Answer")
+
+
+def resolve(future: "Future[Answer]", outcome: Answer | Exception) -> None:
+    if future.done():  # whoever waited was cancelled
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)

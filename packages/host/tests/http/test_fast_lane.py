@@ -1,0 +1,117 @@
+"""The lane ahead of the framework answers as the framework's own route does, to the letter."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from parlour.app import Ports, build_core
+from parlour.core.access.keys import ApiKeys
+from parlour.core.agents.agent import Agent
+from parlour.core.cursors import Cursors
+from parlour.core.identity import SystemClock, SystemIds
+from parlour.core.ports import ResultStream
+from parlour.http import application
+from parlour.http.auth import Authenticator
+from parlour.http.events import endpoints
+from parlour.http.events.door import EventDoor, EventInjection, Results
+from parlour.http.events.fast_lane import FastLane
+from parlour.http.health import endpoints as health
+from parlour.http.paging import Pages
+from parlour.testing import MemoryJournal
+
+BODY_BYTES = 4096
+GOOD = {"agent_id": "agent", "event_id": "one", "conversation_id": "chat", "input": {"text": "hello"}}
+
+
+class NoPlugins:
+    def run_agent(self, plugin_id: str, request: dict[str, object]) -> ResultStream:
+        raise AssertionError("nothing is to be run here")
+
+
+@dataclass
+class Doors:
+    lane: httpx.AsyncClient
+    route: httpx.AsyncClient
+    keys: dict[str, str]
+
+    async def both(self, **request: Any) -> tuple[httpx.Response, httpx.Response]:
+        path = request.pop("path", "/api/v1/events")
+        return await self.lane.post(path, **request), await self.route.post(path, **request)
+
+
+@pytest.fixture
+async def doors() -> AsyncIterator[Doors]:
+    journal, clock, ids = MemoryJournal(), SystemClock(), SystemIds()
+    core = build_core(Ports(journal, NoPlugins(), clock, ids))
+    await core.agents.add(Agent("agent", "Agent", "plugin:acme/hello/default"))
+    keys = ApiKeys(journal, ids, clock)
+    authenticator = Authenticator(keys)
+    door = EventDoor(
+        EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
+    )
+    routes = [endpoints.router(door, Pages(journal, Cursors("database")))]
+    lane = application.build("0", authenticator, health.router(list), routes, door, BODY_BYTES)
+    assert isinstance(lane, FastLane)
+    secrets = {"chat": await keys.create("chat", "chat"), "viewer": await keys.create("viewer", "viewer")}
+    async with (
+        httpx.AsyncClient(transport=httpx.ASGITransport(lane), base_url="http://lane") as ahead,
+        httpx.AsyncClient(transport=httpx.ASGITransport(lane._app), base_url="http://route") as behind,
+    ):
+        yield Doors(ahead, behind, secrets)
+
+
+@pytest.mark.parametrize(
+    ("status", "request_"),
+    [
+        (401, {"json": GOOD, "key": ""}),
+        (401, {"json": GOOD, "key": "Bearer nobody"}),
+        (401, {"json": GOOD, "key": "Basic abc"}),
+        (403, {"json": GOOD, "key": "viewer"}),
+        (404, {"json": {**GOOD, "agent_id": "nobody"}}),
+        (404, {"json": {"bot_id": "nobody", "input": {"text": "hello"}}}),
+        (422, {"json": {"input": {"text": "hello"}}}),
+        (422, {"json": {**GOOD, "colour": "red"}}),
+        (422, {"json": {**GOOD, "input": {"text": 5}}}),
+        (422, {"json": {**GOOD, "event_type": "Not A Type"}}),
+        (422, {"json": {**GOOD, "actor": {"actor_id": ""}}}),
+        (422, {"json": GOOD, "path": "/api/v1/events?wait=forever"}),
+        (422, {"json": GOOD, "path": "/api/v1/events?timeout=soon"}),
+        (413, {"json": {**GOOD, "input": {"text": "x" * BODY_BYTES}}}),
+    ],
+)
+async def test_a_refusal_is_the_same_through_both(doors: Doors, status: int, request_: dict[str, Any]) -> None:
+    request = dict(request_)
+    key = request.pop("key", "chat")
+    request["headers"] = {"Authorization": f"Bearer {doors.keys[key]}" if key in doors.keys else key}
+    lane, route = await doors.both(**request)
+    assert lane.status_code == route.status_code == status
+    ours, theirs = lane.json()["error"], route.json()["error"]
+    assert ours["code"] == theirs["code"]
+    assert _fields(ours) == _fields(theirs)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"nonsense", b"\xff\xfe", b'{"input": {"text": "\\ud800"}}'])
+async def test_a_body_that_is_no_event_is_refused_by_both(doors: Doors, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {doors.keys['chat']}", "Content-Type": "application/json"}
+    lane, route = await doors.both(content=body, headers=headers)
+    assert lane.status_code == 422
+    assert 400 <= route.status_code < 500
+    assert lane.json()["error"]["code"] == "invalid_argument"
+
+
+async def test_an_event_is_the_same_event_through_both(doors: Doors) -> None:
+    lane, route = await doors.both(json=GOOD, headers={"Authorization": f"Bearer {doors.keys['chat']}"})
+    assert lane.status_code == route.status_code == 202
+    first, again = lane.json(), route.json()
+    assert (first.pop("duplicate"), again.pop("duplicate")) == (False, True)
+    assert first == again == {**first, "event_id": "one", "seq": 1}
+
+
+def _fields(error: dict[str, Any]) -> list[str]:
+    """The names only: the query's stand apart in the framework's words."""
+    named = json.loads(json.dumps(error["details"] or {})).get("fields", ())
+    return [field["field"].removeprefix("query.") for field in named]
