@@ -21,7 +21,7 @@ from .core.runs.recovery import INTERRUPTED
 from .data_directory import DataDirectory
 from .runtime.embedded import EmbeddedRuntime
 from .runtime.folder import Installed, PluginFolder
-from .runtime.launcher import PlainLauncher
+from .runtime.launcher import PlainLauncher, Start
 from .runtime.status import StatusFile
 from .runtime.supervisor import RestartPolicy
 from .stores import migrate
@@ -143,9 +143,15 @@ def _runtime(settings: Settings, directory: DataDirectory, registries: list[Regi
     def removed(plugin_id: str) -> None:
         registries[0].remove_plugin(plugin_id)
 
+    async def prepare(plugin: Installed) -> Start:
+        data = directory.folder("plugin-data") / plugin.plugin_id
+        data.mkdir(parents=True, exist_ok=True)
+        return Start(plugin.plugin_id, plugin.folder, data)
+
     return EmbeddedRuntime(
         PluginFolder(directory.plugins),
         PlainLauncher(),
+        prepare,
         VERSION,
         discovered,
         removed,

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parlour.core.ports import PluginUnavailable, ResultStream
@@ -10,7 +10,7 @@ from parlour_sdk.wire import Limits
 
 from .connection import HostActions, PluginStream
 from .folder import Installed, PluginFolder
-from .launcher import Launcher
+from .launcher import Launcher, Start
 from .status import PluginStatus, StatusFile
 from .supervisor import RestartPolicy, Supervisor
 
@@ -22,6 +22,7 @@ class EmbeddedRuntime:
         self,
         folder: PluginFolder,
         launcher: Launcher,
+        prepare: Callable[[Installed], Awaitable[Start]],
         host_version: str,
         discovered: Callable[[Installed, list[Any]], None],
         removed: Callable[[str], None],
@@ -31,6 +32,7 @@ class EmbeddedRuntime:
     ) -> None:
         self._folder = folder
         self._launcher = launcher
+        self._prepare = prepare
         self._host_version = host_version
         self._discovered = discovered
         self._removed = removed
@@ -70,6 +72,7 @@ class EmbeddedRuntime:
         return Supervisor(
             plugin,
             self._launcher,
+            self._prepare,
             actions,
             self._discovered,
             self._host_version,

@@ -5,12 +5,30 @@ import contextlib
 import os
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from parlour_sdk.protocol.manifest import PluginLimits
+
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
 """What a plugin sees of the Host's environment; no secret is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """All that the start of one plugin's process needs to know."""
+
+    plugin_id: str
+    folder: Path
+    """Its code, which it may read."""
+    data: Path
+    """Its own folder, which it may write."""
+    python: Path = Path(sys.executable)
+    """The interpreter of its environment."""
+    limits: PluginLimits = field(default_factory=PluginLimits)
+    network: tuple[str, ...] = ()
+    """The hosts it was granted; none means no network."""
 
 
 class PluginProcess(Protocol):
@@ -27,7 +45,7 @@ class PluginProcess(Protocol):
 
 
 class Launcher(Protocol):
-    async def launch(self, folder: Path) -> PluginProcess: ...
+    async def launch(self, start: Start) -> PluginProcess: ...
 
 
 @dataclass(slots=True)
@@ -48,30 +66,35 @@ class PlainProcess:
 
 
 class PlainLauncher:
-    """A child process in its own group, with an allowlisted environment, on the Host's own interpreter."""
+    """A child process in its own group, with an allowlisted environment and nothing else in its way."""
 
-    async def launch(self, folder: Path) -> PluginProcess:
-        child_read, write_fd = os.pipe()
-        read_fd, child_write = os.pipe()
-        try:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "parlour_sdk.worker",
-                str(folder),
-                stdin=child_read,
-                stdout=child_write,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-                cwd=folder,
-                env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
-            )
-        except BaseException:
-            os.close(read_fd)
-            os.close(write_fd)
-            raise
-        finally:
-            os.close(child_read)
-            os.close(child_write)
-        assert process.stderr is not None
-        return PlainProcess(process.pid, read_fd, write_fd, process.stderr, process)
+    async def launch(self, start: Start) -> PluginProcess:
+        return await spawn(command(start), start.folder)
+
+
+def command(start: Start) -> list[str]:
+    return [str(start.python), "-m", "parlour_sdk.worker", str(start.folder)]
+
+
+async def spawn(arguments: list[str], folder: Path) -> PlainProcess:
+    child_read, write_fd = os.pipe()
+    read_fd, child_write = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *arguments,
+            stdin=child_read,
+            stdout=child_write,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            cwd=folder,
+            env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+        )
+    except BaseException:
+        os.close(read_fd)
+        os.close(write_fd)
+        raise
+    finally:
+        os.close(child_read)
+        os.close(child_write)
+    assert process.stderr is not None
+    return PlainProcess(process.pid, read_fd, write_fd, process.stderr, process)

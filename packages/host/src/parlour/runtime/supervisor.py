@@ -5,7 +5,7 @@ import contextlib
 import logging
 import signal
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from parlour_sdk.wire import Limits, Peer, StdioTransport, WireError
 
 from .connection import HostActions, PluginDispatcher
 from .folder import Installed
-from .launcher import Launcher, PluginProcess
+from .launcher import Launcher, PluginProcess, Start
 from .logs import LogBuffer
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ class Supervisor:
         self,
         plugin: Installed,
         launcher: Launcher,
+        prepare: Callable[[Installed], Awaitable[Start]],
         actions: HostActions,
         discovered: Callable[[Installed, list[Any]], None],
         host_version: str,
@@ -51,6 +52,7 @@ class Supervisor:
         """It was ready once, or was given up."""
         self.log = LogBuffer()
         self._launcher = launcher
+        self._prepare = prepare
         self._actions = actions
         self._discovered = discovered
         self._host_version = host_version
@@ -92,7 +94,7 @@ class Supervisor:
         while not self._stopping.is_set():
             process = None
             try:
-                process = await self._launcher.launch(self.plugin.folder)
+                process = await self._launcher.launch(await self._prepare(self.plugin))
                 await self._serve(process)
                 reason = "its process ended"
             except (WireError, TimeoutError, OSError) as error:
