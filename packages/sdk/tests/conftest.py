@@ -45,14 +45,22 @@ class Plain(AgentRunner):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A good plugin; what loading it leaves in this process is taken away again."""
-    (tmp_path / "manifest.yaml").write_text(MANIFEST)
-    (tmp_path / "runner.yaml").write_text(RUNNER)
-    (tmp_path / "runner.py").write_text(CODE)
+def workshop(tmp_path: Path) -> Iterator[Path]:
+    """A place for plugins; what loading them leaves in this process is taken away again."""
+    place = tmp_path / "a workshop"
+    place.mkdir()
     path, modules = list(sys.path), set(sys.modules)
-    yield tmp_path
+    yield place
     sys.path[:] = path
     for name in set(sys.modules) - modules:
-        if name.startswith("plugin_"):
+        if name.startswith("plugin_") or str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]
+
+
+@pytest.fixture
+def folder(workshop: Path) -> Path:
+    """A good plugin."""
+    (workshop / "manifest.yaml").write_text(MANIFEST)
+    (workshop / "runner.yaml").write_text(RUNNER)
+    (workshop / "runner.py").write_text(CODE)
+    return workshop

@@ -67,13 +67,47 @@ def test_a_newer_hosts_fields_are_passed_over(folder: Path) -> None:
     assert read_plugin(folder).manifest.identity == "acme/hello"
 
 
+UNKNOWN = {
+    "a limit": ("manifest.yaml", "spec:", "spec:\n  limits: {memory_md: 4}", "6: spec.limits.memory_md", "memory_mb"),
+    "a head": ("manifest.yaml", "spec:", "homepage: x\nspec:", "5: homepage", ""),
+    "a piece of metadata": (
+        "manifest.yaml",
+        "version: 0.1.0",
+        "version: 0.1.0, lable: {}",
+        "4: metadata.lable",
+        "label",
+    ),
+    "a runner's": ("runner.yaml", "spec:", "spec:\n  colour: red", "6: spec.colour", ""),
+    "a policy's": (
+        "runner.yaml",
+        "spec:",
+        "spec:\n  context: {ownerhip: hybrid}",
+        "6: spec.context.ownerhip",
+        "ownership",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_an_unknown_key_is_passed_over_with_a_warning_that_says_where_and_what_may_be_meant(
+    folder: Path, case: str
+) -> None:
+    file, old, new, where, meant = UNKNOWN[case]
+    change(folder / file, old, new)
+    plugin = read_plugin(folder)
+    [warning] = plugin.warnings
+    assert warning.startswith(f"{folder / file}:{where}: an unknown key, passed over")
+    assert (f"did you mean {meant}?" in warning) == bool(meant)
+    AgentRunnerManifest.model_validate(plugin.runner_manifests()["default"])
+    assert load_runners(plugin)
+
+
 MANIFESTS = {
     "no version": (", version: 0.1.0", "", "metadata.version: Field required"),
     "no author": ("author: acme, ", "", "metadata.author: Field required"),
     "another api": ("parlour/v1", "parlour/v9", "apiVersion: Input should be 'parlour/v1'"),
     "another kind": ("kind: Plugin", "kind: Virus", "kind: Input should be 'Plugin'"),
     "unknown permission": ("spec:", "spec:\n  permissions: {teleport: [all]}", "spec.permissions.teleport"),
-    "unknown limit": ("spec:", "spec:\n  limits: {cpu: 4}", "spec.limits.cpu"),
     "components of another shape": ("[runner.yaml]", "runner.yaml", "spec.components"),
 }
 
@@ -115,7 +149,6 @@ def test_a_bad_component_is_refused_with_file_field_and_what_is_wanted(folder: P
         ("capabilities: {flying: true}", "capabilities.flying"),
         ("capabilities: {streaming: 'yes'}", "capabilities.streaming"),
         ("permissions: {models: [steal]}", "permissions.models.0"),
-        ("colour: red", "colour"),
         ("config_schema: [{name: x, type: string}]", "config_schema.0.label"),
         ("config_schema: [{name: x, label: {}, type: knob}]", "config_schema.0.type"),
     ],
@@ -191,7 +224,7 @@ def test_code_that_can_not_be_imported_is_not_half_loaded(folder: Path) -> None:
     plugin = read_plugin(folder)
     (folder / "runner.py").write_text("class Runner:\n    pass\nimport no_such_module_at_all\n")
     for _ in range(2):
-        with pytest.raises(ModuleNotFoundError):
+        with pytest.raises(PluginInvalid, match="no_such_module_at_all"):
             load_runners(plugin)
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from parlour_sdk import results
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.messages import Message
-from parlour_sdk.protocol.results import PAYLOADS, AgentRunResult, FinishReason, Usage
+from parlour_sdk.protocol.results import PAYLOADS, AgentRunResult, FinishReason
+from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.results import Result
 
 MESSAGE = Message(role="assistant", content=[TextElement(text="hi")], metadata={"a": 1})
@@ -27,6 +28,12 @@ MADE: dict[str, Result] = {
     "tool completed": results.tool_completed("1", "look", result=[1]),
     "tool failed": results.tool_completed("1", "look", error="dark"),
     "state": results.state_updated("actor", "k", {"a": None}),
+    "thinking": results.thinking("hm"),
+    "completed contents": results.completed([TextElement(text="hi")]),
+    "artifact": results.artifact_created("file", b"abc", mime_type="text/plain", name="a.txt", metadata={"a": 1}),
+    "artifact that the host has": results.artifact_created("image", artifact_id="a-1"),
+    "action": results.action_requested("message.react"),
+    "action with all": results.action_requested("message.react", {"message_id": "m"}, {"reaction": "+1"}, "r-1"),
 }
 
 
@@ -35,6 +42,21 @@ def test_what_a_constructor_makes_is_accepted(name: str) -> None:
     made = MADE[name]
     AgentRunResult.model_validate({"run_id": "run", "type": made.type, "data": made.data, "sequence": 1})
     PAYLOADS[made.type].model_validate(made.data)
+
+
+def test_every_type_of_the_protocol_can_be_made() -> None:
+    assert {made.type for made in MADE.values()} == set(PAYLOADS)
+
+
+def test_an_artifact_carries_its_bytes_and_their_number() -> None:
+    data = results.artifact_created("file", b"abc").data
+    assert (data["content_base64"], data["size_bytes"]) == ("YWJj", 3)
+
+
+@pytest.mark.parametrize(("content", "artifact_id"), [(None, None), (b"abc", "a-1")])
+def test_an_artifact_is_its_content_or_one_that_the_host_has(content: bytes | None, artifact_id: str | None) -> None:
+    with pytest.raises(ValueError, match="give the content, or the artifact_id"):
+        results.artifact_created("file", content, artifact_id=artifact_id)
 
 
 @given(st.text())

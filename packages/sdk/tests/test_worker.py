@@ -1,6 +1,9 @@
 """What a plugin's process answers, over the wire in memory: discovery, runs, and honest failures."""
 
+import asyncio
+import inspect
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +11,13 @@ import pytest
 
 from parlour_sdk import results
 from parlour_sdk.components import AgentRunner
-from parlour_sdk.plugin import load_runners, read_plugin
+from parlour_sdk.plugin import load, read_plugin
 from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
 from parlour_sdk.protocol.manifest import AgentRunnerDiscovery, AgentRunnerManifest
 from parlour_sdk.protocol.results import PAYLOADS, AgentRunResult
+from parlour_sdk.protocol.wire_actions import PLUGIN_ACTIONS
+from parlour_sdk.service import PluginService
 from parlour_sdk.wire import Peer, WireError, memory_pair
-from parlour_sdk.worker import PluginService
 
 
 class Failing(AgentRunner):
@@ -49,6 +53,20 @@ class Endless(AgentRunner):
         try:
             while True:
                 yield results.delta("x")
+        finally:
+            type(self).closed = True
+
+
+class Chatty(AgentRunner):
+    """Forgets what a result is, and would go on."""
+
+    closed = False
+
+    async def run(self, ctx: Any, api: Any) -> Any:
+        try:
+            yield results.delta("well")
+            yield "the secret is 12345"
+            yield results.completed("never said")
         finally:
             type(self).closed = True
 
@@ -97,9 +115,10 @@ def request(runner: str, text: str, **runtime: Any) -> dict[str, Any]:
 
 @pytest.fixture
 async def line(folder: Path) -> AsyncIterator[Line]:
-    plugin = read_plugin(folder)
+    loaded = load(read_plugin(folder))
     own = {"failing": Failing(), "at_once": FailingAtOnce(), "asking": Asking(), "raising": Raising()}
-    service = PluginService(plugin, {**load_runners(plugin), **own, "endless": Endless()})
+    more = {"endless": Endless(), "chatty": Chatty()}
+    service = PluginService(replace(loaded, runners={**loaded.runners, **own, **more}))
     one, other = memory_pair()
     host = HostSide()
     peer, service.peer = Peer(one, host), Peer(other, service)
@@ -154,6 +173,17 @@ async def test_an_exception_in_a_runner_fails_its_run_without_telling_secrets(
     assert stream[-1]["sequence"] == number
 
 
+async def test_a_yield_that_is_no_result_fails_the_run_and_says_what_is_wanted(line: Line) -> None:
+    stream = await line.run("chatty")
+    kind, data = last(stream)
+    assert [each["sequence"] for each in stream] == [1, 2]
+    assert (kind, data["code"]) == ("run.failed", "runner.error")
+    assert "yielded a str" in data["error"]
+    assert "results.completed(" in data["error"]
+    assert "12345" not in data["error"]
+    assert Chatty.closed
+
+
 async def test_an_api_exception_fails_the_run_with_its_own_code(line: Line) -> None:
     stream = await line.run("raising")
     assert last(stream)[1]["code"] == "budget_exceeded"
@@ -167,10 +197,25 @@ async def test_a_runner_that_does_not_exist_is_refused_by_name(line: Line) -> No
     assert refusal.value.code == "not_found"
 
 
-async def test_an_action_that_the_plugin_does_not_serve_is_refused(line: Line) -> None:
+@pytest.mark.parametrize("action", ["kb_ingest", "kb_retrieve", "kb_delete", "parse_file", "make_coffee"])
+async def test_an_action_that_the_plugin_does_not_serve_is_refused(line: Line, action: str) -> None:
     with pytest.raises(WireError) as refusal:
-        await line.peer.call("kb_ingest")
+        await line.peer.call(action, {"file": {"file_id": "f", "name": "a.pdf"}})
     assert refusal.value.code == "not_supported"
+
+
+@pytest.mark.parametrize("action", PLUGIN_ACTIONS)
+async def test_everything_that_a_host_may_ask_is_served_in_the_way_it_is_declared(line: Line, action: str) -> None:
+    work = line.service.dispatch(action, {})
+    assert inspect.isasyncgen(work) == PLUGIN_ACTIONS[action].streams
+    await (work.aclose() if inspect.isasyncgen(work) else asyncio.gather(work, return_exceptions=True))
+
+
+async def test_a_request_that_lacks_something_is_refused_by_the_fields_name(line: Line) -> None:
+    with pytest.raises(WireError, match=r"run_agent: context: Field required") as refusal:
+        async for _ in line.peer.stream("run_agent", {"runner_id": "r", "runner_name": "default"}):
+            pass
+    assert refusal.value.code == "invalid_argument"
 
 
 async def test_a_runner_reaches_the_host_through_its_api(line: Line) -> None:

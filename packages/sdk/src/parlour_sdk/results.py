@@ -1,10 +1,14 @@
 """Constructors for what a runner yields: `yield results.delta("hel")`. Run id and numbering are the worker's."""
 
+import base64
 from dataclasses import dataclass
 from typing import Any
 
+from .protocol.content import ContentElement
 from .protocol.messages import Message
-from .protocol.results import FinishReason, StateScope, Usage
+from .protocol.results import FinishReason
+from .protocol.state import StateScope
+from .protocol.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +22,22 @@ def delta(text: str) -> Result:
     return Result("message.delta", {"chunk": {"role": "assistant", "content": text}})
 
 
-def completed(message: str | Message) -> Result:
+def thinking(text: str) -> Result:
+    """The next fragment of what the agent thinks before it speaks; shown folded, never delivered as the answer."""
+    return Result("message.delta", {"chunk": {"role": "assistant", "content": "", "reasoning": text}})
+
+
+def completed(message: str | list[ContentElement] | Message) -> Result:
     """A whole message: delivered and written to the transcript."""
     return Result("message.completed", {"message": _message(message)})
 
 
 def finished(
-    finish_reason: FinishReason = "stop", message: str | Message | None = None, usage: Usage | None = None
+    finish_reason: FinishReason = "stop",
+    message: str | list[ContentElement] | Message | None = None,
+    usage: Usage | None = None,
 ) -> Result:
-    """The run ends well."""
+    """The run ends well. The message is delivered only if none was completed before."""
     data: dict[str, Any] = {"finish_reason": finish_reason}
     if message is not None:
         data["message"] = _message(message)
@@ -54,11 +65,48 @@ def tool_completed(tool_call_id: str, tool_name: str, result: Any = None, error:
     return Result("tool.call.completed", data)
 
 
+def artifact_created(
+    artifact_type: str,
+    content: bytes | None = None,
+    *,
+    artifact_id: str | None = None,
+    mime_type: str | None = None,
+    name: str | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> Result:
+    """A file for the next completed message: its bytes, at most 1 MiB, or the id of one that the Host has already."""
+    if (content is None) == (artifact_id is None):
+        raise ValueError("artifact_created: give the content, or the artifact_id of what api.artifacts.create made")
+    data = {
+        "artifact_type": artifact_type,
+        "artifact_id": artifact_id,
+        "mime_type": mime_type,
+        "name": name,
+        "size_bytes": None if content is None else len(content),
+        "metadata": metadata,
+        "content_base64": None if content is None else base64.b64encode(content).decode(),
+    }
+    return Result("artifact.created", {key: value for key, value in data.items() if value is not None})
+
+
 def state_updated(scope: StateScope, key: str, value: Any) -> Result:
+    """Sets a value of the Host's state, like `api.state.set`, in the order of the results."""
     return Result("state.updated", {"scope": scope, "key": key, "value": value})
 
 
-def _message(message: str | Message) -> dict[str, Any]:
+def action_requested(
+    action: str,
+    target: dict[str, Any] | None = None,
+    payload: dict[str, Any] | None = None,
+    request_id: str | None = None,
+) -> Result:
+    """Asks for something on the platform, such as `message.react`, and does not wait for its outcome."""
+    data = {"action": action, "target": target, "payload": payload, "request_id": request_id}
+    return Result("action.requested", {key: value for key, value in data.items() if value is not None})
+
+
+def _message(message: str | list[ContentElement] | Message) -> dict[str, Any]:
     if isinstance(message, str):
         return {"role": "assistant", "content": message}
-    return message.model_dump(mode="json", exclude_none=True)
+    whole = Message(role="assistant", content=message) if isinstance(message, list) else message
+    return whole.model_dump(mode="json", exclude_none=True)

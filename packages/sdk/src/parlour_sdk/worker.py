@@ -1,142 +1,170 @@
-"""The process that serves one plugin: `python -m parlour_sdk.worker FOLDER`.
+"""The process that serves one plugin: `python -m parlour_sdk.worker PLUGIN`, a folder or one .py file.
 
 It speaks the wire on standard input and output, so whatever the plugin prints goes to standard error. It ends when
-its Host does: at the end of input, and by the parent-death signal in case its event loop hangs.
+its Host does: at the end of input, and by the parent-death signal in case its event loop hangs. With `--connect` it
+speaks over a WebSocket instead and lives as long as that connection.
 """
 
+import argparse
 import asyncio
 import ctypes
 import logging
 import os
 import signal
 import sys
-import time
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from . import __version__, results
-from .api import AgentRunAPI
-from .components import AgentRunner
-from .plugin import Plugin, PluginInvalid, load_runners, read_plugin
+from . import __version__
+from .plugin import LoadedPlugin, PluginInvalid, load, read_plugin
 from .protocol.base import PROTOCOL_VERSION
-from .protocol.context import AgentRunRequest
-from .protocol.errors import AgentAPIException
 from .protocol.handshake import Hello, Welcome
-from .wire import Limits, Peer, StdioTransport, WireError
+from .results import Result
+from .service import PluginService
+from .service.runs import envelope
+from .wire import ConnectionClosed, Limits, Peer, StdioTransport, Transport, WireError
 
 logger = logging.getLogger("parlour.worker")
 
-CANNOT_LOAD = 3
-"""Exit status of a plugin whose files or code are at fault; the reason is on standard error."""
+CANNOT_SERVE = 3
+"""Exit status of a plugin that is at fault or that the Host refuses; the reason is the last line of its log."""
+TOKEN = "PARLOUR_TOKEN"
+"""The variable that holds what a plugin proves its identity with, where its process was not started by the Host."""
+CLOSE_SECONDS = 2.0
+
+Connect = Callable[[Limits], Awaitable[Transport]]
 
 
-class PluginService:
-    """What a plugin answers: discovery and runs."""
-
-    def __init__(self, plugin: Plugin, runners: dict[str, AgentRunner]) -> None:
-        self._plugin = plugin
-        self._runners = runners
-        self.peer: Peer
-        self.stopping = asyncio.Event()
-
-    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
-        match action:
-            case "run_agent":
-                return self._run_agent(data)
-            case "list_components":
-                return self._list_components()
-            case "list_agent_runners":
-                return self._list_agent_runners()
-            case "shutdown":
-                return self._shutdown()
-            case _:
-                raise WireError("not_supported", f"this plugin serves no action '{action}'")
-
-    async def _list_components(self) -> dict[str, Any]:
-        components = [component.manifest for component in self._plugin.components]
-        return {"components": [{"kind": each.kind, "name": each.metadata.name} for each in components]}
-
-    async def _list_agent_runners(self) -> dict[str, Any]:
-        metadata = self._plugin.manifest.metadata
-        head = {"plugin_author": metadata.author, "plugin_name": metadata.name}
-        manifests = self._plugin.runner_manifests()
-        return {"runners": [{**head, "runner_name": name, "manifest": fields} for name, fields in manifests.items()]}
-
-    async def _shutdown(self) -> dict[str, Any]:
-        self.stopping.set()
-        return {}
-
-    async def _run_agent(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
-        request = AgentRunRequest.model_validate(data)
-        runner = self._runners.get(request.runner_name)
-        if runner is None:
-            raise WireError("not_found", f"this plugin has no runner '{request.runner_name}'")
-        ctx = request.context
-        deadline = ctx.runtime.deadline_at
-        api = AgentRunAPI(self.peer, ctx.run_id, None if deadline is None else deadline / 1000 - time.time())
-        sequence = 0
-        generator = runner.run(ctx, api)
-        try:
-            async for result in generator:
-                sequence += 1
-                yield _envelope(ctx.run_id, sequence, result)
-        except AgentAPIException as error:
-            logger.warning("run %s failed: %s", ctx.run_id, error)
-            yield _envelope(
-                ctx.run_id, sequence + 1, results.failed(error.code, error.error.message, error.error.retryable)
-            )
-        except Exception as error:
-            logger.exception("run %s failed in the runner's code", ctx.run_id)
-            sentence = f"the agent's code failed with {type(error).__name__}; its plugin's log says where"
-            yield _envelope(ctx.run_id, sequence + 1, results.failed("runner.error", sentence))
-        finally:
-            await generator.aclose()
+class CannotServe(Exception):
+    """A plugin that can't be served; the message says why."""
 
 
-def _envelope(run_id: str, sequence: int, result: results.Result) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "type": result.type,
-        "data": result.data,
-        "sequence": sequence,
-        "timestamp": int(time.time() * 1000),
-    }
+def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
+    return envelope(run_id, sequence, result)
 
 
-async def serve(plugin: Plugin, runners: dict[str, AgentRunner], read_fd: int, write_fd: int) -> None:
-    service = PluginService(plugin, runners)
-    limits = Limits(streams=plugin.manifest.spec.limits.max_runs)
-    peer = service.peer = Peer(StdioTransport(read_fd, write_fd, limits), service, limits)
+async def serve(loaded: LoadedPlugin, connect: Connect, token: str | None = None) -> None:
+    limits = Limits(streams=loaded.manifest.spec.limits.max_runs)
+    # Looked up for each result, so that a plugin made for tests can put something else on the wire.
+    service = PluginService(loaded, lambda *numbered: _envelope(*numbered))
+    peer = service.peer = Peer(await connect(limits), service, limits)
     peer.start()
-    hello = Hello(protocol=PROTOCOL_VERSION, sdk=__version__, plugin=plugin.manifest.identity)
-    Welcome.model_validate(await peer.call("hello", hello.model_dump(exclude_none=True)))
-    closed = asyncio.ensure_future(peer.wait_closed())
-    stopping = asyncio.ensure_future(service.stopping.wait())
-    await asyncio.wait({closed, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    closed.cancel()
-    stopping.cancel()
-    peer.close("the plugin stops")
+    try:
+        await _greet(peer, loaded.identity, token)
+        await _live(peer, service)
+    finally:
+        peer.close("the plugin stops")
+
+
+async def _greet(peer: Peer, identity: str, token: str | None) -> None:
+    hello = Hello(protocol=PROTOCOL_VERSION, sdk=__version__, plugin=identity, token=token)
+    try:
+        welcome = Welcome.model_validate(await peer.call("hello", hello.model_dump(exclude_none=True)))
+    except ConnectionClosed:
+        raise
+    except WireError as error:
+        raise CannotServe(f"the Host refused this plugin: {error.message}") from error
+    if welcome.protocol != PROTOCOL_VERSION:
+        side = "the Host" if welcome.protocol < PROTOCOL_VERSION else "parlour-sdk in the plugin's environment"
+        raise CannotServe(f"the Host speaks protocol {welcome.protocol} and this SDK {PROTOCOL_VERSION}; update {side}")
+
+
+async def _live(peer: Peer, service: PluginService) -> None:
+    """Until the Host says so or is gone, which may be before the plugin has begun."""
+    ending = asyncio.ensure_future(_ending(peer, service))
+    beginning = asyncio.ensure_future(_begin(service))
+    await asyncio.wait({ending, beginning}, return_when=asyncio.FIRST_COMPLETED)
+    if beginning.done():
+        beginning.result()
+    else:
+        beginning.cancel()
+    await ending
+    await _close(service)
+
+
+async def _begin(service: PluginService) -> None:
+    try:
+        await service.initialize()
+    except Exception as error:
+        logger.exception("the plugin's initialize() failed")
+        raise CannotServe(f"the plugin's initialize() failed with {type(error).__name__}: {error}") from error
+
+
+async def _ending(peer: Peer, service: PluginService) -> None:
+    waits = [asyncio.ensure_future(each) for each in (peer.wait_closed(), service.stopping.wait())]
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    for each in waits:
+        each.cancel()
+
+
+async def _close(service: PluginService) -> None:
+    """The plugin's own last words; they don't hold up the end for long."""
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await service.close()
+    except TimeoutError:
+        logger.warning("the plugin's close() took longer than %g s and was left", CLOSE_SECONDS)
+    except Exception:
+        logger.exception("the plugin's close() failed")
 
 
 def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    _die_with_parent()
-    read_fd, write_fd = _take_standard_streams()
+    arguments = _arguments()
+    token = os.environ.pop(TOKEN, None)  # not for the plugin's code, nor for what it starts
+    if arguments.connect is None:
+        _die_with_parent()
+        connect = _on_pipes(*_take_standard_streams())
+    else:
+        connect = _on_websocket(arguments.connect, token)
+    loaded = _loaded(arguments.plugin)
     try:
-        plugin = read_plugin(Path(sys.argv[1]))
-        runners = load_runners(plugin)
-    except PluginInvalid as error:
-        logger.error("%s", error)
-        sys.exit(CANNOT_LOAD)
-    except Exception:
-        logger.exception("the plugin in %s can't be imported", sys.argv[1])
-        sys.exit(CANNOT_LOAD)
-    try:
-        asyncio.run(serve(plugin, runners, read_fd, write_fd))
+        asyncio.run(serve(loaded, connect, token))
+    except CannotServe as error:
+        _give_up(str(error))
     except WireError as error:
-        logger.error("the Host refused this plugin: %s", error.message)
-        sys.exit(CANNOT_LOAD)
+        _give_up(error.message)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m parlour_sdk.worker", description="Serves one plugin to a Host.")
+    parser.add_argument("plugin", type=Path, metavar="PLUGIN", help="the plugin's folder, or its one .py file")
+    parser.add_argument("--connect", metavar="URL", help="the Host's WebSocket; standard input and output without it")
+    return parser.parse_args()
+
+
+def _loaded(path: Path) -> LoadedPlugin:
+    try:
+        loaded = load(read_plugin(path))
+    except PluginInvalid as error:
+        if error.__cause__ is not None:
+            logger.info("where it happened:", exc_info=error.__cause__)
+        _give_up(str(error))
+    for warning in loaded.warnings:
+        logger.warning("%s", warning)
+    return loaded
+
+
+def _give_up(reason: str) -> NoReturn:
+    logger.error("%s", reason)
+    sys.exit(CANNOT_SERVE)
+
+
+def _on_pipes(read_fd: int, write_fd: int) -> Connect:
+    async def connect(limits: Limits) -> Transport:
+        return StdioTransport(read_fd, write_fd, limits)
+
+    return connect
+
+
+def _on_websocket(url: str, token: str | None) -> Connect:
+    async def connect(limits: Limits) -> Transport:
+        from .wire.websocket import connect
+
+        return await connect(url, token, limits)
+
+    return connect
 
 
 def _take_standard_streams() -> tuple[int, int]:

@@ -4,32 +4,47 @@ import importlib
 import json
 import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
 from parlour_sdk import protocol
-from parlour_sdk.protocol.base import Strict, Tolerant
-from parlour_sdk.protocol.results import Telemetry
-from parlour_sdk.protocol.run_api import RunCall
+from parlour_sdk.protocol import base, calls, chain, platform_api, platform_events, results
 
 GOLDEN = Path(__file__).parent / "golden"
-_BASES = {BaseModel, Strict, Tolerant, Telemetry, RunCall}
+SHARED = {
+    base.Tolerant,
+    base.Request,
+    base.Strict,
+    results.Telemetry,
+    calls.Call,
+    calls.RunCall,
+    chain.Media,
+    platform_events.PlatformEvent,
+    platform_events.ChatEvent,
+    platform_events.GroupEvent,
+    platform_events.HostEvent,
+    platform_api.PlatformCall,
+    platform_api.MessageCall,
+    platform_api.GroupCall,
+    platform_api.MemberCall,
+}
+"""What entities have in common; none of these crosses the wire itself."""
 
 
 def _found() -> dict[str, type[BaseModel]]:
     entities: dict[str, type[BaseModel]] = {}
-    for module in pkgutil.iter_modules(protocol.__path__):
-        for value in vars(importlib.import_module(f"{protocol.__name__}.{module.name}")).values():
-            if isinstance(value, type) and issubclass(value, BaseModel) and value not in _BASES:
+    for module in pkgutil.iter_modules(protocol.__path__, f"{protocol.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.name:
+                assert value.__name__ not in entities, f"two entities are called {value.__name__}"
                 entities[value.__name__] = value
-    return dict(sorted(entities.items()))
+    return {name: entity for name, entity in sorted(entities.items()) if entity not in SHARED}
 
 
 ENTITIES = _found()
-STRICT = {name: entity for name, entity in ENTITIES.items() if issubclass(entity, Strict)}
-TOLERANT = {name: entity for name, entity in ENTITIES.items() if issubclass(entity, Tolerant)}
 
 
 def golden_file(name: str) -> Path:
@@ -38,5 +53,10 @@ def golden_file(name: str) -> Path:
 
 
 def golden(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(golden_file(name).read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(_written(name))
     return found
+
+
+@cache
+def _written(name: str) -> str:
+    return golden_file(name).read_text(encoding="utf-8")

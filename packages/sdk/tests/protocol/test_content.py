@@ -1,4 +1,4 @@
-"""Content elements: a union by type, media with exactly one source, and the readable part."""
+"""Content elements and chains: unions by type, media with exactly one source, and the readable part."""
 
 from itertools import product
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from parlour_sdk.protocol.chain import Component, chain_text
 from parlour_sdk.protocol.content import (
     AgentInput,
     ContentElement,
@@ -18,6 +19,7 @@ from parlour_sdk.protocol.content import (
 )
 
 ELEMENT: TypeAdapter[Any] = TypeAdapter(ContentElement)
+CHAIN: TypeAdapter[Any] = TypeAdapter(list[Component])
 SOURCES = {"url": "https://example.org/x", "content_base64": "eA==", "artifact_id": "artifact"}
 
 
@@ -36,10 +38,17 @@ def test_the_type_decides_what_an_element_is(data: dict[str, Any], kind: type) -
     assert isinstance(ELEMENT.validate_python(data), kind)
 
 
-@pytest.mark.parametrize("data", [{"type": "hologram"}, {"text": "a"}, {}, "a", None, []])
-def test_an_element_of_no_known_type_is_refused(data: Any) -> None:
+@pytest.mark.parametrize("data", [{"text": "a"}, {}, "a", None, []])
+def test_an_element_of_no_type_is_refused(data: Any) -> None:
     with pytest.raises(ValidationError):
         ELEMENT.validate_python(data)
+
+
+def test_an_unknown_type_is_told_together_with_the_known_ones() -> None:
+    with pytest.raises(ValidationError, match=r"'hologram'.*'text', 'image', 'audio', 'video', 'file', 'json'"):
+        ELEMENT.validate_python({"type": "hologram"})
+    with pytest.raises(ValidationError, match=r"'Hologram'.*'Source', 'Plain', 'At', 'AtAll', 'Image', 'Voice'"):
+        CHAIN.validate_python([{"type": "Hologram"}])
 
 
 @pytest.mark.parametrize("chosen", list(product([False, True], repeat=3)))
@@ -77,6 +86,19 @@ def test_a_broken_element_inside_a_quote_is_refused() -> None:
 def test_the_readable_part_is_the_text(content: Any, text: str) -> None:
     parsed = [ELEMENT.validate_python(each) for each in content] if isinstance(content, list) else content
     assert plain_text(parsed) == text
+
+
+def test_the_readable_part_of_a_chain_is_its_text() -> None:
+    chain = CHAIN.validate_python(
+        [
+            {"type": "Plain", "text": "a"},
+            {"type": "At", "target": "u"},
+            {"type": "Quote", "origin": [{"type": "Plain", "text": "not mine"}]},
+            {"type": "Plain", "text": "b"},
+        ]
+    )
+    assert chain_text(chain) == "ab"
+    assert chain_text([]) == ""
 
 
 def test_an_input_may_be_empty() -> None:

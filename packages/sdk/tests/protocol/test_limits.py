@@ -1,57 +1,143 @@
-"""The bounds that the protocol itself enforces."""
+"""What the protocol enforces beyond single fields, and how its errors read."""
 
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
-from parlour_sdk.protocol.limits import KEY_CHARACTERS, LARGEST_INTEGER
-from parlour_sdk.protocol.results import AgentRunResult, StateUpdated
-from parlour_sdk.protocol.run_api import StateDelete, StateGet, StateSet, SteeringPull
+from parlour_sdk.protocol.chain import Component, Forward, Quote
+from parlour_sdk.protocol.content import QuoteElement
+from parlour_sdk.protocol.errors import CODES, AgentAPIError, AgentAPIException
+from parlour_sdk.protocol.limits import KEY_CHARACTERS, NESTED_QUOTES
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.platform_api import NotSupportedError
+from parlour_sdk.protocol.platform_events import FriendAdded
+from parlour_sdk.protocol.runs import RunCreate
+from parlour_sdk.protocol.state import StateGet
+from parlour_sdk.wire.limits import DEFAULT_LIMITS
 
-HEAD = {"run_id": "run", "call_id": "run:1"}
-KEYED: list[tuple[type[BaseModel], dict[str, Any]]] = [
-    (StateGet, {**HEAD, "scope": "actor"}),
-    (StateSet, {**HEAD, "scope": "actor", "value": 1}),
-    (StateDelete, {**HEAD, "scope": "actor"}),
-    (StateUpdated, {"scope": "actor", "value": 1}),
-]
+from .entities import ENTITIES, golden
 
-
-@pytest.mark.parametrize(("entity", "fields"), KEYED, ids=lambda value: getattr(value, "__name__", ""))
-def test_a_key_has_between_one_and_255_characters(entity: type[BaseModel], fields: dict[str, Any]) -> None:
-    entity.model_validate({**fields, "key": "é" * KEY_CHARACTERS})
-    entity.model_validate({**fields, "key": "k"})
-    for key in ("", "k" * (KEY_CHARACTERS + 1)):
-        with pytest.raises(ValidationError, match="key"):
-            entity.model_validate({**fields, "key": key})
+COMPONENT: TypeAdapter[Any] = TypeAdapter(Component)
 
 
-@pytest.mark.parametrize(("entity", "fields"), KEYED, ids=lambda value: getattr(value, "__name__", ""))
-def test_a_scope_is_one_of_five(entity: type[BaseModel], fields: dict[str, Any]) -> None:
-    for scope in ("conversation", "actor", "subject", "runner", "binding"):
-        entity.model_validate({**fields, "key": "k", "scope": scope})
-    with pytest.raises(ValidationError, match="scope"):
-        entity.model_validate({**fields, "key": "k", "scope": "galaxy"})
+def _elements(depth: int) -> dict[str, Any]:
+    inner = [_elements(depth - 1)] if depth > 1 else [{"type": "text", "text": "deep"}]
+    return {"type": "quote", "contents": inner}
 
 
-@pytest.mark.parametrize("sequence", [0, -1, LARGEST_INTEGER + 1, 2**63])
-def test_a_sequence_starts_at_one_and_fits_everywhere(sequence: int) -> None:
-    fields = {"run_id": "run", "type": "message.delta"}
-    for fine in (None, 1, LARGEST_INTEGER):
-        assert AgentRunResult.model_validate({**fields, "sequence": fine}).sequence == fine
-    with pytest.raises(ValidationError, match="sequence"):
-        AgentRunResult.model_validate({**fields, "sequence": sequence})
+def _quotes(depth: int) -> dict[str, Any]:
+    return {"type": "Quote", "origin": [_quotes(depth - 1)] if depth > 1 else [{"type": "Plain", "text": "deep"}]}
 
 
-@pytest.mark.parametrize("limit", [0, -1])
-def test_nobody_pulls_fewer_than_one(limit: int) -> None:
-    with pytest.raises(ValidationError, match="limit"):
-        SteeringPull.model_validate({**HEAD, "limit": limit})
+def _forwards(depth: int) -> dict[str, Any]:
+    return {"type": "Forward", "nodes": [{"chain": [_forwards(depth - 1)]}] if depth > 1 else []}
 
 
-def test_an_api_exception_reads_as_its_error() -> None:
-    failure = AgentAPIException(AgentAPIError(code="rate_limited", message="slow down", retryable=True))
-    assert str(failure) == "rate_limited: slow down"
-    assert failure.code == "rate_limited"
+def _mixed(depth: int) -> dict[str, Any]:
+    inner = [_mixed(depth - 1)] if depth > 1 else []
+    return {"type": "Quote", "origin": inner} if depth % 2 else {"type": "Forward", "nodes": [{"chain": inner}]}
+
+
+NESTING = [(QuoteElement, _elements), (Quote, _quotes), (Forward, _forwards), (COMPONENT, _mixed)]
+
+
+@pytest.mark.parametrize(("kind", "nested"), NESTING, ids=["elements", "quotes", "forwards", "mixed"])
+def test_quotes_and_forwards_nest_eight_deep_and_no_deeper(kind: Any, nested: Any) -> None:
+    validate = kind.validate_python if isinstance(kind, TypeAdapter) else kind.model_validate
+    validate(nested(NESTED_QUOTES))
+    with pytest.raises(ValidationError, match=f"nest at most {NESTED_QUOTES} deep"):
+        validate(nested(NESTED_QUOTES + 1))
+
+
+@pytest.mark.parametrize("nested", [_elements, _quotes, _forwards], ids=["elements", "quotes", "forwards"])
+@pytest.mark.parametrize("depth", [50, 300])
+def test_a_bottomless_quote_is_refused_and_not_followed(nested: Any, depth: int) -> None:
+    with pytest.raises(ValidationError):
+        Message.model_validate({"role": "user", "content": [nested(depth)]})
+    with pytest.raises(ValidationError):
+        COMPONENT.validate_python(nested(depth))
+
+
+def test_whatever_nests_as_deep_as_it_may_can_cross_the_wire() -> None:
+    """Eight forwards are the deepest there is; what is around them in a frame is no deeper than the context is."""
+    frame_and_context = 16
+    assert _depth(_forwards(NESTED_QUOTES)) + frame_and_context <= DEFAULT_LIMITS.max_depth
+    assert _depth(golden("AgentRunRequest")) <= frame_and_context
+
+
+def _depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
+
+
+def test_a_key_is_counted_in_characters_not_bytes() -> None:
+    StateGet.model_validate({**golden("StateGet"), "key": "世" * KEY_CHARACTERS})
+
+
+def test_a_run_is_of_an_agent_or_of_a_runner() -> None:
+    with pytest.raises(ValidationError, match="give exactly one of agent_id and runner_id"):
+        RunCreate.model_validate({**golden("RunCreate"), "agent_id": None})
+
+
+def test_an_event_carries_the_platforms_object_and_never_tells_it() -> None:
+    native = object()
+    plain = FriendAdded.model_validate(golden("FriendAdded"))
+    event = plain.carrying(native)
+    assert (event.native, plain.native) == (native, None)
+    assert event.model_dump() == plain.model_dump()
+    assert event.model_dump_json() == plain.model_dump_json()
+
+
+def test_nothing_that_is_sent_can_smuggle_in_a_native_object() -> None:
+    event = FriendAdded.model_validate({**golden("FriendAdded"), "native": 1, "_native": 1})
+    assert event.native is None
+
+
+@pytest.mark.parametrize("code", [*CODES, "moon_phase"])
+def test_an_unknown_code_is_treated_as_a_runtime_error(code: str) -> None:
+    failure = AgentAPIException(AgentAPIError(code=code, message="not tonight", retryable=True, details={"a": 1}))
+    assert str(failure) == f"{code}: not tonight"
+    assert (failure.code, failure.kind) == (code, code if code in CODES else "runtime_error")
+    assert (failure.message, failure.retryable, failure.details) == ("not tonight", True, {"a": 1})
+
+
+def test_what_a_platform_lacks_is_said_in_words() -> None:
+    lacking = NotSupportedError("react")
+    assert (str(lacking), lacking.code, lacking.api) == (
+        "this bot's platform does not support react",
+        "not_supported",
+        "react",
+    )
+    assert lacking.code in CODES
+
+
+@pytest.mark.parametrize(
+    ("entity", "field", "value", "sentence"),
+    [
+        ("HistoryPageGet", "limit", 101, "limit: Input should be less than or equal to 100"),
+        ("StateGet", "scope", "galaxy", "'conversation', 'actor', 'subject', 'runner' or 'binding'"),
+        ("StateGet", "key", "", "key: String should have at least 1 character"),
+        ("Rerank", "documents", ["a"] * 65, "documents: List should have at most 64 items"),
+        ("Message", "content", [{"type": "hologram"}], "content.elements.0: Input tag 'hologram'"),
+        ("Message", "content", [{"type": "image"}], "content.elements.0.image: Value error, give exactly one of url"),
+        ("Message", "content", 5, "content.text: Input should be a valid string"),
+        ("SendMessage", "chain", [{"type": "Plain"}], "chain.0.Plain.text: Field required"),
+        ("RunCompleted", "finish_reason", "bored", "'tool_limit', 'budget', 'interrupted' or 'error'"),
+    ],
+)
+def test_a_refusal_names_the_field_and_what_is_accepted(entity: str, field: str, value: Any, sentence: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        ENTITIES[entity].model_validate({**golden(entity), field: value})
+    assert sentence in _first(refusal.value)
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
+
+
+def test_entities_of_one_family_are_one_another() -> None:
+    """A message that was received can be sent on, and a payload is read like any message."""
+    pairs: list[tuple[str, type[BaseModel]]] = [("PayloadMessage", Message), ("MessageChunk", Message)]
+    assert all(issubclass(ENTITIES[name], family) for name, family in pairs)

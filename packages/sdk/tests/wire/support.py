@@ -3,18 +3,25 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from selectors import DefaultSelector, SelectorKey
 from typing import Any, TypeVar
 
 from parlour_sdk.wire import Limits, Peer, StdioTransport, Transport, WireError, memory_pair
+from parlour_sdk.wire.websocket import WebSocketTransport, connect, serve
 
 T = TypeVar("T")
 Handler = Callable[[Any], Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]]
-OpenPair = Callable[[Limits, Limits], Awaitable[tuple[Transport, Transport]]]
+OpenPair = Callable[[Limits, Limits], AbstractAsyncContextManager[tuple[Transport, Transport]]]
+
+TOKEN = "open-sesame"
 
 
-async def open_memory(left: Limits, right: Limits) -> tuple[Transport, Transport]:
-    return memory_pair()
+@asynccontextmanager
+async def memory(left: Limits, right: Limits) -> AsyncIterator[tuple[Transport, Transport]]:
+    yield memory_pair()
 
 
 async def open_pipes(left: Limits, right: Limits) -> tuple[Transport, Transport]:
@@ -23,7 +30,51 @@ async def open_pipes(left: Limits, right: Limits) -> tuple[Transport, Transport]
     return StdioTransport(left_reads, left_writes, left), StdioTransport(right_reads, right_writes, right)
 
 
-TRANSPORTS: dict[str, OpenPair] = {"memory": open_memory, "stdio": open_pipes}
+@asynccontextmanager
+async def pipes(left: Limits, right: Limits) -> AsyncIterator[tuple[Transport, Transport]]:
+    yield await open_pipes(left, right)
+
+
+@asynccontextmanager
+async def websocket(
+    left: Limits,
+    right: Limits,
+    *,
+    patience: float = 20.0,
+    server_tls: ssl.SSLContext | None = None,
+    client_tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[tuple[WebSocketTransport, WebSocketTransport]]:
+    """The client on the left, the server on the right."""
+    accepted: asyncio.Queue[WebSocketTransport] = asyncio.Queue()
+    serving = serve(
+        "127.0.0.1",
+        0,
+        TOKEN,
+        lambda path, transport: accepted.put_nowait(transport),
+        limits=right,
+        patience=patience,
+        tls=server_tls,
+    )
+    async with serving as port:
+        url = f"{'ws' if server_tls is None else 'wss'}://127.0.0.1:{port}/control"
+        client = await connect(url, TOKEN, left, patience=patience, tls=client_tls)
+        yield client, await within(accepted.get())
+        client.close()
+        await within(client.wait_closed())
+
+
+@asynccontextmanager
+async def websocket_server(left: Limits, right: Limits) -> AsyncIterator[tuple[Transport, Transport]]:
+    async with websocket(right, left) as (client, server):
+        yield server, client
+
+
+TRANSPORTS: dict[str, OpenPair] = {
+    "memory": memory,
+    "stdio": pipes,
+    "websocket client": websocket,
+    "websocket server": websocket_server,
+}
 
 
 async def within(awaitable: Awaitable[T], seconds: float = 5.0) -> T:
@@ -35,6 +86,49 @@ async def settle(turns: int = 20) -> None:
     """Let everything that is already under way in this loop happen."""
     for _ in range(turns):
         await asyncio.sleep(0)
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class _JumpingSelector(DefaultSelector):
+    """Doesn't wait for the next timer: moves the clock to it, once sockets have nothing to tell."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
+        events = super().select(min(timeout, 0.01) if self._has_sockets() and timeout else 0)
+        if not events:
+            self.now += timeout or 0.0
+        return events
+
+    def _has_sockets(self) -> bool:
+        return len(self.get_map()) > 1  # one is the loop's own
+
+
+class _VirtualLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._jumping = _JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        return self._jumping.now
+
+    def oversleep(self, seconds: float) -> None:
+        self._jumping.now += seconds
+
+
+def in_virtual_time(scenario: Coroutine[Any, Any, T]) -> T:
+    with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
+        return runner.run(scenario)
+
+
+def oversleep(seconds: float) -> None:
+    """Let virtual time pass while the whole process is stopped."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _VirtualLoop)
+    loop.oversleep(seconds)
 
 
 async def no_other_tasks() -> None:
@@ -85,10 +179,11 @@ class Link:
 
     def __init__(self, open_pair: OpenPair) -> None:
         self._open_pair = open_pair
+        self._opened = AsyncExitStack()
         self._transports: list[Transport] = []
 
     async def transports(self, left: Limits, right: Limits) -> tuple[Transport, Transport]:
-        pair = await self._open_pair(left, right)
+        pair = await self._opened.enter_async_context(self._open_pair(left, right))
         self._transports += pair
         return pair
 
@@ -119,3 +214,4 @@ class Link:
         for transport in self._transports:
             transport.close()
         await settle()
+        await self._opened.aclose()

@@ -322,6 +322,24 @@ async def test_ping_is_answered_by_the_peer_even_when_every_slot_is_taken(link: 
     await within(busy)
 
 
+async def test_ping_waits_for_no_congestion(link: Link) -> None:
+    peer, raw = await link.peer_and_raw()
+    raw.transport.pause()
+    large = []
+    for _ in range(20):
+        large.append(asyncio.create_task(peer.call("large", "x" * 1_000_000)))
+        await settle()
+    ping = asyncio.create_task(peer.call("ping"))
+    late = asyncio.create_task(peer.call("late"))
+    await settle()
+    raw.transport.resume()
+    actions = [(await raw.receive())["action"] for _ in range(22)]
+    assert actions.index("ping") < actions.index("late")
+    assert actions.index("ping") < 21 - actions[::-1].index("large")  # some large ones had to wait, and it did not
+    for call in (*large, ping, late):
+        call.cancel()
+
+
 async def test_a_request_id_that_is_still_served_is_refused(link: Link) -> None:
     gate = Gate()
     _, raw = await link.peer_and_raw(Handlers(gate=gate))

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -180,6 +181,44 @@ async def test_aborting_twice_sends_one_cancel_and_drops_what_comes_later(link: 
     with pytest.raises(WireError, match="cancelled"):
         await stream.batch()
     assert peer.ignored_frames == 0
+
+
+async def test_who_asked_is_told_once_when_the_other_side_is_done_however_late(link: Link) -> None:
+    peer, raw = await link.peer_and_raw(limits=Limits(cancel_grace=0.01))
+    told: list[str] = []
+    stream = peer.stream("numbers", ended=lambda: told.append("ended"))
+    seq_id = (await raw.receive())["seq_id"]
+    stream.abort()
+    await asyncio.sleep(0.05)  # well after the grace
+    raw.send(seq_id=seq_id, code=0, data=2, chunk_status="continue")
+    await raw.round_trip()
+    assert told == []
+    raw.send(seq_id=seq_id, code="cancelled", message="")
+    raw.send(seq_id=seq_id, code="cancelled", message="")
+    await raw.round_trip()
+    assert told == ["ended"]
+    assert peer.ignored_frames == 2  # the part that came too late, and the second end
+
+
+@pytest.mark.parametrize("ending", [{"chunk_status": "end", "code": 0}, {"code": "runtime_error", "message": ""}])
+async def test_who_asked_is_told_of_every_kind_of_end(link: Link, ending: dict[str, Any]) -> None:
+    peer, raw = await link.peer_and_raw()
+    told: list[str] = []
+    peer.stream("numbers", ended=lambda: told.append("ended"))
+    raw.send(seq_id=(await raw.receive())["seq_id"], data=None, **ending)
+    await raw.round_trip()
+    assert told == ["ended"]
+
+
+async def test_who_asked_is_told_when_the_connection_closes(link: Link) -> None:
+    peer, raw = await link.peer_and_raw()
+    told: list[str] = []
+    for name in ("read", "aborted"):
+        stream = peer.stream(name, ended=partial(told.append, name))
+        await raw.receive()
+    stream.abort()
+    peer.close()
+    assert told == ["read", "aborted"]
 
 
 async def test_leaving_a_stream_early_closes_a_producer_that_waits_for_credit(link: Link) -> None:

@@ -1,47 +1,19 @@
 """On a loop with virtual time everything happens at an exact moment, and always in the same order."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
-from selectors import DefaultSelector, SelectorKey
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 
 from parlour_sdk.wire import Limits, Peer, WireError, memory_pair
 
-from .support import Handlers, Raw
-
-
-class _JumpingSelector(DefaultSelector):
-    """Doesn't wait for the next timer: moves the clock to it."""
-
-    now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
-        self.now += timeout or 0.0
-        return super().select(0)
-
-
-class _VirtualLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._jumping = _JumpingSelector()
-        super().__init__(self._jumping)
-
-    def time(self) -> float:
-        return self._jumping.now
-
-
-def run(scenario: Coroutine[Any, Any, Any]) -> Any:
-    with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
-        return runner.run(scenario)
+from .support import Handlers, Raw, now
+from .support import in_virtual_time as run
 
 
 async def echo(data: Any) -> Any:
     return data
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 def test_the_default_cap_lets_five_thousand_frames_through_and_then_five_thousand_a_second() -> None:

@@ -1,5 +1,9 @@
-"""Typed clients for what a run may ask of the Host, one module per namespace."""
+"""Typed clients for what a plugin may ask of the Host, one module per namespace."""
 
+from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
+
+from .calls import InvalidCall
+from .plugin import PluginAPI
 from .run import AgentRunAPI
 
-__all__ = ["AgentRunAPI"]
+__all__ = ["AgentAPIError", "AgentAPIException", "AgentRunAPI", "InvalidCall", "PluginAPI"]

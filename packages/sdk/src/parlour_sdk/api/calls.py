@@ -1,44 +1,145 @@
-"""How a run calls the Host: numbered, bounded by the run's deadline, with errors a runner can act on."""
+"""How a plugin calls the Host: checked before it is sent, numbered, bounded by the run's deadline.
 
+What was asked wrongly is an `InvalidCall` where it was asked; what was refused or failed is an `AgentAPIException`.
+"""
+
+import asyncio
 import time
-from typing import Any, Protocol, TypeVar
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, Final, Protocol, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 
+from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
-from parlour_sdk.wire import WireError
+from parlour_sdk.wire import ConnectionClosed, WireError
 
 Answer = TypeVar("Answer", bound=BaseModel)
+_END: Final = object()
+
+
+class Parts(Protocol):
+    """A stream as the wire gives it."""
+
+    def __aiter__(self) -> "Parts": ...
+
+    async def __anext__(self) -> Any: ...
+
+    async def aclose(self) -> None: ...
 
 
 class Caller(Protocol):
     async def call(self, action: str, data: Any, timeout: float | None = None) -> Any: ...
 
+    def stream(self, action: str, data: Any) -> Parts: ...
 
-class RunCalls:
-    """The calls of one run. `call_id` is derived from the run and the order of the call, so a retry repeats it."""
 
-    def __init__(self, caller: Caller, run_id: str, seconds_left: float | None) -> None:
+class InvalidCall(ValueError):
+    """The Host could not take a call with these arguments, so it was not sent."""
+
+
+class Calls:
+    """The calls of one run, or of a component outside a run.
+
+    `call_id` is `source` and the order in which the calls were started: those that `asyncio.gather` is given are
+    started in the order in which they are written, and so a run that is repeated gives each of them the same id.
+    Tasks that make several calls each, side by side, get ids in the order in which they happen to proceed.
+    """
+
+    def __init__(self, caller: Caller, source: str, run_id: str | None, seconds_left: float | None = None) -> None:
         self._caller = caller
+        self._source = source
         self._run_id = run_id
         self._deadline = None if seconds_left is None else time.monotonic() + seconds_left
         self._count = 0
 
-    async def call(self, action: str, answer: type[Answer], **arguments: Any) -> Answer:
-        self._count += 1
-        request = {"run_id": self._run_id, "call_id": f"{self._run_id}:{self._count}", **arguments}
-        timeout = None
-        if self._deadline is not None:
-            timeout = self._deadline - time.monotonic()
-            if timeout <= 0:
-                raise AgentAPIException(AgentAPIError(code="deadline_exceeded", message="the run's time is over"))
+    async def call(self, action: str, request: type[Call], answer: type[Answer], /, **arguments: Any) -> Answer:
+        data = self._encode(action, request, arguments)
+        timeout = self._time_left()
         try:
-            return answer.model_validate(await self._caller.call(action, request, timeout))
+            given = await self._caller.call(action, data, timeout)
+        except WireError as error:
+            raise AgentAPIException(_api_error(error)) from error
+        return _decoded(action, answer, given)
+
+    def stream(
+        self, action: str, request: type[Call], answer: type[Answer], /, **arguments: Any
+    ) -> AsyncGenerator[Answer, None]:
+        """Checked and numbered at once, asked for when it is first read, cancelled when it is closed early."""
+        return self._parts(action, self._encode(action, request, arguments), answer)
+
+    async def _parts(self, action: str, data: dict[str, Any], answer: type[Answer]) -> AsyncGenerator[Answer, None]:
+        self._time_left()
+        try:
+            stream = self._caller.stream(action, data)
+        except WireError as error:
+            raise AgentAPIException(_api_error(error)) from error
+        async with aclosing(stream):
+            while (part := await self._next(stream)) is not _END:
+                yield _decoded(action, answer, part)
+
+    async def _next(self, stream: Parts) -> Any:
+        try:
+            async with asyncio.timeout(self._time_left()):
+                return await anext(stream, _END)
+        except TimeoutError:
+            raise _over() from None
         except WireError as error:
             raise AgentAPIException(_api_error(error)) from error
 
+    def _encode(self, action: str, request: type[Call], arguments: dict[str, Any]) -> dict[str, Any]:
+        self._count += 1
+        call_id = f"{self._source}:{self._count}"
+        try:
+            asked = request(call_id=call_id, run_id=self._run_id, **arguments)
+            data = asked.model_dump(mode="json", exclude_none=True)
+        except ValidationError as error:
+            raise InvalidCall(f"{action}: {_first(error)}") from None
+        except PydanticSerializationError as error:
+            raise InvalidCall(f"{action}: an argument can't be written as JSON: {error}") from None
+        required = (name for name, field in request.model_fields.items() if field.is_required())
+        return {**dict.fromkeys(required), **data}  # a null that was asked for is sent
+
+    def _time_left(self) -> float | None:
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise _over()
+        return left
+
+
+class Namespace:
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+
+def refused(code: str, message: str) -> AgentAPIException:
+    """What the Host would answer, found out before it was asked."""
+    return AgentAPIException(AgentAPIError(code=code, message=message))
+
+
+def _over() -> AgentAPIException:
+    return refused("deadline_exceeded", "the run's time is over")
+
+
+def _decoded(action: str, answer: type[Answer], given: Any) -> Answer:
+    try:
+        return answer.model_validate(given)
+    except ValidationError as error:
+        raise refused("runtime_error", f"the Host's answer to {action} can't be read: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in detail['loc']) or 'it'}: {detail['msg']}"
+
 
 def _api_error(error: WireError) -> AgentAPIError:
+    if isinstance(error, ConnectionClosed):
+        return AgentAPIError(code="runtime_error", message=error.message, retryable=True)
     extra = error.data if isinstance(error.data, dict) else {}
     details = extra.get("details")
     return AgentAPIError(

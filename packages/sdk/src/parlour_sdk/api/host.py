@@ -1,13 +1,10 @@
 """Facts about the Host itself."""
 
-from parlour_sdk.protocol.run_api import HostVersion
+from parlour_sdk.protocol.host import HostVersion, HostVersionGet
 
-from .calls import RunCalls
+from .calls import Namespace
 
 
-class HostAPI:
-    def __init__(self, calls: RunCalls) -> None:
-        self._calls = calls
-
+class HostAPI(Namespace):
     async def version(self) -> HostVersion:
-        return await self._calls.call("get_host_version", HostVersion)
+        return await self._calls.call("get_host_version", HostVersionGet, HostVersion)

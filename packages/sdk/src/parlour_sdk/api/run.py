@@ -1,14 +1,79 @@
 """The only way a runner reaches the Host."""
 
-from .calls import Caller, RunCalls
-from .host import HostAPI
-from .state import StateAPI
-from .steering import SteeringAPI
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .calls import Caller, Calls
+from .shared import SharedAPI
+
+if TYPE_CHECKING:
+    from .artifacts import ArtifactsAPI
+    from .events import EventsAPI
+    from .files import FilesAPI
+    from .history import HistoryAPI
+    from .platform_actions import PlatformActionsAPI
+    from .runtimes import RuntimesAPI
+    from .skills import SkillsAPI
+    from .state import StateAPI
+    from .steering import SteeringAPI
 
 
-class AgentRunAPI:
+class AgentRunAPI(SharedAPI):
+    """Every call carries the run's id, and none lasts longer than the run may."""
+
     def __init__(self, caller: Caller, run_id: str, seconds_left: float | None = None) -> None:
-        calls = RunCalls(caller, run_id, seconds_left)
-        self.state = StateAPI(calls)
-        self.steering = SteeringAPI(calls)
-        self.host = HostAPI(calls)
+        super().__init__(Calls(caller, run_id, run_id, seconds_left))
+
+    @cached_property
+    def skills(self) -> "SkillsAPI":
+        from .skills import SkillsAPI
+
+        return SkillsAPI(self._calls)
+
+    @cached_property
+    def history(self) -> "HistoryAPI":
+        from .history import HistoryAPI
+
+        return HistoryAPI(self._calls)
+
+    @cached_property
+    def events(self) -> "EventsAPI":
+        from .events import EventsAPI
+
+        return EventsAPI(self._calls)
+
+    @cached_property
+    def steering(self) -> "SteeringAPI":
+        from .steering import SteeringAPI
+
+        return SteeringAPI(self._calls)
+
+    @cached_property
+    def artifacts(self) -> "ArtifactsAPI":
+        from .artifacts import ArtifactsAPI
+
+        return ArtifactsAPI(self._calls)
+
+    @cached_property
+    def state(self) -> "StateAPI":
+        from .state import StateAPI
+
+        return StateAPI(self._calls)
+
+    @cached_property
+    def files(self) -> "FilesAPI":
+        from .files import FilesAPI
+
+        return FilesAPI(self._calls)
+
+    @cached_property
+    def platform(self) -> "PlatformActionsAPI":
+        from .platform_actions import PlatformActionsAPI
+
+        return PlatformActionsAPI(self._calls)
+
+    @cached_property
+    def runtimes(self) -> "RuntimesAPI":
+        from .runtimes import RuntimesAPI
+
+        return RuntimesAPI(self._calls)

@@ -2,25 +2,22 @@
 
 from typing import Any
 
-from parlour_sdk.protocol.results import StateScope
-from parlour_sdk.protocol.run_api import Done, StateKeys, StateValue
+from parlour_sdk.protocol.calls import Done
+from parlour_sdk.protocol.state import StateDelete, StateGet, StateKeys, StateList, StateScope, StateSet, StateValue
 
-from .calls import RunCalls
+from .calls import Namespace
 
 
-class StateAPI:
-    def __init__(self, calls: RunCalls) -> None:
-        self._calls = calls
-
+class StateAPI(Namespace):
     async def get(self, scope: StateScope, key: str, default: Any = None) -> Any:
-        answer = await self._calls.call("state_get", StateValue, scope=scope, key=key)
+        answer = await self._calls.call("state_get", StateGet, StateValue, scope=scope, key=key)
         return answer.value if answer.found else default
 
     async def set(self, scope: StateScope, key: str, value: Any) -> None:
-        await self._calls.call("state_set", Done, scope=scope, key=key, value=value)
+        await self._calls.call("state_set", StateSet, Done, scope=scope, key=key, value=value)
 
     async def delete(self, scope: StateScope, key: str) -> None:
-        await self._calls.call("state_delete", Done, scope=scope, key=key)
+        await self._calls.call("state_delete", StateDelete, Done, scope=scope, key=key)
 
     async def list(self, scope: StateScope, prefix: str | None = None) -> StateKeys:
-        return await self._calls.call("state_list", StateKeys, scope=scope, prefix=prefix)
+        return await self._calls.call("state_list", StateList, StateKeys, scope=scope, prefix=prefix)

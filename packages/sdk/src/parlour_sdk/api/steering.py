@@ -1,15 +1,12 @@
 """Messages that were sent to the conversation while this run was active."""
 
-from typing import Literal
+from parlour_sdk.protocol.steering import SteeringItem, SteeringMode, SteeringPull, SteeringPullResult
 
-from parlour_sdk.protocol.run_api import SteeringItem, SteeringPullResult
-
-from .calls import RunCalls
+from .calls import Namespace
 
 
-class SteeringAPI:
-    def __init__(self, calls: RunCalls) -> None:
-        self._calls = calls
-
-    async def pull(self, mode: Literal["all", "one-at-a-time"] = "all", limit: int | None = None) -> list[SteeringItem]:
-        return (await self._calls.call("steering_pull", SteeringPullResult, mode=mode, limit=limit)).items
+class SteeringAPI(Namespace):
+    async def pull(self, mode: SteeringMode = "all", limit: int | None = None) -> list[SteeringItem]:
+        """Ask after each step, and once more before the run would end."""
+        answer = await self._calls.call("steering_pull", SteeringPull, SteeringPullResult, mode=mode, limit=limit)
+        return answer.items

@@ -1,5 +1,33 @@
-"""The classes a plugin implements."""
+"""The classes a plugin implements. Each is loaded when it is first used."""
 
-from .agent_runner import AgentRunner
+from typing import TYPE_CHECKING
 
-__all__ = ["AgentRunner"]
+from parlour_sdk.lazily import offered
+
+if TYPE_CHECKING:
+    from .agent_runner import AgentRunner as AgentRunner
+    from .command import Command as Command
+    from .command import CommandContext as CommandContext
+    from .event_context import EventContext as EventContext
+    from .event_listener import EventListener as EventListener
+    from .event_listener import on as on
+    from .knowledge_engine import KnowledgeContext as KnowledgeContext
+    from .knowledge_engine import KnowledgeEngine as KnowledgeEngine
+    from .parser import Parser as Parser
+    from .parser import content_of as content_of
+    from .plugin import Plugin as Plugin
+    from .tool import Tool as Tool
+    from .tool import ToolContext as ToolContext
+    from .tool import ToolError as ToolError
+
+OFFERED = {
+    ".agent_runner": ("AgentRunner",),
+    ".command": ("Command", "CommandContext"),
+    ".event_context": ("EventContext",),
+    ".event_listener": ("EventListener", "on"),
+    ".knowledge_engine": ("KnowledgeContext", "KnowledgeEngine"),
+    ".parser": ("Parser", "content_of"),
+    ".plugin": ("Plugin",),
+    ".tool": ("Tool", "ToolContext", "ToolError"),
+}
+__getattr__ = offered(__name__, OFFERED)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import Field
+
 from .base import Tolerant
 from .content import AgentInput, ArtifactRef
 from .events import Actor, AgentEvent, AgentTrigger, Conversation, Subject
@@ -10,6 +12,8 @@ from .resources import AgentResources
 
 
 class DeliveryContext(Tolerant):
+    """Where an answer goes, and what can be done there."""
+
     surface: str
     reply_target: dict[str, Any] | None = None
     supports_streaming: bool = False
@@ -20,7 +24,10 @@ class DeliveryContext(Tolerant):
 
 
 class InlinePolicy(Tolerant):
+    """How much of the history was put into `bootstrap`, and why."""
+
     mode: str = "none"
+    """The manifest's `bootstrap`, as far as the Host followed it."""
     delivered_count: int = 0
     source_total_count: int | None = None
     messages_complete: bool = False
@@ -28,6 +35,8 @@ class InlinePolicy(Tolerant):
 
 
 class AvailableApis(Tolerant):
+    """Which calls the run may make."""
+
     history_page: bool = False
     history_search: bool = False
     event_get: bool = False
@@ -42,17 +51,22 @@ class AvailableApis(Tolerant):
 
 
 class ContextAccess(Tolerant):
+    """Cursors to what is not inline, and the way there."""
+
     conversation_id: str | None = None
     thread_id: str | None = None
     latest_cursor: str | None = None
+    """The end of the transcript when the run began."""
     event_seq: int | None = None
     transcript_seq: int | None = None
     has_history_before: bool = False
-    inline_policy: InlinePolicy = InlinePolicy()
-    available_apis: AvailableApis = AvailableApis()
+    inline_policy: InlinePolicy = Field(default_factory=InlinePolicy)
+    available_apis: AvailableApis = Field(default_factory=AvailableApis)
 
 
 class StateSnapshot(Tolerant):
+    """State as it was when the run began, by scope."""
+
     conversation: dict[str, Any] = {}
     actor: dict[str, Any] = {}
     subject: dict[str, Any] = {}
@@ -61,23 +75,31 @@ class StateSnapshot(Tolerant):
 
 
 class StaticRef(Tolerant):
+    """Names a part of the prompt that is the same as long as this is, for runners that reuse a model's cache."""
+
     hash: str
     version: str
 
 
 class RuntimeContext(Tolerant):
+    """The Host, the attempt and the time that is left."""
+
     host: str = "parlour"
     host_version: str | None = None
     trace_id: str
     attempt: int
+    """1 for the first; a retry is a new run with the next number."""
     deadline_at: int | None = None
     locale: str | None = None
     timezone: str | None = None
     static_refs: dict[str, StaticRef] = {}
+    """Of the agent's prompt, tool schemas and resource list."""
     metadata: dict[str, Any] = {}
 
 
 class Bootstrap(Tolerant):
+    """History that the runner asked to have inline."""
+
     messages: list[Message] = []
     summary: str | None = None
     artifacts: list[ArtifactRef] = []
@@ -85,11 +107,15 @@ class Bootstrap(Tolerant):
 
 
 class AdapterContext(Tolerant):
+    """Particular to the way the event came in: never prompts, history or grants."""
+
     name: str | None = None
     extra: dict[str, Any] = {}
 
 
 class AgentRunContext(Tolerant):
+    """Everything that a runner is told when its run begins."""
+
     run_id: str
     trigger: AgentTrigger
     event: AgentEvent
@@ -103,12 +129,15 @@ class AgentRunContext(Tolerant):
     state: StateSnapshot
     runtime: RuntimeContext
     config: dict[str, Any] = {}
+    """The binding's configuration, as the runner's form asked for it."""
     bootstrap: Bootstrap | None = None
     adapter: AdapterContext | None = None
     metadata: dict[str, Any] = {}
 
 
 class AgentRunRequest(Tolerant):
+    """The request of `run_agent`, which is answered by a stream of AgentRunResult."""
+
     runner_id: str
     runner_name: str
     context: AgentRunContext

@@ -8,31 +8,43 @@ Source = Literal["platform", "webui", "api", "scheduler", "system", "host_adapte
 
 
 class RawRef(Tolerant):
+    """Where a payload is kept that is too large to be inline."""
+
     ref_id: str
-    size_bytes: int | None = None
-    mime_type: str | None = None
+    size_bytes: int
+    mime_type: str
 
 
 class AgentTrigger(Tolerant):
+    """What set the run off."""
+
     type: str
     source: Source
     timestamp: int | None = None
 
 
 class AgentEvent(Tolerant):
+    """What happened."""
+
     event_id: str
     event_type: str
+    """The Host's own stable name: `message.received`."""
     event_time: int | None = None
     source: str
     source_event_type: str | None = None
+    """The platform's own name."""
     raw_ref: RawRef | None = None
     data: dict[str, Any] = {}
+    """The event's own fields; never a large raw payload."""
 
 
 class Conversation(Tolerant):
+    """Where it happened."""
+
     conversation_id: str | None = None
     thread_id: str | None = None
     launcher_type: str | None = None
+    """The kind of chat: private or group."""
     launcher_id: str | None = None
     sender_id: str | None = None
     bot_id: str | None = None
@@ -41,6 +53,8 @@ class Conversation(Tolerant):
 
 
 class Actor(Tolerant):
+    """Who did it."""
+
     actor_type: str
     actor_id: str | None = None
     actor_name: str | None = None
@@ -48,6 +62,8 @@ class Actor(Tolerant):
 
 
 class Subject(Tolerant):
+    """What it was done to."""
+
     subject_type: str
     subject_id: str | None = None
     data: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from .base import I18nText, Strict
+from .base import I18nText, Request
 
 FormType = Literal[
     "string",
@@ -28,12 +28,16 @@ FormType = Literal[
 ]
 
 
-class FormOption(Strict):
+class FormOption(Request):
+    """One choice of a select."""
+
     value: str
     label: I18nText | None = None
 
 
-class FormItem(Strict):
+class FormItem(Request):
+    """One setting of a form. What a selector selects is added to a run's grants."""
+
     name: str
     label: I18nText
     description: I18nText | None = None
@@ -42,4 +46,6 @@ class FormItem(Strict):
     default: Any = None
     options: list[FormOption] | None = None
     show_if: dict[str, Any] | None = None
+    """Shown only when the named items have these values."""
     display: bool = False
+    """Shows a fact of the Host, such as an address to copy, and holds no value."""

@@ -2,7 +2,9 @@
 
 from typing import Any, Literal
 
-from .base import I18nText, Strict, Tolerant
+from pydantic import Field
+
+from .base import Count, I18nText, Request, Strict, Tolerant
 from .form import FormItem
 
 
@@ -10,14 +12,23 @@ class Capabilities(Strict):
     """What a runner can do. Drives the interface and what is projected to it; grants nothing."""
 
     streaming: bool = False
+    """Emits deltas."""
     tool_calling: bool = False
+    """Only then are tools projected."""
     knowledge_retrieval: bool = False
+    """Only then are knowledge bases."""
     multimodal_input: bool = False
+    """Otherwise parts that are no text arrive as references with a note."""
     skills: bool = False
+    """Only then are skills projected."""
     skill_authoring: bool = False
+    """The authoring tools too."""
     platform_actions: bool = False
+    """Asks for actions on the platform."""
     interrupt: bool = False
+    """Reacts to being cancelled."""
     steering: bool = False
+    """Takes up messages that come while it runs."""
 
 
 class Permissions(Strict):
@@ -33,30 +44,41 @@ class Permissions(Strict):
     storage: list[Literal["plugin", "workspace", "binding"]] = []
     files: list[Literal["config", "knowledge"]] = []
     platform_actions: list[str] = []
+    """Names or patterns: `message.*`."""
     agent_runs: list[Literal["read", "create", "control", "admin"]] = []
     runtimes: list[Literal["read", "admin"]] = []
 
 
-class ContextPolicy(Strict):
+class ContextPolicy(Request):
+    """Whether a runner wants history inlined; the Host has its own cap (50 items, 64 KiB)."""
+
     ownership: Literal["self_managed", "host_bootstrap", "hybrid"] = "self_managed"
     bootstrap: Literal["none", "current_event", "recent_tail"] = "none"
-    max_inline_events: int = 0
-    max_inline_bytes: int = 0
+    max_inline_events: Count = 0
+    max_inline_bytes: Count = 0
 
 
 class AgentRunnerManifest(Strict):
+    """What a runner says about itself."""
+
     id: str
+    """`plugin:author/name/runner`; checked against what the Host computes."""
     name: str
+    """`default` by convention."""
     label: I18nText
     description: I18nText | None = None
-    capabilities: Capabilities = Capabilities()
-    permissions: Permissions = Permissions()
-    context: ContextPolicy = ContextPolicy()
+    capabilities: Capabilities = Field(default_factory=Capabilities)
+    permissions: Permissions = Field(default_factory=Permissions)
+    context: ContextPolicy = Field(default_factory=ContextPolicy)
     config_schema: list[FormItem] = []
+    """The form of a binding's configuration."""
     metadata: dict[str, Any] = {}
+    """Display and diagnosis only."""
 
 
 class AgentRunnerDiscovery(Tolerant):
+    """One runner of a plugin, as `list_agent_runners` tells it."""
+
     plugin_author: str
     plugin_name: str
     runner_name: str
@@ -65,6 +87,8 @@ class AgentRunnerDiscovery(Tolerant):
 
 
 class PluginMetadata(Tolerant):
+    """Who a plugin is: its identity is `author/name`."""
+
     author: str
     name: str
     version: str
@@ -73,16 +97,34 @@ class PluginMetadata(Tolerant):
     icon: str | None = None
 
 
-class PluginLimits(Strict):
-    max_runs: int = 1000
-    memory_mb: int = 256
+class PluginLimits(Request):
+    """What one process of the plugin may use."""
+
+    max_runs: int = Field(default=1000, ge=1, le=100_000)
+    """Runs at the same time."""
+    memory_mb: int = Field(default=256, ge=32, le=1024 * 1024)
+
+
+PlatformPermission = Literal[
+    "message.send",
+    "message.manage",
+    "message.read",
+    "group.read",
+    "group.manage",
+    "member.moderate",
+    "user.read",
+    "requests.answer",
+    "media",
+    "platform.call",
+]
 
 
 class PluginPermissions(Strict):
     """What a plugin's components may use outside a run. Granted by the operator."""
 
-    platform_api: list[str] = []
+    platform_api: list[PlatformPermission] = []
     events: list[str] = []
+    """Patterns of the event types it listens to."""
     models: list[Literal["invoke", "stream", "rerank", "embed"]] = []
     tools: list[Literal["detail", "call"]] = []
     knowledge_bases: list[Literal["list", "retrieve"]] = []
@@ -90,30 +132,41 @@ class PluginPermissions(Strict):
     agent_runs: list[Literal["read", "create", "control", "admin"]] = []
     runtimes: list[Literal["read", "admin"]] = []
     network: list[str] = []
+    """Host names."""
 
 
 class PluginSpec(Tolerant):
+    """What is in a plugin and what it needs."""
+
     components: list[str] = []
-    permissions: PluginPermissions = PluginPermissions()
-    limits: PluginLimits = PluginLimits()
+    """Component files inside the plugin's folder."""
+    permissions: PluginPermissions = Field(default_factory=PluginPermissions)
+    limits: PluginLimits = Field(default_factory=PluginLimits)
 
 
 class PythonEntry(Tolerant):
+    """A class in a file."""
+
     path: str
-    attr: str
+    attr: str | None = None
+    """The class; a file whose components are made by decorators needs none."""
 
 
 class Execution(Tolerant):
+    """How code is found and what it is installed with."""
+
     python: PythonEntry | None = None
     requirements: str | None = None
 
 
 class PluginManifest(Tolerant):
+    """A plugin's `manifest.yaml`."""
+
     apiVersion: Literal["parlour/v1"]  # noqa: N815 - the file's own spelling
     kind: Literal["Plugin"]
     metadata: PluginMetadata
-    spec: PluginSpec = PluginSpec()
-    execution: Execution = Execution()
+    spec: PluginSpec = Field(default_factory=PluginSpec)
+    execution: Execution = Field(default_factory=Execution)
 
     @property
     def identity(self) -> str:
@@ -121,14 +174,22 @@ class PluginManifest(Tolerant):
 
 
 class ComponentMetadata(Tolerant):
+    """Who a component is within its plugin."""
+
     name: str
     label: I18nText | None = None
     description: I18nText | None = None
 
 
+ComponentKind = Literal["AgentRunner", "EventListener", "Tool", "Command", "KnowledgeEngine", "Parser", "Page"]
+
+
 class ComponentManifest(Tolerant):
+    """A component's file."""
+
     apiVersion: Literal["parlour/v1"]  # noqa: N815 - the file's own spelling
-    kind: Literal["AgentRunner", "EventListener", "Tool", "Command", "KnowledgeEngine", "Parser", "Page"]
+    kind: ComponentKind
     metadata: ComponentMetadata
     spec: dict[str, Any] = {}
+    """By kind; see `component_specs`, and AgentRunnerManifest for a runner."""
     execution: Execution

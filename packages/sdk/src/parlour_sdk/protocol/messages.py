@@ -2,25 +2,31 @@
 
 from typing import Any, Literal
 
-from .base import Strict
-from .content import ArtifactRef, ContentElement
+from .base import Request
+from .content import ArtifactRef, Content
 
 Role = Literal["user", "assistant", "system", "tool"]
 
 
-class ToolCall(Strict):
+class ToolCall(Request):
+    """A model wants a tool to be called."""
+
     id: str
     name: str
     arguments: Any = None
 
 
-class Message(Strict):
-    role: Role = "assistant"
-    content: str | list[ContentElement] = ""
+class Message(Request):
+    """One message of a dialogue with a model. Its content is a text or a list of elements."""
+
+    role: Role
+    content: Content = ""
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
+    """Of the call that a message of role `tool` answers."""
     name: str | None = None
     reasoning: str | None = None
+    """What a model thought before it answered."""
     artifact_refs: list[ArtifactRef] | None = None
     metadata: dict[str, Any] | None = None
 

@@ -2,10 +2,14 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from .base import Tolerant
 
 
 class ModelResource(Tolerant):
+    """A model that the run may call."""
+
     model_id: str
     name: str
     type: Literal["llm", "embedding", "rerank"]
@@ -13,10 +17,13 @@ class ModelResource(Tolerant):
     context_window: int | None = None
     max_output_tokens: int | None = None
     abilities: list[str] = []
+    """`vision`, `tools`, `reasoning` and so on."""
     operations: list[str] = []
 
 
 class ToolResource(Tolerant):
+    """A tool that the run may look at or call."""
+
     tool_name: str
     description: str | None = None
     source: Literal["native", "plugin", "mcp", "skill"]
@@ -24,6 +31,8 @@ class ToolResource(Tolerant):
 
 
 class KnowledgeBaseResource(Tolerant):
+    """A knowledge base that the run may search."""
+
     kb_id: str
     name: str
     description: str | None = None
@@ -31,12 +40,16 @@ class KnowledgeBaseResource(Tolerant):
 
 
 class SkillResource(Tolerant):
+    """A skill that the run may take up."""
+
     skill_name: str
     display_name: str | None = None
     description: str | None = None
 
 
 class FileResource(Tolerant):
+    """A file that the run may read."""
+
     file_id: str
     name: str
     mime_type: str | None = None
@@ -45,16 +58,20 @@ class FileResource(Tolerant):
 
 
 class StorageResource(Tolerant):
+    """Which areas of storage the run may use."""
+
     plugin_storage: bool = False
     workspace_storage: bool = False
     binding_storage: bool = False
 
 
 class AgentResources(Tolerant):
+    """Exactly what the run was granted. Ids are opaque."""
+
     models: list[ModelResource] = []
     tools: list[ToolResource] = []
     knowledge_bases: list[KnowledgeBaseResource] = []
     skills: list[SkillResource] = []
     files: list[FileResource] = []
-    storage: StorageResource = StorageResource()
+    storage: StorageResource = Field(default_factory=StorageResource)
     platform_capabilities: list[str] = []

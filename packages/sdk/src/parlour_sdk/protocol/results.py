@@ -2,30 +2,67 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from .base import Key, Strict
-from .limits import LARGEST_INTEGER
+from .base import Count, Key, Positive, Request, Strict
 from .messages import Message, MessageChunk
+from .state import StateScope
+from .usage import Usage
 
 FinishReason = Literal["stop", "silent", "length", "tool_limit", "budget", "interrupted", "error"]
-StateScope = Literal["conversation", "actor", "subject", "runner", "binding"]
+FAILURES = {
+    "runner.error": "the runner's code failed",
+    "runner.timeout": "the run passed its deadline",
+    "runner.no_output": "the stream ended without a message and not silent on purpose",
+    "runner.crashed": "the runner's process died",
+    "cancelled": "the run was cancelled",
+    "interrupted": "the Host, or the runtime that had claimed the run, was lost",
+    "budget_exceeded": "a limit in tokens or money would have been passed",
+}
+"""The codes of a failed run that the Host itself uses, and what they mean."""
 
 
-class AgentRunResult(Strict):
+class AgentRunResult(Request):
+    """One step of a run. The envelope grows with the protocol; its payloads are strict."""
+
     run_id: str
     type: str
+    """One of PAYLOADS; any other is stored, warned about and otherwise ignored."""
     data: dict[str, Any] = {}
-    sequence: int | None = Field(default=None, ge=1, le=LARGEST_INTEGER)
+    """The payload, typed by `type`."""
+    sequence: Positive | None = None
+    """1, 2, 3... in the order of the stream."""
     timestamp: int | None = None
 
 
+class PayloadMessage(Message):
+    """A message that is to be delivered: a field nobody knows is refused rather than lost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PayloadChunk(MessageChunk):
+    """A fragment that is to be shown: a field nobody knows is refused rather than lost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PayloadUsage(Usage):
+    """What a run says it cost: a field nobody knows is refused rather than not counted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class MessageDelta(Strict):
-    chunk: MessageChunk
+    """The next fragment of the message being written; belongs to the next `message.completed`."""
+
+    chunk: PayloadChunk
 
 
 class MessageCompleted(Strict):
-    message: Message
+    """A whole message: delivered and written to the transcript."""
+
+    message: PayloadMessage
 
 
 class Telemetry(BaseModel):
@@ -35,12 +72,16 @@ class Telemetry(BaseModel):
 
 
 class ToolCallStarted(Telemetry):
+    """A tool is being called."""
+
     tool_call_id: str
     tool_name: str
     parameters: Any = None
 
 
 class ToolCallCompleted(Telemetry):
+    """A tool has answered or failed."""
+
     tool_call_id: str
     tool_name: str
     result: Any = None
@@ -48,46 +89,52 @@ class ToolCallCompleted(Telemetry):
 
 
 class ArtifactCreated(Strict):
+    """A file or the like; it goes with the next completed message."""
+
     artifact_type: str
     artifact_id: str | None = None
     mime_type: str | None = None
     name: str | None = None
-    size_bytes: int | None = None
+    size_bytes: Count | None = None
     sha256: str | None = None
     metadata: dict[str, Any] | None = None
     content_base64: str | None = None
+    """At most 1 MiB decoded; more goes through `artifact_create`."""
 
 
 class StateUpdated(Strict):
+    """One value of state is another."""
+
     scope: StateScope
     key: Key
     value: Any
 
 
 class ActionRequested(Strict):
+    """Something is to be done on the platform: checked, approved if the policy says so, executed, recorded."""
+
     action: str
     target: dict[str, Any] | None = None
     payload: dict[str, Any] | None = None
     request_id: str | None = None
 
 
-class Usage(Strict):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cost_micros: int | None = None
-
-
 class RunCompleted(Strict):
+    """The run ends well."""
+
     finish_reason: FinishReason = "stop"
-    message: Message | None = None
-    usage: Usage | None = None
+    message: PayloadMessage | None = None
+    """Delivered only if no message was completed before."""
+    usage: PayloadUsage | None = None
 
 
 class RunFailed(Strict):
+    """The run ends badly."""
+
     code: str
+    """One of FAILURES, or the runner's own `name.reason`."""
     error: str
+    """A sentence for people."""
     retryable: bool = False
 
 

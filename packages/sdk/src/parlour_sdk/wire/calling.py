@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -39,6 +40,7 @@ class Calling:
         self._calls: dict[int, _Call] = {}
         self._streams: dict[int, Stream] = {}
         self._abandoned: dict[int, _Abandoned] = {}
+        self._ends: dict[int, Callable[[], None]] = {}  # whom to tell when the other side is done with a stream
         self._slots = asyncio.Semaphore(limits.unary_calls)
         self._ping_slots = asyncio.Semaphore(_PINGS_IN_FLIGHT)  # a busy connection must still prove that it lives
         self._closed_because: str | None = None
@@ -50,7 +52,7 @@ class Calling:
         frame = encode_request(seq_id, action, data, self._limits)
         slots = self._ping_slots if action == PING else self._slots
         expires = None if timeout is None else self._loop.time() + timeout
-        if slots.locked() or self._transport.congested:
+        if slots.locked() or (self._transport.congested and action != PING):
             await self._wait_for_turn(slots, expires)
         else:
             await slots.acquire()
@@ -67,12 +69,14 @@ class Calling:
             if timer is not None:
                 timer.cancel()
 
-    def stream(self, action: str, data: Any) -> Stream:
+    def stream(self, action: str, data: Any, ended: Callable[[], None] | None) -> Stream:
         self._require_open()
         seq_id = next(self._seq_ids)
         frame = encode_request(seq_id, action, data, self._limits)
         stream = Stream(self._limits.window, partial(self._grant, seq_id), partial(self._abandon_stream, seq_id))
         self._streams[seq_id] = stream
+        if ended is not None:
+            self._ends[seq_id] = ended
         self._transport.send(frame)
         return stream
 
@@ -123,6 +127,9 @@ class Calling:
         streams, self._streams = self._streams, {}
         for stream in streams.values():
             stream.finish(ConnectionClosed(reason))
+        ends, self._ends = self._ends, {}
+        for ended in ends.values():
+            ended()
         for seq_id in list(self._abandoned):
             self._forget(seq_id)
 
@@ -150,12 +157,15 @@ class Calling:
 
     def _end(self, seq_id: int, error: WireError | None) -> None:
         stream = self._streams.pop(seq_id, None)
+        ended = self._ends.pop(seq_id, None)
         if stream is not None:
             stream.finish(error)
         elif seq_id in self._abandoned:
             self._forget(seq_id)
-        else:
+        elif ended is None:
             self.ignored_frames += 1
+        if ended is not None:
+            ended()
 
     def _fail_call(self, seq_id: int, error: WireError, *, finished: bool) -> None:
         call = self._calls[seq_id]

@@ -6,7 +6,8 @@ carrying bytes is the transport's.
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, assert_never
+from math import inf
+from typing import Any, Final, assert_never
 
 from parlour_sdk.wire.calling import PING, Calling
 from parlour_sdk.wire.dispatcher import Dispatcher
@@ -17,6 +18,8 @@ from parlour_sdk.wire.serving import Serving
 from parlour_sdk.wire.stream import Stream
 from parlour_sdk.wire.throttle import ReadCap
 from parlour_sdk.wire.transport import Transport
+
+HUNG_UP: Final = "the other side closed the connection"
 
 
 class Peer:
@@ -38,6 +41,8 @@ class Peer:
         self._serving = Serving(transport, dispatcher, self._limits, self._loop, self.close, name)
         self._read_cap = ReadCap(self._limits, clock or self._loop.time)
         self._resume: asyncio.TimerHandle | None = None
+        self.paused_until = -inf
+        """When reading went on, or will, after the latest pause for the sake of the read cap."""
         self._reason: str | None = None
         self._closed = asyncio.Event()
 
@@ -48,9 +53,12 @@ class Peer:
         """Ask for a single answer. Waits for a free slot first; `timeout` seconds cover that wait too."""
         return self._calling.call(action, data, timeout)
 
-    def stream(self, action: str, data: Any = None) -> Stream:
-        """Ask for a stream; it runs from now on and must be read to its end, aborted or closed."""
-        return self._calling.stream(action, data)
+    def stream(self, action: str, data: Any = None, ended: Callable[[], None] | None = None) -> Stream:
+        """Ask for a stream; it runs from now on and must be read to its end, aborted or closed.
+
+        `ended` is called once when the other side is done with it, which can be long after it was aborted here.
+        """
+        return self._calling.stream(action, data, ended)
 
     @property
     def closed(self) -> bool:
@@ -85,7 +93,7 @@ class Peer:
         return self._reason
 
     def _lost(self, error: BaseException | None) -> None:
-        self.close("the other side closed the connection" if error is None else str(error) or type(error).__name__)
+        self.close(HUNG_UP if error is None else str(error) or type(error).__name__)
 
     def _receive(self, frame: bytes) -> None:
         try:
@@ -118,7 +126,8 @@ class Peer:
         pause = self._read_cap.charge(len(frame))
         if pause > 0:
             self._transport.pause()
-            self._resume = self._loop.call_later(pause, self._transport.resume)
+            self.paused_until = self._loop.time() + pause
+            self._resume = self._loop.call_at(self.paused_until, self._transport.resume)
 
     def _refuse(self, error: MalformedFrame) -> None:
         if error.seq_id is None:

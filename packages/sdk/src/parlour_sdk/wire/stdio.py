@@ -36,6 +36,7 @@ class StdioTransport:
         self._reader: asyncio.ReadTransport | None = None
         self._writer: asyncio.WriteTransport | None = None
         self._paused = False
+        self._reading = True  # kept here: in early releases of Python 3.11 a pipe's transport can't tell
         self._write_failed = False
         self._ended = False  # nothing more will be read
         self._error: BaseException | None = None
@@ -103,8 +104,6 @@ class StdioTransport:
         self._reader = reader
         if self._closed:
             reader.close()
-        elif self._paused:
-            reader.pause_reading()
 
     def data_received(self, chunk: bytes) -> None:
         if self._ended or self._closed:
@@ -167,8 +166,9 @@ class StdioTransport:
         self._read_on(not self._paused and not self._ended)
 
     def _read_on(self, wanted: bool) -> None:
-        if self._reader is None or self._reader.is_reading() == wanted:
+        if self._reader is None or self._reading == wanted:
             return
+        self._reading = wanted
         if wanted:
             self._reader.resume_reading()
         else:

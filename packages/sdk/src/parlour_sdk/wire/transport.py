@@ -11,8 +11,8 @@ class Transport(Protocol):
     """Carries whole frames both ways, in order, until one side closes.
 
     Frames of the other side wait until `start`. After `pause` no frame is handed over until `resume`; what was sent
-    before the other side closed is handed over before `on_closed`. `on_closed` is called once, with None for a regular
-    end; after `close` neither callback is called any more.
+    before the other side closed is handed over before `on_closed`. What waits isn't hoarded: it congests the other
+    side. `on_closed` is called once, with None for a regular end; after `close` neither callback is called any more.
     """
 
     def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None: ...

@@ -1,0 +1,92 @@
+"""Files, media and large results, read and made in pieces."""
+
+import hashlib
+import mimetypes
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from parlour_sdk.protocol.artifacts import (
+    ArtifactChunk,
+    ArtifactCreate,
+    ArtifactMetadata,
+    ArtifactMetadataGet,
+    ArtifactRead,
+    ArtifactUpload,
+)
+
+from .calls import Namespace, refused
+from .pieces import PIECE_BYTES, Content, Pace, pieces
+
+
+class ArtifactsAPI(Namespace):
+    async def metadata(self, artifact_id: str) -> ArtifactMetadata:
+        return await self._calls.call(
+            "artifact_metadata", ArtifactMetadataGet, ArtifactMetadata, artifact_id=artifact_id
+        )
+
+    async def read(self, artifact_id: str, offset: int = 0, length: int = 65536) -> ArtifactChunk:
+        """One piece; its bytes are `.content`."""
+        return await self._calls.call(
+            "artifact_read", ArtifactRead, ArtifactChunk, artifact_id=artifact_id, offset=offset, length=length
+        )
+
+    async def stream(self, artifact_id: str) -> AsyncGenerator[bytes, None]:
+        """All of it, piece by piece."""
+        offset, more = 0, True
+        pace = Pace()
+        while more:
+            await pace.step()
+            chunk = await self.read(artifact_id, offset, PIECE_BYTES)
+            more = chunk.has_more
+            if chunk.content:
+                offset += len(chunk.content)
+                yield chunk.content
+            elif more:
+                raise refused("runtime_error", f"the Host gave nothing of artifact {artifact_id} and promised more")
+
+    async def create(
+        self,
+        content: Content,
+        artifact_type: str = "file",
+        *,
+        mime_type: str | None = None,
+        name: str | None = None,
+        expires_at: int | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> ArtifactMetadata:
+        """Content of any size: bytes, a path or an async iterator of bytes. It counts once the last piece is there.
+
+        A path gives its name and, by its ending, its MIME type where none are named.
+        """
+        if isinstance(content, Path):
+            name = content.name if name is None else name
+        if mime_type is None and name is not None:
+            mime_type = mimetypes.guess_type(name)[0]
+        digest = hashlib.sha256()
+        upload_id: str | None = None
+        pace = Pace()
+        async with aclosing(pieces(content, "artifact_create")) as parts:
+            async for piece, last in parts:
+                await pace.step()
+                digest.update(piece)
+                answer = await self._calls.call(
+                    "artifact_create",
+                    ArtifactCreate,
+                    ArtifactUpload,
+                    artifact_type=artifact_type,
+                    content_base64=b64encode(piece).decode(),
+                    mime_type=mime_type,
+                    name=name,
+                    sha256=digest.hexdigest() if last else None,
+                    expires_at=expires_at,
+                    metadata=metadata or {},
+                    upload_id=upload_id,
+                    is_last=last,
+                )
+                upload_id = answer.upload_id
+        if answer.artifact is None:
+            raise refused("runtime_error", "the Host took the whole artifact and did not name it")
+        return answer.artifact

@@ -1,0 +1,14 @@
+"""The life of a conversation."""
+
+from parlour_sdk.protocol.listing import ConversationStarted, StartConversation
+
+from .calls import Namespace
+
+
+class ConversationsAPI(Namespace):
+    async def start(self, conversation_id: str) -> str:
+        """A new conversation in the chat of this one, which ends; gives the new id."""
+        answer = await self._calls.call(
+            "start_conversation", StartConversation, ConversationStarted, conversation_id=conversation_id
+        )
+        return answer.conversation_id

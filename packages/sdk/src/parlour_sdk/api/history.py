@@ -1,0 +1,56 @@
+"""The conversation as its users saw it."""
+
+from typing import Any
+
+from parlour_sdk.protocol.history import (
+    Direction,
+    HistoryPage,
+    HistoryPageGet,
+    HistorySearch,
+    HistorySearchResult,
+    SearchFilters,
+)
+
+from .calls import InvalidCall, Namespace
+
+
+class HistoryAPI(Namespace):
+    async def page(
+        self,
+        conversation_id: str | None = None,
+        before_cursor: str | None = None,
+        after_cursor: str | None = None,
+        limit: int = 50,
+        direction: Direction = "backward",
+        include_artifacts: bool = False,
+    ) -> HistoryPage:
+        """Without a conversation it is the run's own."""
+        return await self._calls.call(
+            "history_page",
+            HistoryPageGet,
+            HistoryPage,
+            conversation_id=conversation_id,
+            before_cursor=before_cursor,
+            after_cursor=after_cursor,
+            limit=limit,
+            direction=direction,
+            include_artifacts=include_artifacts,
+        )
+
+    async def search(
+        self, query: str, filters: SearchFilters | dict[str, Any] | None = None, top_k: int = 10
+    ) -> HistorySearchResult:
+        """Filters: conversation_id, event_types, roles, item_types, before, after."""
+        if isinstance(filters, dict):
+            _known(filters)
+        return await self._calls.call(
+            "history_search", HistorySearch, HistorySearchResult, query=query, filters=filters, top_k=top_k
+        )
+
+
+def _known(filters: dict[str, Any]) -> None:
+    """The Host passes over what it does not know; a filter that filters nothing would go unseen."""
+    for name in filters:
+        if name not in SearchFilters.model_fields:
+            accepted = ", ".join(SearchFilters.model_fields)
+            raise InvalidCall(f"history_search: filters: there is no filter '{name}'; there are {accepted}")

@@ -1,0 +1,32 @@
+"""Files on a bot's platform."""
+
+from base64 import b64encode
+from contextlib import aclosing
+
+from parlour_sdk.protocol.platform_api import FileUrl, GetFileUrl, UploadedFile, UploadFile
+
+from .calls import Namespace
+from .pieces import Content, pieces
+
+
+class MediaAPI(Namespace):
+    async def upload(self, bot_id: str, content: Content, filename: str) -> UploadedFile:
+        """Content of any size: bytes, a path or an async iterator of bytes. Gives the platform's id or address."""
+        upload_id: str | None = None
+        async with aclosing(pieces(content, "upload_file")) as parts:
+            async for piece, last in parts:
+                answer = await self._calls.call(
+                    "upload_file",
+                    UploadFile,
+                    UploadedFile,
+                    bot_id=bot_id,
+                    content_base64=b64encode(piece).decode(),
+                    filename=filename,
+                    upload_id=upload_id,
+                    is_last=last,
+                )
+                upload_id = answer.upload_id
+        return answer
+
+    async def url(self, bot_id: str, file_id: str) -> str:
+        return (await self._calls.call("get_file_url", GetFileUrl, FileUrl, bot_id=bot_id, file_id=file_id)).url

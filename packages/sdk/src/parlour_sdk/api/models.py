@@ -1,0 +1,75 @@
+"""Models that the Host holds the keys of."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import (
+    Embed,
+    EmbedAnswer,
+    InvokeModel,
+    ModelAnswer,
+    ModelChunk,
+    Rerank,
+    RerankAnswer,
+    RerankScore,
+    ToolDefinition,
+)
+from parlour_sdk.protocol.tools import ToolDetail
+
+from .calls import Namespace
+
+Prompt = str | Message | Sequence[str | Message]
+"""A text is a message of the user."""
+Tools = Sequence[ToolDefinition | ToolDetail]
+"""What `tools.get` tells can be handed on as it is."""
+
+
+class ModelsAPI(Namespace):
+    async def invoke(
+        self, model_id: str, messages: Prompt, tools: Tools | None = None, extra: dict[str, Any] | None = None
+    ) -> ModelAnswer:
+        return await self._calls.call(
+            "invoke_llm", InvokeModel, ModelAnswer, **_invocation(model_id, messages, tools, extra)
+        )
+
+    def stream(
+        self, model_id: str, messages: Prompt, tools: Tools | None = None, extra: dict[str, Any] | None = None
+    ) -> AsyncGenerator[ModelChunk, None]:
+        """The answer in chunks. Leave it early by `contextlib.aclosing`, and the model's work is cancelled."""
+        return self._calls.stream(
+            "invoke_llm_stream", InvokeModel, ModelChunk, **_invocation(model_id, messages, tools, extra)
+        )
+
+    async def rerank(
+        self, model_id: str, query: str, documents: list[str], top_k: int | None = None
+    ) -> list[RerankScore]:
+        """The best first; `index` is the place in `documents`, of which there are at most 64."""
+        answer = await self._calls.call(
+            "invoke_rerank", Rerank, RerankAnswer, model_id=model_id, query=query, documents=documents, top_k=top_k
+        )
+        return answer.results
+
+    async def embed(self, model_id: str, texts: list[str]) -> list[list[float]]:
+        """One vector for each text, of which there are at most 256."""
+        return (
+            await self._calls.call("invoke_embedding", Embed, EmbedAnswer, model_id=model_id, texts=texts)
+        ).embeddings
+
+
+def _invocation(model_id: str, messages: Prompt, tools: Tools | None, extra: dict[str, Any] | None) -> dict[str, Any]:
+    several = [messages] if isinstance(messages, str | Message) else messages
+    return {
+        "model_id": model_id,
+        "messages": [Message(role="user", content=each) if isinstance(each, str) else each for each in several],
+        "tools": None if tools is None else [_definition(tool) for tool in tools],
+        "extra": extra,
+    }
+
+
+def _definition(tool: ToolDefinition | ToolDetail) -> ToolDefinition:
+    if isinstance(tool, ToolDetail):
+        return ToolDefinition(
+            name=tool.tool_name, description=tool.description, parameters_schema=tool.parameters_schema
+        )
+    return tool

@@ -1,0 +1,73 @@
+"""How listeners, tools, commands, engines and parsers reach the Host: outside a run, with their plugin's grants."""
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .calls import Caller, Calls
+from .shared import SharedAPI
+
+if TYPE_CHECKING:
+    from .conversations import ConversationsAPI
+    from .groups import GroupsAPI
+    from .listing import ListingAPI
+    from .media import MediaAPI
+    from .messages import MessagesAPI
+    from .platform import PlatformAPI
+    from .runtimes import RuntimeWorkerAPI
+    from .users import UsersAPI
+
+
+class PluginAPI(SharedAPI):
+    """One for a whole plugin: there is no run that its calls belong to, and so their ids name the process."""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(Calls(caller, f"plugin-{os.urandom(8).hex()}", None))
+
+    @cached_property
+    def messages(self) -> "MessagesAPI":
+        from .messages import MessagesAPI
+
+        return MessagesAPI(self._calls)
+
+    @cached_property
+    def groups(self) -> "GroupsAPI":
+        from .groups import GroupsAPI
+
+        return GroupsAPI(self._calls)
+
+    @cached_property
+    def users(self) -> "UsersAPI":
+        from .users import UsersAPI
+
+        return UsersAPI(self._calls)
+
+    @cached_property
+    def media(self) -> "MediaAPI":
+        from .media import MediaAPI
+
+        return MediaAPI(self._calls)
+
+    @cached_property
+    def platform(self) -> "PlatformAPI":
+        from .platform import PlatformAPI
+
+        return PlatformAPI(self._calls)
+
+    @cached_property
+    def listing(self) -> "ListingAPI":
+        from .listing import ListingAPI
+
+        return ListingAPI(self._calls)
+
+    @cached_property
+    def conversations(self) -> "ConversationsAPI":
+        from .conversations import ConversationsAPI
+
+        return ConversationsAPI(self._calls)
+
+    @cached_property
+    def runtimes(self) -> "RuntimeWorkerAPI":
+        from .runtimes import RuntimeWorkerAPI
+
+        return RuntimeWorkerAPI(self._calls)

@@ -1,0 +1,78 @@
+"""Remote runtimes: who is there, and the part of one that claims and executes queued runs."""
+
+from parlour_sdk.protocol.calls import Done
+from parlour_sdk.protocol.runs import ClaimedRun, ClaimResult, LeaseRenewed, RunClaim, RunRelease, RunRenew
+from parlour_sdk.protocol.runtimes import (
+    ProviderLogin,
+    Runtime,
+    RuntimeDeregister,
+    RuntimeHeartbeat,
+    RuntimeList,
+    RuntimePage,
+    RuntimeRegister,
+)
+
+from .calls import Namespace
+
+
+class RuntimesAPI(Namespace):
+    async def list(self) -> list[Runtime]:
+        return (await self._calls.call("runtime_list", RuntimeList, RuntimePage)).items
+
+
+class RuntimeWorkerAPI(RuntimesAPI):
+    """Outside a run. A claim carries a lease: what is done with an older one is refused."""
+
+    async def register(
+        self,
+        runtime_id: str,
+        *,
+        labels: list[str] | None = None,
+        runners: list[str] | None = None,
+        slots: int = 1,
+        versions: dict[str, str] | None = None,
+        providers: list[ProviderLogin] | None = None,
+        workspaces: list[str] | None = None,
+    ) -> Runtime:
+        return await self._calls.call(
+            "runtime_register",
+            RuntimeRegister,
+            Runtime,
+            runtime_id=runtime_id,
+            labels=labels or [],
+            runners=runners or [],
+            slots=slots,
+            versions=versions or {},
+            providers=providers or [],
+            workspaces=workspaces or [],
+        )
+
+    async def heartbeat(self, runtime_id: str, free_slots: int | None = None) -> Runtime:
+        return await self._calls.call(
+            "runtime_heartbeat", RuntimeHeartbeat, Runtime, runtime_id=runtime_id, free_slots=free_slots
+        )
+
+    async def deregister(self, runtime_id: str) -> None:
+        await self._calls.call("runtime_deregister", RuntimeDeregister, Done, runtime_id=runtime_id)
+
+    async def claim(
+        self, runtime_id: str, labels: list[str] | None = None, runners: list[str] | None = None, wait: float = 0
+    ) -> ClaimedRun | None:
+        """The next queued run that fits, with its context and lease; `wait` is for how many seconds at most."""
+        answer = await self._calls.call(
+            "run_claim",
+            RunClaim,
+            ClaimResult,
+            runtime_id=runtime_id,
+            labels=labels or [],
+            runners=runners or [],
+            wait_seconds=wait,
+        )
+        return answer.claimed
+
+    async def renew(self, run_id: str, lease: str) -> LeaseRenewed:
+        return await self._calls.call("run_renew", RunRenew, LeaseRenewed, target_run_id=run_id, lease=lease)
+
+    async def release(self, run_id: str, lease: str, reason: str | None = None) -> None:
+        """Give it back to the queue."""
+        await self._calls.call("run_release", RunRelease, Done, target_run_id=run_id, lease=lease, reason=reason)

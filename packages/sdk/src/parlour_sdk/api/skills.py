@@ -1,0 +1,14 @@
+"""Skills that were granted: seen by name and description, loaded when they are taken up."""
+
+from parlour_sdk.protocol.resources import SkillResource
+from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
+
+from .calls import Namespace
+
+
+class SkillsAPI(Namespace):
+    async def activate(self, name: str) -> ActiveSkill:
+        return await self._calls.call("activate_skill", ActivateSkill, ActiveSkill, skill_name=name)
+
+    async def list(self) -> list[SkillResource]:
+        return (await self._calls.call("list_skills", ListSkills, SkillList)).skills

@@ -1,0 +1,1 @@
+"""What an author's commands run inside a plugin's own environment, where nothing of Parlour is but the SDK."""

@@ -1,0 +1,84 @@
+"""`python -m parlour_sdk.authoring.chat PLUGIN`: loads the plugin into this process and talks to one of its runners."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from parlour_sdk.plugin import LoadedPlugin, PluginInvalid, load, read_plugin
+
+from .agent import ECHO, Agent, NotAnswerable, agent_of
+from .talk import Talk
+from .terminal import Screen, lines_of
+
+INTERRUPTED = 130
+HINT = "\n· Ctrl-C again to leave\n"
+
+
+def main() -> None:
+    arguments = _arguments()
+    out = _own_output()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("parlour.testing").disabled = True  # the screen shows what happened
+    try:
+        loaded = load(read_plugin(arguments.plugin))
+        agent = agent_of(loaded, arguments.runner, arguments.config, arguments.model)
+        asyncio.run(_talk(agent, out, typed=os.isatty(0)))
+    except (PluginInvalid, NotAnswerable) as error:
+        sys.stderr.write(f"parlour: {error}\n")
+        sys.exit(1)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="parlour plugin chat", description="Talk to a runner on a fake Host.")
+    parser.add_argument("plugin", type=Path)
+    parser.add_argument("--runner")
+    parser.add_argument("--config", action="append", default=[])
+    parser.add_argument("--model", default=ECHO)
+    return parser.parse_args()
+
+
+def _own_output() -> TextIO:
+    """Keeps standard output for the conversation: what the plugin prints goes to standard error, like its log."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
+    os.dup2(2, 1)
+    return out
+
+
+async def _talk(agent: Agent, out: TextIO, typed: bool) -> None:
+    screen = Screen(out, typed)
+    talk = Talk(agent, screen, typed)
+    if typed:
+        screen.note(_greeting(agent.loaded, agent.runner))
+    lines = lines_of(0)
+    signal.signal(signal.SIGINT, _Interrupts(talk, asyncio.get_running_loop()))
+    await talk.serve(lines)
+
+
+def _greeting(loaded: LoadedPlugin, runner: str) -> str:
+    return f"{loaded.identity} {loaded.version}, runner {runner}. Say something; /help shows what else you can do."
+
+
+class _Interrupts:
+    """The first Ctrl-C is for the run. The second one leaves, whatever the plugin's code is doing."""
+
+    def __init__(self, talk: Talk, loop: asyncio.AbstractEventLoop) -> None:
+        self._talk = talk
+        self._loop = loop
+        self._heard = -1
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self._heard == self._talk.heard:
+            os._exit(INTERRUPTED)
+        self._heard = self._talk.heard
+        os.write(2, HINT.encode())  # from here: the event loop may be blocked
+        self._loop.call_soon_threadsafe(self._talk.interrupt)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The agent that is talked to: a runner, its configuration filled in, and a fake Host with models that need no key."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.form import FormItem
+from parlour_sdk.protocol.manifest import AgentRunnerManifest
+from parlour_sdk.protocol.models import InvokeModel
+from parlour_sdk.testing import FakeHost, FakeRun, embedding, reranker
+from parlour_sdk.testing.components import pick
+from parlour_sdk.testing.config import filled
+
+ECHO = "echo"
+TEXTS = ("string", "text", "secret", "select", "prompt-editor")
+SELECTED: Mapping[str, Any] = {
+    "llm-model-selector": "model",
+    "model-fallback-selector": {"primary": "model", "fallbacks": []},
+    "embedding-model-selector": "embedding",
+    "rerank-model-selector": "reranker",
+}
+"""What a selector is set to that nobody has set."""
+
+
+class NotAnswerable(Exception):
+    """The chat can't begin; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    host: FakeHost
+    loaded: LoadedPlugin
+    runner: str
+    config: Mapping[str, Any]
+    steers: bool
+
+    def start(self, text: str) -> FakeRun:
+        return self.host.start(self.loaded, text, runner=self.runner, config=self.config)
+
+
+def agent_of(loaded: LoadedPlugin, runner: str | None, pairs: Sequence[str], model: str) -> Agent:
+    """Raises NotAnswerable."""
+    if not loaded.runners:
+        raise NotAnswerable(f"{loaded.identity} has no AgentRunner, and so nobody to talk to")
+    try:
+        name = pick(loaded.runners, runner, "runner")
+    except LookupError as error:
+        raise NotAnswerable(f"--runner: {error}") from error
+    manifest = AgentRunnerManifest.model_validate(loaded.runner_manifests[name])
+    config = _config(manifest.config_schema, pairs, sorted(loaded.tools))
+    models = {"model": _answers(model), "embedding": embedding(), "reranker": reranker()}
+    return Agent(FakeHost(models=models, timeout=0), loaded, name, config, manifest.capabilities.steering)
+
+
+def _config(form: list[FormItem], pairs: Sequence[str], tools: list[str]) -> dict[str, Any]:
+    items = {item.name: item for item in form}
+    config = {
+        name: tools if item.type == "tool-multi-selector" else SELECTED.get(item.type)
+        for name, item in items.items()
+        if item.default is None
+    }
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise NotAnswerable(f"--config {pair}: write it as name=value")
+        config[name] = _value(items.get(name), text)
+    try:
+        return filled(form, {name: value for name, value in config.items() if value is not None})
+    except ValueError as error:
+        raise NotAnswerable(f"--{error}") from error
+
+
+def _value(item: FormItem | None, text: str) -> Any:
+    """JSON where the form wants more than a text; what is none is taken as it is, and the form says what is wrong."""
+    if item is not None and (item.type in TEXTS or item.type.endswith("model-selector")):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _answers(model: str) -> Callable[[InvokeModel], str]:
+    """Of the model: what it was asked, or the lines of a file in turn, again and again."""
+    if model == ECHO:
+        return _echo
+    try:
+        lines = [line for line in Path(model).read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise NotAnswerable(f"--model {model}: name '{ECHO}' or a file with one answer a line ({reason})") from error
+    if not lines:
+        raise NotAnswerable(f"--model {model}: the file is empty; write one answer a line")
+    turns = cycle(lines)
+    return lambda request: next(turns)
+
+
+def _echo(request: InvokeModel) -> str:
+    asked = [plain_text(each.content) for each in request.messages if each.role == "user"]
+    return f"You said: {asked[-1]}" if asked else "You said nothing."

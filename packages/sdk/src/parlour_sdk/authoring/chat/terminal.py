@@ -1,0 +1,82 @@
+"""The two ends of a conversation: lines that come in, text that goes out. A pipe or a file does for a terminal."""
+
+import asyncio
+import codecs
+import os
+import threading
+from collections.abc import Iterator
+from typing import TextIO
+
+PROMPT = "> "
+NOTE = "· "
+BLOCK_BYTES = 65536
+
+Queue = asyncio.Queue[str | None]
+"""Lines, and None when there are no more."""
+
+
+def lines_of(descriptor: int) -> Queue:
+    """Read by a thread, which is the same for a terminal, a pipe and a file; it ends with the process."""
+    loop = asyncio.get_running_loop()
+    queue: Queue = asyncio.Queue()
+
+    def read() -> None:
+        for line in _lines(descriptor):
+            loop.call_soon_threadsafe(queue.put_nowait, line)
+        loop.call_soon_threadsafe(queue.put_nowait, None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return queue
+
+
+def _lines(descriptor: int) -> Iterator[str]:
+    """Without the buffer of `sys.stdin`: a thread that holds it can't be left behind when the process ends."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    begun = ""
+    while block := os.read(descriptor, BLOCK_BYTES):
+        *whole, begun = (begun + decoder.decode(block)).split("\n")
+        yield from whole
+    if begun:
+        yield begun
+
+
+class Screen:
+    def __init__(self, out: TextIO, typed: bool) -> None:
+        self._out = out
+        self._typed = typed
+        self._within_line = False
+
+    def prompt(self) -> None:
+        """Only for a person; a script's output is the agent's words and the notes."""
+        if self._typed:
+            self._end_line()
+            self._write(PROMPT)
+
+    def entered(self) -> None:
+        """Something was typed, and the terminal is at the beginning of a line."""
+        self._within_line = False
+
+    def stream(self, text: str) -> None:
+        if text:
+            self._write(text)
+            self._within_line = not text.endswith("\n")
+
+    def line(self, text: str) -> None:
+        self._end_line()
+        self._write(f"{text}\n")
+
+    def note(self, text: str) -> None:
+        """What is not said by the agent."""
+        self.line(NOTE + text)
+
+    def _end_line(self) -> None:
+        if self._within_line:
+            self._write("\n")
+        self._within_line = False
+
+    def _write(self, text: str) -> None:
+        try:
+            self._out.write(text)
+            self._out.flush()
+        except BrokenPipeError:
+            os._exit(1)  # nobody reads any more, so there is nobody to go on for

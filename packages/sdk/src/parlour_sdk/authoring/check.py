@@ -1,0 +1,34 @@
+"""Imports a plugin and tells what is wrong with it: `python -m parlour_sdk.authoring.check PLUGIN`.
+
+It is a process of its own, so that bad code harms nobody. The verdict is one line of JSON on standard output; what the
+plugin prints goes to standard error. Which interpreter this is, whoever starts it decides.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from parlour_sdk.plugin import PluginInvalid, load, read_plugin
+
+
+def check(path: Path) -> dict[str, Any]:
+    try:
+        loaded = load(read_plugin(path))
+    except PluginInvalid as error:
+        return {"problem": str(error), "components": []}
+    return {"problem": None, "components": [[each["kind"], each["name"]] for each in loaded.components]}
+
+
+def main() -> None:
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    verdict = json.dumps(check(Path(sys.argv[1])))
+    sys.stdout.flush()
+    os.write(answer, f"{verdict}\n".encode())
+    os._exit(0)  # a thread that the plugin's code started would keep the process
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Builds messages as platforms carry them: `chain("Hello ", at("42"), image(url="https://..."))`."""
+
+import base64 as encoding
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias, TypedDict, TypeVar, Unpack, cast, get_args
+
+from .protocol.chain import (
+    At,
+    AtAll,
+    Component,
+    Face,
+    File,
+    Forward,
+    ForwardNode,
+    Image,
+    Media,
+    MessageChain,
+    Plain,
+    Platform,
+    Quote,
+    Video,
+    Voice,
+)
+
+Part: TypeAlias = str | Component | Sequence[str | Component]
+Kind = TypeVar("Kind", bound=Media)
+COMPONENTS: Final[tuple[type, ...]] = get_args(get_args(Component)[0])
+
+
+class MediaSource(TypedDict, total=False):
+    """Where media live, exactly one of the first five, and what is known about them."""
+
+    content: bytes
+    url: str
+    path: str
+    base64: str
+    artifact_id: str
+    name: str
+    mime_type: str
+
+
+def chain(*parts: Part) -> MessageChain:
+    """Texts, components and other chains, in their order."""
+    return [component for part in parts for component in _components(part)]
+
+
+def at(user_id: str, display: str | None = None) -> At:
+    return At(target=user_id, display=display)
+
+
+def at_all() -> AtAll:
+    return AtAll()
+
+
+def image(**source: Unpack[MediaSource]) -> Image:
+    return _media(Image, source)
+
+
+def voice(*, duration: float | None = None, **source: Unpack[MediaSource]) -> Voice:
+    """`duration` is in seconds."""
+    return _media(Voice, source, duration=duration)
+
+
+def video(*, duration: float | None = None, **source: Unpack[MediaSource]) -> Video:
+    """`duration` is in seconds."""
+    return _media(Video, source, duration=duration)
+
+
+def file(**source: Unpack[MediaSource]) -> File:
+    return _media(File, source)
+
+
+def quote(message_id: str, *origin: Part, sender: str | None = None) -> Quote:
+    """The message that this one answers; `origin` is what it said, where that is known."""
+    return Quote(id=message_id, sender=sender, origin=chain(*origin))
+
+
+def face(face_id: str, name: str | None = None) -> Face:
+    return Face(id=face_id, name=name)
+
+
+def forward(*nodes: ForwardNode) -> Forward:
+    """Several messages handed on as one: `forward(node("Hi", name="Ada"), node("Hello", name="Bob"))`."""
+    return Forward(nodes=list(nodes))
+
+
+def node(*parts: Part, sender: str | None = None, name: str | None = None, time: int | None = None) -> ForwardNode:
+    return ForwardNode(sender=sender, name=name, time=time, chain=chain(*parts))
+
+
+def platform(name: str, component_type: str, **data: Any) -> Platform:
+    """What only one platform has."""
+    return Platform(platform=name, component_type=component_type, data=data)
+
+
+def _components(part: Part) -> MessageChain:
+    if isinstance(part, str):
+        return [Plain(text=part)]
+    if isinstance(part, list | tuple):
+        return chain(*part)
+    if not isinstance(part, COMPONENTS):
+        made = "texts and what at(), image() and the like make"
+        raise TypeError(f"a chain is made of {made}, not of a {type(part).__name__}")
+    return [cast(Component, part)]
+
+
+def _media(kind: type[Kind], source: MediaSource, **more: Any) -> Kind:
+    given: dict[str, Any] = dict(source)
+    if "content" in given:
+        if "base64" in given:
+            raise ValueError("give the content or its base64, not both")
+        content = given.pop("content")
+        given |= {"base64": encoding.b64encode(content).decode(), "size": len(content)}
+    return kind(**given, **more)

@@ -1,0 +1,38 @@
+"""A Command answers people who type its name: `/ping`."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from parlour_sdk.api import PluginAPI
+from parlour_sdk.protocol.chain import Component, MessageChain
+from parlour_sdk.protocol.components import BotIdentity
+from parlour_sdk.protocol.events import Actor, Conversation
+
+Answer: TypeAlias = str | Component | MessageChain
+"""One message: a text, a chain, or a single component of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """What was typed, by whom and where."""
+
+    api: PluginAPI
+    command: str
+    """The command's name, also when an alias was typed."""
+    arguments: list[str]
+    text: str
+    """Everything after the command."""
+    event_id: str | None = None
+    bot: BotIdentity | None = None
+    conversation: Conversation | None = None
+    actor: Actor | None = None
+
+
+class Command(ABC):
+    """One instance serves all calls. Name, usage and aliases are in the component's file."""
+
+    @abstractmethod
+    def run(self, ctx: CommandContext) -> AsyncGenerator[Answer, None] | Awaitable[Answer | None]:
+        """`async def`: yields its answers one by one, or returns the only one."""

@@ -1,0 +1,103 @@
+"""Holds a tool's parameters against their JSON Schema: what is required, of which type, one of which values.
+
+The rest of JSON Schema (patterns, ranges, conditions) is for the model to read and for the tool to enforce. What makes
+no sense in a schema is passed over.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeVar
+
+Kind = TypeVar("Kind")
+_TYPES: Final[dict[str, tuple[str, tuple[type, ...]]]] = {
+    "boolean": ("true or false", (bool,)),
+    "integer": ("an integer", (int,)),
+    "number": ("a number", (int, float)),
+    "string": ("a string", (str,)),
+    "array": ("a list", (list,)),
+    "object": ("an object", (dict,)),
+    "null": ("null", (type(None),)),
+}
+
+
+def problems(parameters: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    """Sentences that a model can act on; none when all is well."""
+    return list(_Check(schema).problems(parameters, schema, ""))
+
+
+class _Check:
+    def __init__(self, root: dict[str, Any]) -> None:
+        self._root = root
+
+    def problems(self, value: Any, written: Any, field: str) -> Iterator[str]:
+        schema = self._resolved(written)
+        types, values = _types(schema), _held(schema, "enum", list)
+        if types and not any(_is(value, each) for each in types):
+            yield f"{field or 'the parameters'} must be {_listed(types)} and is {_shape(value)}"
+        elif values is not None and value not in values:
+            yield f"{field} must be one of {', '.join(map(repr, values))}"
+        elif "const" in schema and value != schema["const"]:
+            yield f"{field} must be {schema['const']!r}"
+        elif choices := _held(schema, "anyOf", list) or _held(schema, "oneOf", list):
+            yield from self._of_any(value, choices, field)
+        elif isinstance(value, dict):
+            yield from self._of_object(value, schema, field)
+        elif isinstance(value, list):
+            for place, each in enumerate(value):
+                yield from self.problems(each, schema.get("items"), f"{field}[{place}]")
+
+    def _of_any(self, value: Any, choices: list[Any], field: str) -> Iterator[str]:
+        """None when one of them fits; else what is wrong with the one of its type, or all types that would do."""
+        found = [list(self.problems(value, each, field)) for each in choices]
+        if not all(found):
+            return
+        types = [_types(self._resolved(each)) for each in choices]
+        fitting = (each for each, wanted in zip(found, types, strict=True) if any(_is(value, kind) for kind in wanted))
+        every = _listed([kind for wanted in types for kind in wanted])
+        yield from next(fitting, [f"{field} must be {every} and is {_shape(value)}"] if every else found[0])
+
+    def _of_object(self, value: dict[str, Any], schema: dict[str, Any], field: str) -> Iterator[str]:
+        properties = _held(schema, "properties", dict) or {}
+        prefix = f"{field}." if field else ""
+        for name in _held(schema, "required", list) or ():
+            if isinstance(name, str) and name not in value:
+                wanted = _listed(_types(self._resolved(properties.get(name))))
+                yield f"{prefix}{name} is required{f' ({wanted})' if wanted else ''}"
+        for name, each in value.items():
+            if name in properties:
+                yield from self.problems(each, properties[name], f"{prefix}{name}")
+            elif schema.get("additionalProperties") is False:
+                yield f"{prefix}{name} is unknown; known are {', '.join(properties) or 'none'}"
+
+    def _resolved(self, schema: Any) -> dict[str, Any]:
+        reference = _held(schema, "$ref", str) if isinstance(schema, dict) else None
+        if reference is not None and reference.startswith("#/"):
+            schema = self._root
+            for part in reference[2:].split("/"):
+                schema = schema.get(part) if isinstance(schema, dict) else None
+        return schema if isinstance(schema, dict) else {}
+
+
+def _held(schema: dict[str, Any], word: str, kind: type[Kind]) -> Kind | None:
+    value = schema.get(word)
+    return value if isinstance(value, kind) else None
+
+
+def _types(schema: dict[str, Any]) -> list[str]:
+    wanted = schema.get("type")
+    every = wanted if isinstance(wanted, list) else [wanted]
+    return [each for each in every if isinstance(each, str) and each in _TYPES]
+
+
+def _is(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return wanted == "boolean"
+    whole = isinstance(value, float) and value.is_integer()
+    return isinstance(value, _TYPES[wanted][1]) or (wanted == "integer" and whole)
+
+
+def _listed(types: list[str]) -> str:
+    return " or ".join(_TYPES[each][0] for each in types)
+
+
+def _shape(value: Any) -> str:
+    return next(words for words, types in _TYPES.values() if isinstance(value, types))

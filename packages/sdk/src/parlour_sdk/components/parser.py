@@ -1,0 +1,21 @@
+"""A Parser turns files of some format into text that a knowledge base can take up."""
+
+import base64
+from abc import ABC, abstractmethod
+from typing import Any
+
+from parlour_sdk.protocol.knowledge import KnowledgeFile, ParsedFile
+
+
+class Parser(ABC):
+    """One instance serves all files. Which formats it reads is in the component's file."""
+
+    @abstractmethod
+    async def parse(self, file: KnowledgeFile, config: dict[str, Any]) -> ParsedFile | str: ...
+
+
+def content_of(file: KnowledgeFile) -> bytes:
+    """The file's bytes."""
+    if file.content_base64 is None:
+        return (file.text or "").encode()
+    return base64.b64decode(file.content_base64)

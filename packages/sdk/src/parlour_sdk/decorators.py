@@ -1,0 +1,110 @@
+"""Declares a plugin and its components in one Python file.
+
+    plugin("acme/hello", version="0.1.0")
+
+    @runner(capabilities=["streaming"])
+    async def hello(ctx, api): ...
+
+The arguments are literals: they are read without running the file (`parlour_sdk.plugin.declarations`). At run time a
+decorator only marks its function, which stays callable as it is.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, overload
+
+from parlour_sdk.components.event_listener import on
+
+__all__ = ["command", "on", "plugin", "runner", "tool"]
+
+KIND = "__parlour_kind__"
+Text: TypeAlias = str | Mapping[str, str]
+"""One text, or one per language: `{"en_US": "Hello", "zh_Hans": "你好"}`."""
+Runner = TypeVar("Runner", bound=Callable[..., AsyncGenerator[Any, None]])
+Tool = TypeVar("Tool", bound=Callable[..., Awaitable[Any]])
+Command = TypeVar("Command", bound=Callable[..., AsyncGenerator[Any, None] | Awaitable[Any]])
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def plugin(
+    identity: str,
+    *,
+    version: str,
+    label: Text | None = None,
+    description: Text | None = None,
+    permissions: Mapping[str, Sequence[str]] | None = None,
+    limits: Mapping[str, int] | None = None,
+    requirements: Sequence[str] = (),
+) -> None:
+    """Says who this file is: `author/name`, and what its components may use outside a run. Once per file."""
+
+
+@overload
+def runner(function: Runner, /) -> Runner: ...
+@overload
+def runner(
+    *,
+    name: str = "default",
+    label: Text | None = None,
+    description: Text | None = None,
+    capabilities: Sequence[str] | Mapping[str, bool] = (),
+    permissions: Mapping[str, Sequence[str]] | None = None,
+    context: Mapping[str, Any] | None = None,
+    config: Sequence[Mapping[str, Any]] = (),
+) -> Callable[[Runner], Runner]: ...
+def runner(
+    function: Any = None,
+    /,
+    *,
+    name: str = "default",
+    label: Text | None = None,
+    description: Text | None = None,
+    capabilities: Sequence[str] | Mapping[str, bool] = (),
+    permissions: Mapping[str, Sequence[str]] | None = None,
+    context: Mapping[str, Any] | None = None,
+    config: Sequence[Mapping[str, Any]] = (),
+) -> Any:
+    """Makes an agent of an async generator `(ctx, api)`; `config` is the form of its configuration."""
+    return _marking("runner", function)
+
+
+@overload
+def tool(function: Tool, /) -> Tool: ...
+@overload
+def tool(
+    *, name: str | None = None, label: Text | None = None, description: Text | None = None, read_only: bool = False
+) -> Callable[[Tool], Tool]: ...
+def tool(
+    function: Any = None,
+    /,
+    *,
+    name: str | None = None,
+    label: Text | None = None,
+    description: Text | None = None,
+    read_only: bool = False,
+) -> Any:
+    """Makes a tool of an `async def`: its parameters and its docstring are what a model sees.
+
+    A parameter that is named `ctx` gets the ToolContext and is not shown.
+    """
+    return _marking("tool", function)
+
+
+def command(
+    name: str,
+    *,
+    label: Text | None = None,
+    description: Text | None = None,
+    usage: str | None = None,
+    aliases: Sequence[str] = (),
+) -> Callable[[Command], Command]:
+    """Makes a command of an `async def (ctx)` that returns its answer or yields several."""
+    made: Callable[[Command], Command] = _marking("command", None)
+    return made
+
+
+def _marking(kind: str, function: Function | None) -> Any:
+    def mark(function: Function) -> Function:
+        setattr(function, KIND, kind)
+        return function
+
+    return mark if function is None else mark(function)

@@ -1,0 +1,18 @@
+"""Names that a package offers and loads on first use, so that a small plugin's process stays small."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def offered(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """The package's `__getattr__`. `modules` says what each of its modules offers; one may offer itself."""
+    homes = {name: module for module, names in modules.items() for name in names}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        module = import_module(homes[name], package)
+        return module if homes[name] == f".{name}" else getattr(module, name)
+
+    return find

@@ -1,0 +1,34 @@
+"""Checks what handlers wait for, and whether their plugin asks to be told of it."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from parlour_sdk.components.event_listener import EventListener, handlers_of
+from parlour_sdk.protocol.platform_events import EVENTS, is_event_pattern
+
+from . import problems
+from .modules import place_of
+from .problems import Place
+
+
+def require_event(place: Place, function: str, pattern: object) -> None:
+    if not isinstance(pattern, str) or not is_event_pattern(pattern):
+        raise problems.unknown_event(place, function, str(pattern), EVENTS)
+
+
+def unknown_patterns(place: Place, patterns: Iterable[str]) -> Iterator[str]:
+    """Warnings: a newer Host may know more events than this SDK."""
+    for pattern in patterns:
+        if not is_event_pattern(pattern):
+            yield problems.unknown_pattern(place, pattern, EVENTS)
+
+
+def unheard(name: str, listener: EventListener, asked: list[str], otherwise: Path) -> Iterator[str]:
+    """Warnings about handlers that nobody will call, because the plugin does not ask for their events."""
+    for handler in handlers_of(listener, name):
+        if not any(_covers(each, handler.pattern) for each in asked):
+            yield problems.not_asked_for(place_of(handler.call, Place(otherwise)), handler.name, handler.pattern)
+
+
+def _covers(asked: str, pattern: str) -> bool:
+    return asked in ("*", pattern) or (asked.endswith(".*") and pattern.startswith(asked[:-1]))

@@ -1,0 +1,65 @@
+"""A plugin as its files tell it, before anything of it is imported."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parlour_sdk.protocol.base import Strict
+from parlour_sdk.protocol.form import FormItem
+from parlour_sdk.protocol.manifest import Capabilities, ComponentManifest, ContextPolicy, Permissions, PluginManifest
+
+from .problems import Place
+
+
+class RunnerSpec(Strict):
+    """What a runner's file says below `spec`: its manifest without what is known already."""
+
+    capabilities: Capabilities = Capabilities()
+    permissions: Permissions = Permissions()
+    context: ContextPolicy = ContextPolicy()
+    config_schema: list[FormItem] = []  # noqa: RUF012 - pydantic copies a field's default
+    metadata: dict[str, Any] = {}  # noqa: RUF012
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Of a component file, or declared by a decorator: then `file` is the Python file."""
+
+    file: Path
+    manifest: ComponentManifest
+    line: int | None = None
+    declared: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.manifest.metadata.name
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    folder: Path
+    manifest: PluginManifest
+    components: tuple[Component, ...]
+    file: Path | None = None
+    """The one file of a plugin that has no folder of its own."""
+    requirements: tuple[str, ...] = ()
+    """Of a one-file plugin; a folder has a file for them."""
+    warnings: tuple[str, ...] = ()
+
+    def runner_manifests(self) -> dict[str, dict[str, Any]]:
+        """By runner name, as `list_agent_runners` tells them; the Host validates each on its own."""
+        return {
+            component.name: {
+                "id": f"plugin:{self.manifest.identity}/{component.name}",
+                "name": component.name,
+                "label": component.manifest.metadata.label or {"en_US": component.name},
+                "description": component.manifest.metadata.description,
+                **component.manifest.spec,
+            }
+            for component in self.components
+            if component.manifest.kind == "AgentRunner"
+        }

@@ -1,0 +1,59 @@
+"""Makes components of the functions that a file's decorators mark."""
+
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from parlour_sdk.components.event_listener import subscriptions
+from parlour_sdk.components.function_tool import FunctionTool, UnfitSignature
+from parlour_sdk.components.functions import FunctionCommand, FunctionListener, FunctionRunner
+from parlour_sdk.decorators import KIND
+
+from . import problems
+from .files import Component
+from .modules import place_of
+from .problems import Place
+from .shapes import require_coroutine, require_either, require_generator
+
+
+def function_component(component: Component, function: Any) -> Any:
+    name, place = component.name, component.place
+    if not inspect.isfunction(function):
+        raise problems.not_a_function(place, _decorator(function) or "...")
+    match component.manifest.kind:
+        case "AgentRunner":
+            require_generator(function, function.__name__, "ctx, api", place)
+            return FunctionRunner(function)
+        case "Command":
+            require_either(function, function.__name__, "ctx", place)
+            return FunctionCommand(function)
+        case "EventListener":
+            require_coroutine(function, function.__name__, "event, ctx", place)
+            return FunctionListener(name, function)
+        case _:
+            return _tool(function, place)
+
+
+def _tool(function: Any, place: Place) -> Any:
+    if not inspect.iscoroutinefunction(function):
+        raise problems.not_async(place, function.__name__, "a coroutine: `async def` without `yield`")
+    try:
+        return FunctionTool(function)
+    except UnfitSignature as error:
+        raise problems.unfit_signature(place, function.__name__, str(error)) from error
+
+
+def refuse_hidden(module: ModuleType, declared: list[Component]) -> None:
+    """What is marked at run time was to be seen in the file's text, or nobody would know of it before it runs."""
+    seen = {each.manifest.execution.python.attr for each in declared if each.manifest.execution.python}
+    for name, thing in vars(module).items():
+        decorator = _decorator(thing) if inspect.isfunction(thing) else None
+        if decorator is not None and name not in seen:
+            raise problems.hidden_declaration(
+                place_of(thing, Place(Path(module.__file__ or module.__name__))), decorator, name
+            )
+
+
+def _decorator(thing: Any) -> str | None:
+    return "on" if subscriptions(thing) else getattr(thing, KIND, None)

@@ -1,0 +1,66 @@
+"""Imports a plugin's code. What goes wrong is told with the file, the line and what to do."""
+
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from . import problems
+from .problems import Place
+
+
+def module_of(folder: Path, relative: str) -> ModuleType:
+    """Imported once per folder and process; a failed import leaves nothing behind."""
+    file = (folder / relative).resolve()
+    name = "plugin_" + "_".join(Path(relative).with_suffix("").parts).replace("-", "_")
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == str(file):
+        return known
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise problems.import_failed(Place(file), ImportError("it is no Python file"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, Exception | SystemExit):
+            raise _told(error, file, folder.resolve()) from error
+        raise
+    return module
+
+
+def _told(error: BaseException, file: Path, folder: Path) -> problems.PluginInvalid:
+    if isinstance(error, SyntaxError):
+        return problems.not_python(Place(Path(error.filename or file), error.lineno), error.msg)
+    place = _innermost(error.__traceback__, folder) or Place(file)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return problems.missing_module(place, error.name)
+    return problems.import_failed(place, error)
+
+
+def _innermost(traceback: TracebackType | None, folder: Path) -> Place | None:
+    """The last line of the plugin's own code that was reached."""
+    found = None
+    while traceback is not None:
+        file = Path(traceback.tb_frame.f_code.co_filename)
+        if file.is_relative_to(folder):
+            found = Place(file, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found
+
+
+def place_of(thing: Any, otherwise: Place) -> Place:
+    """Where a function or class is written: the line of its `def`, below its decorators."""
+    try:
+        file = inspect.getsourcefile(inspect.unwrap(thing))
+        lines, first = inspect.getsourcelines(thing)
+    except (OSError, TypeError):
+        return otherwise
+    heads = (
+        number for number, line in enumerate(lines, first) if line.lstrip().startswith(("async def", "def", "class"))
+    )
+    return Place(Path(file or otherwise.file), next(heads, first))

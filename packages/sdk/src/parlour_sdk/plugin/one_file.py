@@ -1,0 +1,26 @@
+"""A plugin of one Python file, and the folder that it becomes to be installed."""
+
+from pathlib import Path
+
+import yaml
+
+from . import problems
+from .reading import read_plugin
+
+MAIN = "main.py"
+REQUIREMENTS = "requirements.txt"
+
+
+def packaged(file: Path) -> dict[str, bytes]:
+    """The files of the folder, by name: manifest, the file itself as main.py, requirements if there are any."""
+    plugin = read_plugin(file)
+    if plugin.file is None:
+        raise problems.not_one_file(file)
+    manifest = plugin.manifest.model_dump(mode="json", exclude_defaults=True)
+    manifest["execution"] = {"python": {"path": MAIN}}
+    files = {MAIN: file.read_bytes()}
+    if plugin.requirements:
+        manifest["execution"]["requirements"] = REQUIREMENTS
+        files[REQUIREMENTS] = "".join(f"{line}\n" for line in plugin.requirements).encode()
+    text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True)
+    return {"manifest.yaml": text.encode(), **files}

@@ -1,0 +1,296 @@
+"""Every sentence about a plugin that is not as the contract wants it: where, what, and what to do about it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+API_VERSION = "parlour/v1"
+MOST_CHARACTERS = 2000
+_EXAMPLE = 'plugin("acme/hello", version="0.1.0")'
+
+
+class PluginInvalid(Exception):
+    """A plugin's files are not as the contract wants them."""
+
+    code = "plugin_invalid"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(plain(message))
+
+
+def plain(message: str) -> str:
+    """One line of readable length: what a file says may end up in somebody's terminal."""
+    printable = "".join(each if each.isprintable() else " " for each in message[: MOST_CHARACTERS + 1])
+    return printable if len(printable) <= MOST_CHARACTERS else printable[: MOST_CHARACTERS - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    file: Path
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean ...?` when something is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=3)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+# What a plugin is
+
+
+def not_a_plugin(path: Path) -> PluginInvalid:
+    return PluginInvalid(
+        f"{path} is not a folder; a plugin is a folder with a manifest.yaml, or one .py file with {_EXAMPLE}"
+    )
+
+
+def not_one_file(path: Path) -> PluginInvalid:
+    return PluginInvalid(f"{path} is a folder already; only a plugin of one .py file is made into one")
+
+
+def unreadable(file: Path, error: OSError) -> PluginInvalid:
+    remedy = "; a plugin's folder needs one, and the path must lead to it" if file.name == "manifest.yaml" else ""
+    return PluginInvalid(f"{file} can't be read: {error.strerror}{remedy}")
+
+
+def too_large(file: Path, limit: int) -> PluginInvalid:
+    return PluginInvalid(f"{file} is larger than {limit} bytes; this is not what such a file is for")
+
+
+def too_deep(place: Place, levels: int) -> PluginInvalid:
+    return PluginInvalid(f"{place}: this is nested more than {levels} levels deep; write it flatter")
+
+
+# Fields
+
+
+def not_yaml(file: Path, reason: str) -> PluginInvalid:
+    return PluginInvalid(f"{file} is not YAML: {' '.join(reason.split())}")
+
+
+def given_twice(place: Place, field: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: {field} is given twice; keep one")
+
+
+def another_version(place: Place, found: str) -> PluginInvalid:
+    newer = found.startswith("parlour/v") and found.removeprefix("parlour/v").isdigit() and found != "parlour/v0"
+    side = (
+        "it is written for a newer Parlour: update Parlour and its SDK"
+        if newer
+        else f"update the plugin: write {API_VERSION}"
+    )
+    return PluginInvalid(f"{place}: apiVersion: Input should be '{API_VERSION}' and is '{found}'; {side}")
+
+
+def wrong_field(place: Place, field: str, error: Any) -> PluginInvalid:
+    """`error` is one of pydantic's: type, msg, input, ctx."""
+    return PluginInvalid(f"{place}: {field or 'the file'}: {error['msg']}{_remedy(field, error)}")
+
+
+def _remedy(field: str, error: Any) -> str:
+    given, name = error.get("input"), field.rpartition(".")[2]
+    match error["type"]:
+        case "missing":
+            return f"; add `{name}: {_SAMPLES.get(name, '...')}`"
+        case "string_type" if isinstance(given, int | float):
+            return f"; put it in quotes: '{given}'"
+        case "dict_type" if name in ("label", "description") and isinstance(given, str):
+            return f"; write one text per language: {{en_US: {given}}}"
+        case "dict_type" | "model_type" if given is None:
+            return "; fill it in or leave it out"
+        case "list_type":
+            return "; write it as a list: [...]"
+        case "literal_error" if isinstance(given, str):
+            return nearest(
+                given, (word.strip("' ") for word in error["ctx"]["expected"].replace(" or ", ",").split(","))
+            )
+        case _:
+            return ""
+
+
+_SAMPLES = {"version": "0.1.0", "author": "acme", "name": "hello", "apiVersion": API_VERSION}
+
+
+def unknown_grant(place: Place, field: str, known: Iterable[str]) -> PluginInvalid:
+    """An unknown capability or permission: never passed over, since somebody counts on it."""
+    words = sorted(known)
+    name = field.rpartition(".")[2]
+    return PluginInvalid(
+        f"{place}: {field}: there is none of this name; known are {', '.join(words)}{nearest(name, words)}"
+    )
+
+
+def unknown_key(place: Place, field: str, known: Iterable[str]) -> str:
+    return plain(f"{place}: {field}: an unknown key, passed over{nearest(field.rpartition('.')[2], known)}")
+
+
+def bad_name(place: Place, field: str, name: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {field}: '{name}' can't be part of an identity; use letters, digits, '-', '_' and '.', no '.' first"
+    )
+
+
+def no_schema(place: Place, field: str, reason: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {field}: {reason}; write a JSON Schema of an object: {{type: object, properties: {{...}}}}"
+    )
+
+
+# Other files that are named
+
+
+def leaves_folder(place: Place, relative: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: '{relative}' leaves the plugin's folder; use a path inside it")
+
+
+def no_file(place: Place, field: str, relative: str, what: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: {field} names {relative}, which is not {what} here")
+
+
+def no_icon(place: Place, relative: str) -> str:
+    return plain(
+        f"{place}: metadata.icon names {relative}, which is not a file here; the plugin is shown without an icon"
+    )
+
+
+def no_entry(place: Place, missing: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {missing} is missing; it names the {'class' if missing.endswith('attr') else 'file and the class'}"
+    )
+
+
+# Components
+
+
+def second(place: Place, kind: str, name: str, first: Place) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: a second {kind} named '{name}'; give each its own metadata.name (the first is at {first})"
+    )
+
+
+def second_engine(place: Place, first: Place) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: a second KnowledgeEngine (the first is at {first}); a plugin has one at most, make another of it"
+    )
+
+
+def unknown_event(place: Place, function: str, pattern: str, known: Iterable[str]) -> PluginInvalid:
+    near = nearest(pattern, known) or "; see the event types of the documentation, or use 'message.*' or '*'"
+    return PluginInvalid(f"{place}: {function} waits for '{pattern}', and there is no such event{near}")
+
+
+def unknown_pattern(place: Place, pattern: str, known: Iterable[str]) -> str:
+    return plain(f"{place}: permissions.events has '{pattern}', which is no event here{nearest(pattern, known)}")
+
+
+def not_asked_for(place: Place, function: str, pattern: str) -> str:
+    return plain(f"{place}: {function} will never hear of '{pattern}'; add it to the plugin's permissions.events")
+
+
+def no_class(
+    place: Place, path: str, attr: str, kind: str, found: Place | None, others: Iterable[str]
+) -> PluginInvalid:
+    remedy = f"; write `class {attr}({kind}):` in {found}" if found is not None else nearest(attr, others)
+    return PluginInvalid(f"{place}: {path} has no class '{attr}' derived from {kind}{remedy}")
+
+
+def no_main_class(place: Place, path: str, attr: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {path} has no class '{attr}' derived from Plugin; write `class {attr}(Plugin):` there, "
+        "or leave execution.python.attr out"
+    )
+
+
+def not_async(place: Place, function: str, wanted: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: {function} must be {wanted}")
+
+
+def unfit_signature(place: Place, function: str, reason: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: {function}: {reason}; a tool's parameters are texts, numbers, lists and the like")
+
+
+def wrong_parameters(place: Place, function: str, wanted: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {function} can't be called as {function.rpartition('.')[2]}({wanted}); write these parameters"
+    )
+
+
+def no_handlers(place: Place, name: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: {name} handles no events; mark an `async def` of it with @on('message.received')")
+
+
+def cannot_make(place: Place, name: str, error: Exception) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {name}() failed with {type(error).__name__}: {error}; a component is made without arguments"
+    )
+
+
+# Code
+
+
+def not_python(place: Place, reason: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: this is not Python: {reason}")
+
+
+def missing_module(place: Place, module: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: there is no module '{module}'; add it to requirements.txt or, if it is your own, to the folder"
+    )
+
+
+def import_failed(place: Place, error: BaseException) -> PluginInvalid:
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return PluginInvalid(f"{place}: importing the plugin's code failed here with {words}")
+
+
+# Declarations of a file: plugin(...) and the decorators
+
+
+def no_declaration(file: Path) -> PluginInvalid:
+    return PluginInvalid(
+        f"{file} declares no plugin; write `from parlour_sdk import plugin` and {_EXAMPLE} at the top of the file"
+    )
+
+
+def declared_twice(place: Place, first: Place) -> PluginInvalid:
+    return PluginInvalid(f"{place}: plugin(...) is called a second time (the first is at {first}); keep one")
+
+
+def not_literal(place: Place, call: str, argument: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: {call}(...): {argument} must be written out as a literal; it is read without running the file"
+    )
+
+
+def wrong_arguments(place: Place, call: str, reason: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: {call}(...): {reason}")
+
+
+def bad_identity(place: Place, identity: object) -> PluginInvalid:
+    return PluginInvalid(f"{place}: plugin({identity!r}): the first argument is author/name, such as 'acme/hello'")
+
+
+def not_a_function(place: Place, decorator: str) -> PluginInvalid:
+    return PluginInvalid(f"{place}: @{decorator} belongs on an `async def` at the top level of the file")
+
+
+def hidden_declaration(place: Place, decorator: str, name: str) -> PluginInvalid:
+    return PluginInvalid(
+        f"{place}: @{decorator} of '{name}' can't be seen without running the file; "
+        "put it on an `async def` at the top level of the main file"
+    )
+
+
+def says_other(place: Place, field: str) -> str:
+    return f"{place}: plugin(...) says another {field} than manifest.yaml; manifest.yaml counts"
+
+
+def no_description(place: Place, tool: str) -> str:
+    return f"{place}: the tool '{tool}' has no description; a model chooses by it, write a docstring"

@@ -1,0 +1,93 @@
+"""Reads a plugin, a folder or one file, and says what is wrong and where. Imports nothing of it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from parlour_sdk.protocol.manifest import PluginManifest
+
+from . import problems
+from .component_files import inside, read_component, require_name, require_python
+from .files import Component, Plugin
+from .problems import Place
+from .source import Source, checked
+from .yaml_file import read_yaml
+
+MANIFEST = "manifest.yaml"
+
+
+def read_plugin(path: Path) -> Plugin:
+    """Raises PluginInvalid with file, line and remedy. What is odd and harmless is in the plugin's `warnings`."""
+    if path.is_file() and path.suffix == ".py":
+        return _read_file(path)
+    if not path.is_dir():
+        raise problems.not_a_plugin(path)
+    return _read_folder(path)
+
+
+def _read_file(file: Path) -> Plugin:
+    from .declarations import Declarations
+
+    warnings: list[str] = []
+    declarations = Declarations.of(file, file.name, warnings)
+    manifest, requirements = declarations.manifest(), declarations.requirements()
+    warnings += _odd_events(manifest, Place(file))
+    components = tuple(_distinct(declarations.components()))
+    return Plugin(file.parent, manifest, components, file, requirements, tuple(warnings))
+
+
+def _read_folder(folder: Path) -> Plugin:
+    warnings: list[str] = []
+    source = read_yaml(folder / MANIFEST, warnings)
+    manifest = checked(source, PluginManifest)
+    for part in ("author", "name"):
+        require_name(source, getattr(manifest.metadata, part), "metadata", part)
+    _check_named_files(folder, manifest, source)
+    warnings += _odd_events(manifest, source.place("spec", "permissions", "events"))
+    named = [
+        read_component(folder, inside(folder, relative, source, "spec", "components", place), warnings)
+        for place, relative in enumerate(manifest.spec.components)
+    ]
+    declared = _declared(folder, manifest, source)
+    return Plugin(folder, manifest, tuple(_distinct([*named, *declared])), warnings=tuple(warnings))
+
+
+def _check_named_files(folder: Path, manifest: PluginManifest, source: Source) -> None:
+    icon, requirements = manifest.metadata.icon, manifest.execution.requirements
+    if icon is not None and not inside(folder, icon, source, "metadata", "icon").is_file():
+        source.warnings.append(problems.no_icon(source.place("metadata", "icon"), icon))
+    keys = ("execution", "requirements")
+    if requirements is not None and not inside(folder, requirements, source, *keys).is_file():
+        raise problems.no_file(source.place(*keys), source.shown(keys), requirements, "a file")
+
+
+def _odd_events(manifest: PluginManifest, place: Place) -> list[str]:
+    if not manifest.spec.permissions.events:
+        return []
+    from .event_names import unknown_patterns
+
+    return list(unknown_patterns(place, manifest.spec.permissions.events))
+
+
+def _declared(folder: Path, manifest: PluginManifest, source: Source) -> list[Component]:
+    """What the decorators of the folder's main file declare. Most plugins have none, and no need to look for them."""
+    entry = manifest.execution.python
+    if entry is None:
+        return []
+    from .declarations import Declarations
+
+    declarations = Declarations.of(require_python(folder, entry.path, source), entry.path, source.warnings)
+    declarations.compare(manifest)
+    return declarations.components()
+
+
+def _distinct(components: Iterable[Component]) -> Iterable[Component]:
+    seen: dict[tuple[str, str], Place] = {}
+    for component in components:
+        kind = component.manifest.kind
+        if kind == "KnowledgeEngine" and any(other == kind for other, _ in seen):
+            raise problems.second_engine(component.place, next(at for (other, _), at in seen.items() if other == kind))
+        for name in (component.name, *component.manifest.spec.get("aliases", ())):
+            if (kind, name) in seen:
+                raise problems.second(component.place, kind, name, seen[kind, name])
+            seen[kind, name] = component.place
+        yield component

@@ -1,0 +1,92 @@
+"""What a file says, together with where it says it; and the check of it against an entity of the protocol."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from parlour_sdk.protocol.manifest import Capabilities, Permissions, PluginPermissions
+
+from . import problems
+from .problems import API_VERSION, Place
+
+Model = TypeVar("Model", bound=BaseModel)
+Keys: TypeAlias = tuple[str | int, ...]
+GRANTS = (Capabilities, Permissions, PluginPermissions)
+"""Where an unknown key is an error."""
+
+
+def dotted(keys: Keys) -> str:
+    return ".".join(str(key) for key in keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    file: Path
+    data: Any
+    line: Callable[[Keys], int | None] = lambda keys: None
+    shown: Callable[[Keys], str] = dotted
+    """What a field is called by whoever wrote the file."""
+    warnings: list[str] = field(default_factory=list)
+
+    def place(self, *keys: str | int) -> Place:
+        return Place(self.file, self.line(keys) if keys else None)
+
+
+def checked(source: Source, model: type[Model], *below: str | int) -> Model:
+    """The entity that the source holds, or holds below these keys."""
+    data = source.data
+    for key in below:
+        data = data.get(key, {})
+    if isinstance(data, dict) and "apiVersion" in model.model_fields:
+        _check_version(source, data)
+    try:
+        return model.model_validate(_known(source, model, data, below))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        keys = (*below, *first["loc"])
+        raise problems.wrong_field(source.place(*keys), source.shown(keys), first) from error
+
+
+def _check_version(source: Source, data: dict[str, Any]) -> None:
+    version = data.get("apiVersion")
+    if isinstance(version, str) and version != API_VERSION:
+        raise problems.another_version(source.place("apiVersion"), version)
+
+
+def _known(source: Source, model: type[BaseModel], data: Any, keys: Keys) -> Any:
+    """The data without what the model does not know; that is warned about, and refused where something is granted."""
+    if not isinstance(data, dict):
+        return data
+    kept: dict[str, Any] = {}
+    for key, value in data.items():
+        if key in model.model_fields:
+            kept[key] = _inner(source, model.model_fields[key].annotation, value, (*keys, key))
+            continue
+        place, shown = source.place(*keys, key), source.shown((*keys, key))
+        if model in GRANTS:
+            raise problems.unknown_grant(place, shown, model.model_fields)
+        source.warnings.append(problems.unknown_key(place, shown, model.model_fields))
+    return kept
+
+
+def _inner(source: Source, annotation: Any, value: Any, keys: Keys) -> Any:
+    for inner in _models(annotation):
+        return _known(source, inner, value, keys)
+    if get_origin(annotation) is list and isinstance(value, list):
+        return [_inner(source, get_args(annotation)[0], each, (*keys, place)) for place, each in enumerate(value)]
+    if get_origin(annotation) in (Union, UnionType):
+        listed = next((each for each in get_args(annotation) if get_origin(each) is list), None)
+        return _inner(source, listed, value, keys) if listed is not None else value
+    return value
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The entity that a field holds, also where it may be absent."""
+    candidates = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    for each in candidates:
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            yield each

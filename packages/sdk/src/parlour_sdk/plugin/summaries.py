@@ -1,0 +1,32 @@
+"""What `list_components` tells of a component: what its file says, and what only its code knows."""
+
+from typing import Any
+
+from .files import Component
+
+
+def summary(component: Component, instance: Any) -> dict[str, Any]:
+    """A ComponentSummary. A runner is told in full by `list_agent_runners`."""
+    head = {"kind": component.manifest.kind, "name": component.name}
+    if component.manifest.kind == "AgentRunner":
+        return head
+    metadata = component.manifest.metadata.model_dump(include={"label", "description"}, exclude_none=True)
+    return {**head, **metadata, "spec": {**component.manifest.spec, **_known_by_code(component, instance)}}
+
+
+def _known_by_code(component: Component, instance: Any) -> dict[str, Any]:
+    match component.manifest.kind:
+        case "Tool" if component.declared:
+            return {"parameters": instance.parameters}
+        case "EventListener":
+            return {"handlers": _handlers(component, instance)}
+        case _:
+            return {}
+
+
+def _handlers(component: Component, instance: Any) -> list[dict[str, Any]]:
+    from parlour_sdk.components.event_listener import handlers_of
+
+    spec = component.manifest.spec
+    found = handlers_of(instance, component.name, spec.get("priority", 0), spec.get("observe", False))
+    return [{"event": each.pattern, "priority": each.priority, "observe": each.observe} for each in found]

@@ -1,0 +1,160 @@
+"""Finds `plugin(...)` and the decorators in a Python file by its syntax alone, with their literal arguments."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from parlour_sdk import decorators
+
+from . import problems
+from .problems import Place
+
+SIGNATURES: Final[dict[str, Callable[..., Any]]] = {
+    name: getattr(decorators, name) for name in ("plugin", "runner", "tool", "command", "on")
+}
+MOST_BYTES: Final = 4 * 1024 * 1024
+_MODULES: Final = ("parlour_sdk", "parlour_sdk.decorators", "parlour_sdk.components")
+_Function: TypeAlias = ast.AsyncFunctionDef | ast.FunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One `plugin(...)` or one decorator: the arguments by name, and the lines that they stand on."""
+
+    name: str
+    arguments: dict[str, Any]
+    lines: dict[str, int]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Decorated:
+    name: str
+    place: Place
+    calls: tuple[Call, ...]
+    parameters: tuple[str, ...]
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a file declares."""
+
+    file: Path
+    plugin: Call | None
+    functions: tuple[Decorated, ...]
+
+
+def read_syntax(file: Path) -> Written:
+    tree = _parsed(file)
+    reader = _Reader(file, dict(_imported(tree)))
+    plugins = [call for statement in tree.body for call in reader.plugin_calls(statement)]
+    if len(plugins) > 1:
+        raise problems.declared_twice(plugins[1].place, plugins[0].place)
+    functions = tuple(found for statement in tree.body for found in reader.decorated(statement))
+    return Written(file, plugins[0] if plugins else None, functions)
+
+
+def _parsed(file: Path) -> ast.Module:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise problems.unreadable(file, error) from error
+    if len(content) > MOST_BYTES:
+        raise problems.too_large(file, MOST_BYTES)
+    try:
+        return ast.parse(content, str(file))
+    except SyntaxError as error:
+        raise problems.not_python(Place(file, error.lineno), error.msg) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise problems.not_python(Place(file), str(error) or "it is nested too deeply") from error
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """What the file calls the decorators: `tool`, or `sdk.tool` after `import parlour_sdk as sdk`."""
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module in _MODULES and statement.level == 0:
+            yield from ((each.asname or each.name, each.name) for each in statement.names if each.name in SIGNATURES)
+        elif isinstance(statement, ast.Import):
+            packages = (each.asname or each.name for each in statement.names if each.name == "parlour_sdk")
+            yield from ((f"{package}.{name}", name) for package in packages for name in SIGNATURES)
+
+
+class _Reader:
+    def __init__(self, file: Path, names: dict[str, str]) -> None:
+        self._file = file
+        self._names = names
+
+    def plugin_calls(self, statement: ast.stmt) -> Iterator[Call]:
+        if isinstance(statement, ast.Expr) and self._name(statement.value) == "plugin":
+            yield self._call(statement.value)
+
+    def decorated(self, statement: ast.stmt) -> Iterator[Decorated]:
+        if isinstance(statement, ast.ClassDef):
+            self._refuse_in_class(statement)
+        elif isinstance(statement, _Function):
+            calls = tuple(self._call(each) for each in statement.decorator_list if self._name(each))
+            if calls:
+                place = Place(self._file, statement.lineno)
+                every = (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs)
+                parameters = tuple(each.arg for each in every)
+                yield Decorated(statement.name, place, calls, parameters, ast.get_docstring(statement) or "")
+
+    def _refuse_in_class(self, statement: ast.ClassDef) -> None:
+        """A class has its component file; only `@on` belongs inside one."""
+        inner = (
+            each for function in statement.body if isinstance(function, _Function) for each in function.decorator_list
+        )
+        for each in (*statement.decorator_list, *(each for each in inner if self._name(each) != "on")):
+            if name := self._name(each):
+                raise problems.not_a_function(Place(self._file, each.lineno), name)
+
+    def _name(self, node: ast.expr) -> str | None:
+        called = node.func if isinstance(node, ast.Call) else node
+        return self._names.get(ast.unparse(called)) if isinstance(called, ast.Name | ast.Attribute) else None
+
+    def _call(self, node: ast.expr) -> Call:
+        name, place = self._name(node) or "", Place(self._file, node.lineno)
+        if not isinstance(node, ast.Call):
+            return Call(name, {}, {}, place)
+        written = dict(self._written(name, node))
+        arguments = {argument: self._literal(name, argument, value) for argument, value in written.items()}
+        _require_arguments(name, arguments, place)
+        return Call(name, arguments, {argument: value.lineno for argument, value in written.items()}, place)
+
+    def _written(self, name: str, node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+        allowed = [each.name for each in _parameters(name) if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+        for position, value in enumerate(node.args):
+            if position >= len(allowed):
+                raise problems.wrong_arguments(
+                    Place(self._file, value.lineno), name, "name the arguments: name=..., label=..."
+                )
+            yield allowed[position], value
+        for keyword in node.keywords:
+            yield keyword.arg or "**", keyword.value
+
+    def _literal(self, name: str, argument: str, value: ast.expr) -> Any:
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, TypeError, RecursionError):
+            raise problems.not_literal(Place(self._file, value.lineno), name, argument) from None
+
+
+def _parameters(name: str) -> list[inspect.Parameter]:
+    every = inspect.signature(SIGNATURES[name]).parameters.values()
+    return [each for each in every if each.kind is not inspect.Parameter.POSITIONAL_ONLY]
+
+
+def _require_arguments(name: str, arguments: dict[str, Any], place: Place) -> None:
+    known = {each.name: each for each in _parameters(name)}
+    for argument in arguments:
+        if argument not in known:
+            near = problems.nearest(argument, known)
+            raise problems.wrong_arguments(place, name, f"there is no argument '{argument}'{near}")
+    for argument, parameter in known.items():
+        if parameter.default is inspect.Parameter.empty and argument not in arguments:
+            raise problems.wrong_arguments(place, name, f"{argument} is missing")

@@ -1,0 +1,106 @@
+"""Reads a YAML file and remembers the line of each key."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from yaml.events import CollectionEndEvent, CollectionStartEvent
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from . import problems
+from .problems import Place
+from .source import Keys, Source, dotted
+
+MOST_BYTES = 256 * 1024
+MOST_LEVELS = 64
+_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_BASE):  # type: ignore[misc]
+    """Dates stay texts, as JSON has them."""
+
+    yaml_implicit_resolvers: ClassVar = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in _BASE.yaml_implicit_resolvers.items()
+    }
+
+
+def read_yaml(file: Path, warnings: list[str]) -> Source:
+    text = _text(file)
+    loader = _Loader(text)
+    try:
+        _refuse_deep(file, text)
+        node = loader.get_single_node()
+        data = None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, ValueError) as error:
+        raise problems.not_yaml(file, str(error)) from error
+    finally:
+        loader.dispose()
+    source = Source(file, data, _lines(node), warnings=warnings)
+    _refuse_repeated(source, node)
+    return source
+
+
+def _refuse_deep(file: Path, text: str) -> None:
+    """Before anything is built: the C library builds by recursion, and enough brackets would end the process."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > MOST_LEVELS:
+            raise problems.too_deep(Place(file, event.start_mark.line + 1), MOST_LEVELS)
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise problems.unreadable(file, error) from error
+    if len(content) > MOST_BYTES:
+        raise problems.too_large(file, MOST_BYTES)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise problems.not_yaml(file, str(error)) from error
+
+
+def _lines(root: Node | None) -> Callable[[Keys], int | None]:
+    def line(keys: Keys) -> int | None:
+        """Of the key, or, when it is not there, of the closest one around it."""
+        node, found = root, None
+        for key in keys:
+            step = _child(node, key)
+            if step is None:
+                break
+            found, node = step
+        return found
+
+    return line
+
+
+def _child(node: Node | None, key: str | int) -> tuple[int, Node] | None:
+    if isinstance(node, MappingNode):
+        for name, value in node.value:
+            if name.value == str(key):
+                return name.start_mark.line + 1, value
+    elif isinstance(node, SequenceNode) and isinstance(key, int) and key < len(node.value):
+        return node.value[key].start_mark.line + 1, node.value[key]
+    return None
+
+
+def _refuse_repeated(source: Source, root: Node | None) -> None:
+    """A key that is there twice would silently lose its first value."""
+    waiting: list[tuple[Keys, Node | None]] = [((), root)]
+    looked_at: set[int] = set()  # an anchor may lead back to where it stands
+    while waiting:
+        keys, node = waiting.pop()
+        if not isinstance(node, MappingNode) or id(node) in looked_at:
+            continue
+        looked_at.add(id(node))
+        seen: set[str] = set()
+        for name, value in node.value:
+            if str(name.value) in seen:
+                raise problems.given_twice(Place(source.file, name.start_mark.line + 1), dotted((*keys, name.value)))
+            seen.add(str(name.value))
+            waiting.append(((*keys, str(name.value)), value))

@@ -1,0 +1,92 @@
+"""What the Host asks of a plugin's components, apart from runs, tools and knowledge."""
+
+from typing import Any, Literal
+
+from .base import I18nText, Request, Strict, Tolerant
+from .chain import MessageChain
+from .events import Actor, Conversation
+from .manifest import AgentRunnerDiscovery, ComponentKind
+
+
+class ComponentSummary(Tolerant):
+    """One component of a plugin."""
+
+    kind: ComponentKind
+    name: str
+    label: I18nText | None = None
+    description: I18nText | None = None
+    spec: dict[str, Any] = {}
+
+
+class ComponentList(Tolerant):
+    """All components of a plugin."""
+
+    components: list[ComponentSummary] = []
+
+
+class RunnerList(Tolerant):
+    """All runners of a plugin."""
+
+    runners: list[AgentRunnerDiscovery] = []
+
+
+class BotIdentity(Tolerant):
+    """The bot that an event came to."""
+
+    id: str
+    name: str = ""
+    adapter: str = ""
+
+
+class EmitEvent(Request):
+    """An event for the plugin's listeners. `observing` ones see it without being able to change anything."""
+
+    event: dict[str, Any]
+    """By its `type` one of the events of `platform_events`."""
+    bot: BotIdentity | None = None
+    conversation_id: str | None = None
+    variables: dict[str, Any] = {}
+    """What listeners before this one noted down with the event."""
+    observing: bool = False
+
+
+class PromptAddition(Strict):
+    """What a listener adds to a prompt that is being prepared."""
+
+    role: Literal["system", "user"] = "system"
+    text: str
+
+
+class EventOutcome(Strict):
+    """What the listeners made of it."""
+
+    handled: bool = False
+    stop_propagation: bool = False
+    variables: dict[str, Any] = {}
+    prompt_additions: list[PromptAddition] = []
+    failed: list[str] = []
+    """The handlers that failed, by name; the others were not harmed."""
+
+
+class CommandInvocation(Request):
+    """Somebody used a command of this plugin."""
+
+    command: str
+    arguments: list[str] = []
+    text: str = ""
+    """Everything behind the command, as it was written."""
+    event_id: str | None = None
+    bot: BotIdentity | None = None
+    conversation: Conversation | None = None
+    actor: Actor | None = None
+
+
+class CommandReply(Strict):
+    """One answer of a command: a text or a chain."""
+
+    text: str | None = None
+    chain: MessageChain | None = None
+
+
+class Shutdown(Request):
+    """The plugin is to end."""

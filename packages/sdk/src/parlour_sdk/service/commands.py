@@ -1,0 +1,51 @@
+"""Serves commands: what they yield or return becomes a stream of replies."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from parlour_sdk.api import PluginAPI
+from parlour_sdk.api.chains import as_chain
+from parlour_sdk.components.command import Answer, Command, CommandContext
+from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.protocol.components import CommandInvocation, CommandReply
+from parlour_sdk.wire import WireError
+
+from .asking import FAILURES, asked, failure, told
+
+
+class Commands:
+    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
+        self._commands = loaded.commands
+        self._names = {name: name for name in loaded.commands}
+        for name in loaded.commands:
+            self._names |= dict.fromkeys(loaded.spec("Command", name).get("aliases", ()), name)
+        self._api = api
+
+    async def run_command(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        request = asked(CommandInvocation, data, "run_command")
+        name = self._names.get(request.command)
+        if name is None:
+            raise WireError("not_found", f"this plugin has no command '{request.command}'")
+        fields = {field: getattr(request, field) for field in ("arguments", "text", "event_id", "bot", "conversation")}
+        context = CommandContext(self._api, name, actor=request.actor, **fields)
+        try:
+            async with aclosing(_answers(self._commands[name], context)) as answers:
+                async for answer in answers:
+                    yield told(_reply(answer))
+        except FAILURES as error:
+            raise failure(f"the command '{name}'", error) from error
+
+
+async def _answers(command: Command, context: CommandContext) -> AsyncGenerator[Answer, None]:
+    running = command.run(context)
+    if isinstance(running, AsyncGenerator):
+        async with aclosing(running):
+            async for answer in running:
+                yield answer
+    elif (only := await running) is not None:
+        yield only
+
+
+def _reply(answer: Answer) -> CommandReply:
+    return CommandReply(text=answer) if isinstance(answer, str) else CommandReply(chain=as_chain(answer))

@@ -1,0 +1,109 @@
+"""Serves events: each handler that wants one gets it in its turn, and a failing one harms no other."""
+
+import json
+import logging
+from typing import Any
+
+from pydantic import ValidationError
+
+from parlour_sdk.api import PluginAPI
+from parlour_sdk.components.event_context import EventContext, ObservingContext
+from parlour_sdk.components.event_listener import Handler, handlers_of
+from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.protocol.component_specs import ListenerSpec
+from parlour_sdk.protocol.components import EmitEvent, EventOutcome, PromptAddition
+from parlour_sdk.protocol.platform_events import PlatformEvent, event_class
+from parlour_sdk.wire import WireError
+
+from .asking import FAILURES, asked, told
+
+logger = logging.getLogger("parlour.worker")
+
+
+class Events:
+    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
+        self._handlers = ordered(loaded)
+        self._api = api
+
+    async def emit_event(self, data: Any) -> dict[str, Any]:
+        request = asked(EmitEvent, data, "emit_event")
+        event = _parsed(request.event)
+        handling = _Handling(event, request, self._api)
+        for handler in self._handlers:
+            if handler.wants(event.type) and (handler.observe or not request.observing):
+                await handling.hand_to(handler)
+        return told(handling.outcome())
+
+
+def ordered(loaded: LoadedPlugin) -> list[Handler]:
+    """Higher priority first; among equals as they are declared."""
+    handlers = [
+        handler
+        for name, listener in loaded.listeners.items()
+        for handler in _of(listener, name, ListenerSpec.model_validate(loaded.spec("EventListener", name)))
+    ]
+    return sorted(handlers, key=lambda handler: -handler.priority)
+
+
+def _of(listener: Any, name: str, spec: ListenerSpec) -> list[Handler]:
+    return list(handlers_of(listener, name, spec.priority, spec.observe))
+
+
+def _parsed(event: dict[str, Any]) -> PlatformEvent:
+    """A type that only a newer Host knows still reaches those who asked for a pattern, with the common fields."""
+    try:
+        return (event_class(str(event.get("type", ""))) or PlatformEvent).model_validate(event)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise WireError("invalid_argument", f"emit_event: event.{field}: {first['msg']}") from error
+
+
+class _Handling:
+    """One event on its way through the handlers."""
+
+    def __init__(self, event: PlatformEvent, request: EmitEvent, api: PluginAPI) -> None:
+        self._event = event
+        self._request = request
+        self._api = api
+        self._variables = request.variables
+        self._handled = self._stopped = False
+        self._additions: list[PromptAddition] = []
+        self._failed: list[str] = []
+
+    async def hand_to(self, handler: Handler) -> None:
+        if self._stopped and not handler.observe:
+            return
+        view = ObservingContext if handler.observe else EventContext
+        context = view(self._event, self._request, self._variables, self._api)
+        try:
+            await handler.call(self._event, context)
+            json.dumps(dict(context.variables))  # what can't travel is the handler's failure, not the event's
+        except FAILURES:
+            logger.exception("%s failed on %s %s", handler.name, self._event.type, self._event.event_id)
+            self._failed.append(handler.name)
+            return
+        if not handler.observe:
+            self._keep(context)
+
+    def _keep(self, context: EventContext) -> None:
+        self._handled = True
+        self._variables = dict(context.variables)
+        self._stopped = context.stopped
+        self._additions += context.prompt_additions
+
+    def outcome(self) -> EventOutcome:
+        return EventOutcome(
+            handled=self._handled,
+            stop_propagation=self._stopped,
+            variables=_changes(self._request.variables, self._variables),
+            prompt_additions=self._additions,
+            failed=self._failed,
+        )
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What was set; what was removed is told as null."""
+    missing = object()
+    changed = {key: value for key, value in after.items() if before.get(key, missing) != value}
+    return {**dict.fromkeys(before.keys() - after.keys()), **changed}

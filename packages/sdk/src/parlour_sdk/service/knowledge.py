@@ -1,0 +1,83 @@
+"""Serves a plugin's knowledge engine and its parsers."""
+
+import logging
+from pathlib import PurePath
+from typing import Any
+
+from parlour_sdk.api import PluginAPI
+from parlour_sdk.components.knowledge_engine import KnowledgeContext, KnowledgeEngine
+from parlour_sdk.components.parser import Parser
+from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.protocol.component_specs import ParserSpec
+from parlour_sdk.protocol.knowledge import (
+    IngestOutcome,
+    KnowledgeDelete,
+    KnowledgeFile,
+    KnowledgeIngest,
+    KnowledgeResult,
+    KnowledgeRetrieve,
+    ParsedFile,
+    ParseFile,
+)
+from parlour_sdk.wire import WireError
+
+from .asking import FAILURES, asked, failure, told
+
+logger = logging.getLogger("parlour.worker")
+
+
+class Knowledge:
+    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
+        self._loaded = loaded
+        self._api = api
+
+    async def ingest(self, data: Any) -> dict[str, Any]:
+        engine = self._engine()
+        request = asked(KnowledgeIngest, data, "kb_ingest")
+        try:
+            taken = await engine.ingest(request.kb_id, request.file, KnowledgeContext(self._api, request.config))
+            return told(IngestOutcome(chunks=taken) if isinstance(taken, int) else taken)
+        except FAILURES as error:
+            reason = failure(f"the knowledge engine, with '{request.file.name}',", error).message
+            return told(IngestOutcome(status="failed", error=reason))
+
+    async def retrieve(self, data: Any) -> dict[str, Any]:
+        engine = self._engine()
+        request = asked(KnowledgeRetrieve, data, "kb_retrieve")
+        context = KnowledgeContext(self._api, request.config)
+        try:
+            chunks = await engine.retrieve(request.kb_id, request.query, request.top_k, request.filters, context)
+            return told(KnowledgeResult(chunks=chunks[: request.top_k]))
+        except FAILURES as error:
+            raise failure("the knowledge engine", error) from error
+
+    async def delete(self, data: Any) -> dict[str, Any]:
+        engine = self._engine()
+        request = asked(KnowledgeDelete, data, "kb_delete")
+        try:
+            await engine.delete(request.kb_id, request.file_id, KnowledgeContext(self._api, request.config))
+        except FAILURES as error:
+            raise failure("the knowledge engine", error) from error
+        return {}
+
+    async def parse_file(self, data: Any) -> dict[str, Any]:
+        request = asked(ParseFile, data, "parse_file")
+        parser = self._parser(request.file)
+        try:
+            parsed = await parser.parse(request.file, request.config)
+            return told(ParsedFile(text=parsed) if isinstance(parsed, str) else parsed)
+        except FAILURES as error:
+            raise failure(f"the parser, with '{request.file.name}',", error) from error
+
+    def _engine(self) -> KnowledgeEngine:
+        for engine in self._loaded.knowledge_engines.values():
+            return engine
+        raise WireError("not_supported", "this plugin has no knowledge engine")
+
+    def _parser(self, file: KnowledgeFile) -> Parser:
+        extension = PurePath(file.name).suffix.lower()
+        for name, parser in self._loaded.parsers.items():
+            spec = ParserSpec.model_validate(self._loaded.spec("Parser", name))
+            if extension in map(str.lower, spec.extensions) or file.mime_type in spec.mime_types:
+                return parser
+        raise WireError("not_supported", f"this plugin has no parser for '{file.name}' ({file.mime_type})")

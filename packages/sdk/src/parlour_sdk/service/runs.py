@@ -1,0 +1,87 @@
+"""Serves runs: one runner's results as numbered envelopes, and an honest last word when its code fails."""
+
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from parlour_sdk import results
+from parlour_sdk.api import AgentRunAPI
+from parlour_sdk.protocol.context import AgentRunContext, AgentRunRequest
+from parlour_sdk.protocol.errors import AgentAPIException
+from parlour_sdk.results import Result
+from parlour_sdk.wire import Peer, WireError
+
+from .asking import FAILURES, asked
+
+if TYPE_CHECKING:
+    from parlour_sdk.components import AgentRunner
+
+logger = logging.getLogger("parlour.worker")
+
+Envelope: TypeAlias = Callable[[str, int, Result], dict[str, Any]]
+
+
+def envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
+    """An AgentRunResult."""
+    return {
+        "run_id": run_id,
+        "type": result.type,
+        "data": result.data,
+        "sequence": sequence,
+        "timestamp": int(time.time() * 1000),
+    }
+
+
+class NotAResult(Exception):
+    """The runner yielded something else than a result."""
+
+
+class Runs:
+    def __init__(self, runners: "Mapping[str, AgentRunner]", peer: Peer, envelope: Envelope) -> None:
+        self._runners = runners
+        self._peer = peer
+        self._envelope = envelope
+
+    async def run_agent(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        request = asked(AgentRunRequest, data, "run_agent")
+        runner = self._runners.get(request.runner_name)
+        if runner is None:
+            raise WireError("not_found", f"this plugin has no runner '{request.runner_name}'")
+        run_id, sequence = request.context.run_id, 0
+        generator = runner.run(request.context, self._api(request.context))
+        try:
+            async for result in generator:
+                checked = _checked(result)
+                sequence += 1
+                yield self._envelope(run_id, sequence, checked)
+        except FAILURES as error:
+            yield self._envelope(run_id, sequence + 1, _failure(run_id, error))
+        finally:
+            await generator.aclose()
+
+    def _api(self, ctx: AgentRunContext) -> AgentRunAPI:
+        deadline = ctx.runtime.deadline_at
+        return AgentRunAPI(self._peer, ctx.run_id, None if deadline is None else deadline / 1000 - time.time())
+
+
+def _checked(result: object) -> Result:
+    if not isinstance(result, Result):
+        raise NotAResult(
+            f"the agent yielded a {type(result).__name__} where a result is wanted; yield what the functions of "
+            "`parlour_sdk.results` make, such as results.completed('hello')"
+        )
+    return result
+
+
+def _failure(run_id: str, error: BaseException) -> Result:
+    """The last word of a run whose code failed; what the exception says stays in the log, it may hold a secret."""
+    if isinstance(error, AgentAPIException):
+        logger.warning("run %s failed: %s", run_id, error)
+        return results.failed(error.code, error.error.message, error.error.retryable)
+    if isinstance(error, NotAResult):
+        logger.error("run %s failed: %s", run_id, error)
+        return results.failed("runner.error", str(error))
+    logger.error("run %s failed in the runner's code", run_id, exc_info=error)
+    sentence = f"the agent's code failed with {type(error).__name__}; its plugin's log says where"
+    return results.failed("runner.error", sentence)

@@ -1,0 +1,160 @@
+"""Asks a plugin's components what the Host would ask them outside a run, and gives what they answer."""
+
+import base64
+import logging
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.protocol.components import CommandReply, EventOutcome
+from parlour_sdk.protocol.events import Actor, Conversation
+from parlour_sdk.protocol.knowledge import (
+    IngestOutcome,
+    KnowledgeChunk,
+    KnowledgeFile,
+    KnowledgeResult,
+    ParsedFile,
+)
+from parlour_sdk.protocol.platform_events import PlatformEvent
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from .components import as_loaded, pick, reading
+from .events import BOT, USER
+from .line import Line
+
+File = KnowledgeFile | Path | str | bytes
+"""A file as the Host tells of it, the path of one, its text, or its bytes."""
+
+
+class HandlerFailed(Exception):
+    """The Host would go on with the other handlers, and log it."""
+
+    def __init__(self, handlers: list[str], event_type: str) -> None:
+        super().__init__(f"{', '.join(handlers)} failed on {event_type}")
+
+
+class Raised(logging.Handler):
+    """What a plugin's code raises is in its log and nowhere else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.first is None and record.exc_info:
+            self.first = record.exc_info[1]
+
+    def __enter__(self) -> "Raised":
+        logging.getLogger("parlour.worker").addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("parlour.worker").removeHandler(self)
+
+
+class ComponentCalls(ABC):
+    """What a FakeHost can ask besides runs. `component` is an instance, a class, a decorated function or a plugin."""
+
+    conversation_id: str
+
+    @abstractmethod
+    def line(self, loaded: LoadedPlugin) -> Line: ...
+
+    async def emit(
+        self,
+        component: Any,
+        happened: PlatformEvent,
+        *,
+        variables: dict[str, Any] | None = None,
+        observing: bool = False,
+    ) -> EventOutcome:
+        """What its handlers made of it. A handler that raises is a HandlerFailed, with what it raised as the cause."""
+        asked = {
+            "event": happened.model_dump(mode="json"),
+            "bot": {"id": happened.bot_id, "name": happened.bot_id, "adapter": happened.adapter_name},
+            "conversation_id": self.conversation_id,
+            "variables": variables or {},
+            "observing": observing,
+        }
+        with Raised() as raised:
+            outcome = EventOutcome.model_validate(await self._ask(as_loaded(component), "emit_event", asked))
+        if outcome.failed:
+            raise HandlerFailed(outcome.failed, happened.type) from raised.first
+        return outcome
+
+    async def call_tool(
+        self, component: Any, parameters: dict[str, Any] | None = None, *, name: str | None = None
+    ) -> ToolOutcome:
+        loaded = as_loaded(component)
+        asked = {"tool_name": pick(loaded.tools, name, "tool"), "parameters": parameters or {}, **self._who()}
+        return ToolOutcome.model_validate(await self._ask(loaded, "call_tool", asked))
+
+    async def command(self, component: Any, text: str = "", *, name: str | None = None) -> list[CommandReply]:
+        """Its replies to what is typed after the command's name."""
+        loaded = as_loaded(component)
+        asked = {
+            "command": pick(loaded.commands, name, "command"),
+            "arguments": text.split(),
+            "text": text,
+            "bot": {"id": BOT, "name": BOT, "adapter": "fake"},
+            **self._who(),
+        }
+        async with self.line(loaded) as line:
+            return [CommandReply.model_validate(part) async for part in line.stream("run_command", asked)]
+
+    async def ingest(
+        self, engine: Any, file: File, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
+    ) -> IngestOutcome:
+        asked = {"kb_id": kb_id, "file": _told(file), "config": config or {}}
+        return IngestOutcome.model_validate(await self._ask(as_loaded(engine), "kb_ingest", asked))
+
+    async def retrieve(
+        self,
+        engine: Any,
+        query: str,
+        *,
+        kb_id: str = "kb-1",
+        top_k: int = 5,
+        filters: dict[str, Any] | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> list[KnowledgeChunk]:
+        asked = {"kb_id": kb_id, "query": query, "top_k": top_k, "filters": filters, "config": config or {}}
+        return KnowledgeResult.model_validate(await self._ask(as_loaded(engine), "kb_retrieve", asked)).chunks
+
+    async def delete(
+        self, engine: Any, file_id: str | None = None, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
+    ) -> None:
+        """Without a file the whole base."""
+        await self._ask(as_loaded(engine), "kb_delete", {"kb_id": kb_id, "file_id": file_id, "config": config or {}})
+
+    async def parse(self, parser: Any, file: File, *, config: dict[str, Any] | None = None) -> ParsedFile:
+        told = _told(file)
+        loaded = reading(as_loaded(parser), told["name"])
+        return ParsedFile.model_validate(await self._ask(loaded, "parse_file", {"file": told, "config": config or {}}))
+
+    async def _ask(self, loaded: LoadedPlugin, action: str, data: dict[str, Any]) -> Any:
+        async with self.line(loaded) as line:
+            return await line.call(action, data)
+
+    def _who(self) -> dict[str, Any]:
+        conversation = Conversation(conversation_id=self.conversation_id, bot_id=BOT, sender_id=USER.id)
+        actor = Actor(actor_type="user", actor_id=USER.id, actor_name=USER.nickname)
+        return {"conversation": conversation.model_dump(), "actor": actor.model_dump()}
+
+
+def _told(file: File) -> dict[str, Any]:
+    match file:
+        case KnowledgeFile():
+            known = file
+        case Path():
+            known = KnowledgeFile(file_id=file.name, name=file.name, content_base64=_encoded(file.read_bytes()))
+        case bytes():
+            known = KnowledgeFile(file_id="file-1", name="file-1", content_base64=_encoded(file))
+        case text:
+            known = KnowledgeFile(file_id="file-1", name="file-1.txt", mime_type="text/plain", text=text)
+    return known.model_dump(mode="json")
+
+
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()

@@ -1,0 +1,154 @@
+"""Builds what a runner is told, as the Host would."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from parlour_sdk.protocol.content import AgentInput, ArtifactRef, ContentElement, MediaElement, TextElement
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.events import Actor, AgentEvent, Subject
+from parlour_sdk.protocol.history import TranscriptItem
+from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
+from parlour_sdk.protocol.manifest import AgentRunnerManifest, ContextPolicy
+
+from .events import BOT
+from .grants import Grant
+from .served.artifacts import Artifacts
+from .served.surroundings import VERSION
+
+ROLES = ("user", "assistant", "system", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is known when a run begins."""
+
+    run_id: str
+    event: AgentEvent
+    input: AgentInput
+    conversation_id: str
+    actor: Actor | None
+    subject: Subject | None
+    attempt: int
+    deadline_at: int | None
+    config: dict[str, Any]
+    state: dict[str, dict[str, Any]]
+    history: Sequence[TranscriptItem] = ()
+    """The conversation, the event's own item last."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the context that the test sets itself."""
+
+
+def build(
+    opening: Opening, manifest: AgentRunnerManifest, grant: Grant, resources: Mapping[str, Sequence[BaseModel]]
+) -> AgentRunContext:
+    history = opening.history
+    inline_policy, bootstrap = _inlined(manifest.context, history, opening.input)
+    return AgentRunContext.model_validate(
+        {
+            "run_id": opening.run_id,
+            "trigger": {"type": opening.event.event_type, "source": "platform", "timestamp": opening.event.event_time},
+            "event": opening.event,
+            "conversation": {
+                "conversation_id": opening.conversation_id,
+                "sender_id": opening.actor.actor_id if opening.actor else None,
+                "bot_id": BOT,
+                "workspace_id": "default",
+            },
+            "actor": opening.actor,
+            "subject": opening.subject,
+            "input": opening.input,
+            "delivery": {"surface": "fake", "supports_streaming": True, "supports_edit": True},
+            "resources": _projected(grant, resources),
+            "context": {
+                "conversation_id": opening.conversation_id,
+                "latest_cursor": history[-1].cursor if history else None,
+                "transcript_seq": len(history),
+                "has_history_before": len(history) > 1,
+                "inline_policy": inline_policy,
+                "available_apis": dict.fromkeys(grant.apis, True),
+            },
+            "state": opening.state,
+            "runtime": {
+                "host_version": VERSION,
+                "trace_id": opening.run_id,
+                "attempt": opening.attempt,
+                "deadline_at": opening.deadline_at,
+                "locale": "en_US",
+                "timezone": "UTC",
+            },
+            "config": opening.config,
+            "bootstrap": bootstrap,
+            **opening.overrides,
+        }
+    )
+
+
+def readable(given: AgentInput, multimodal: bool, artifacts: Artifacts, conversation_id: str) -> AgentInput:
+    """For a runner that takes only text, other parts are artifacts with a note in their place."""
+    if multimodal or not any(isinstance(part, MediaElement) for part in given.contents):
+        return given
+    contents: list[ContentElement] = []
+    attachments: list[ArtifactRef] = list(given.attachments)
+    for part in given.contents:
+        if not isinstance(part, MediaElement):
+            contents.append(part)
+            continue
+        kept = artifacts.kept.get(part.artifact_id or "") or artifacts.keep(
+            base64.b64decode(part.content_base64 or ""),
+            part.type,
+            mime_type=part.mime_type,
+            name=part.name,
+            conversation_id=conversation_id,
+        )
+        attachments.append(kept.ref)
+        contents.append(TextElement(text=f"[{part.type}: {part.name or kept.metadata.artifact_id}]"))
+    return AgentInput(text=given.text, contents=contents, attachments=attachments)
+
+
+def _projected(grant: Grant, resources: Mapping[str, Sequence[BaseModel]]) -> dict[str, Any]:
+    told: dict[str, Any] = {"storage": {f"{area}_storage": True for area in grant.storage}}
+    keys = {"models": "model_id", "tools": "tool_name", "knowledge_bases": "kb_id", "skills": "skill_name"}
+    for kind, operations in grant.resources.items():
+        key = keys.get(kind, "file_id")
+        chosen = [each for each in resources[kind] if operations.get(getattr(each, key))]
+        told[kind] = [{**each.model_dump(), "operations": sorted(operations[getattr(each, key)])} for each in chosen]
+    told["platform_capabilities"] = list(grant.actions)
+    return told
+
+
+def _inlined(
+    policy: ContextPolicy, history: Sequence[TranscriptItem], given: AgentInput
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    if policy.bootstrap == "none":
+        return {"mode": "none"}, None
+    earlier = list(history[:-1])
+    if policy.bootstrap == "current_event":
+        summary = {"mode": "current_event", "delivered_count": 1, "messages_complete": not earlier}
+        return summary, {"messages": [{"role": "user", "content": given.text or ""}]}
+    chosen = _tail(earlier, policy)
+    summary = {
+        "mode": "recent_tail",
+        "delivered_count": len(chosen),
+        "source_total_count": len(earlier),
+        "messages_complete": len(chosen) == len(earlier),
+    }
+    roles = [each.role if each.role in ROLES else "system" for each in chosen]
+    messages = [{"role": role, "content": each.content or ""} for role, each in zip(roles, chosen, strict=True)]
+    return summary, {"messages": messages}
+
+
+def _tail(earlier: list[TranscriptItem], policy: ContextPolicy) -> list[TranscriptItem]:
+    """The newest that fit; the first that does not fit ends it."""
+    room = min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES)
+    chosen: list[TranscriptItem] = []
+    most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
+    for item in reversed(earlier[-most:] if most else []):
+        room -= len((item.content or "").encode())
+        if room < 0:
+            break
+        chosen.insert(0, item)
+    return chosen

@@ -1,0 +1,151 @@
+"""The fake Host's door: checks each call as the real one does, records it, and hands it to what serves it."""
+
+import inspect
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from parlour_sdk.protocol.calls import Call
+from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
+from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
+from parlour_sdk.wire import WireError
+
+from .checks import check, in_run, parsed
+from .grants import Grant
+from .script import Failure
+from .sessions import Caller, Rate, RecordedCall, Session
+
+Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncIterator[BaseModel]]
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    caller: Caller
+    request: Call
+    recorded: RecordedCall
+
+
+class Gate:
+    """`answers` are the test's own, by action: the answer, a function of the request, or a failure."""
+
+    def __init__(self, handlers: Mapping[str, Handler], answers: Mapping[str, Any]) -> None:
+        if set(handlers) != set(HOST_ACTIONS):
+            raise ValueError(f"served actions and the protocol's differ: {set(handlers) ^ set(HOST_ACTIONS)}")
+        for name in answers:
+            _require_action(name)
+            if HOST_ACTIONS[name].streams:
+                raise ValueError(f"{name} answers with a stream; give the model a script instead")
+        self._handlers: Mapping[str, Any] = handlers
+        self._answers = answers
+        self._sessions: dict[str, Session] = {}
+        self._failures: dict[str, deque[Failure]] = {}
+        self.calls: list[RecordedCall] = []
+
+    def register(self, session: Session) -> None:
+        self._sessions[session.run_id] = session
+
+    def fail(self, action: str, failure: Failure, times: int) -> None:
+        _require_action(action)
+        self._failures.setdefault(action, deque()).extend([failure] * times)
+
+    def admit(self, plugin: Grant, rate: Rate, name: str, data: Any) -> Admitted:
+        """`plugin` is what the caller's plugin may do outside a run."""
+        action = HOST_ACTIONS.get(name)
+        if action is None:
+            raise Failure("not_supported", f"the Host has no action '{name}'").exception()
+        request = parsed(action, data)
+        session = self._sessions.get(request.run_id) if request.run_id is not None else None
+        recorded = self._record(name, request, session)
+        try:
+            caller = Caller(plugin) if request.run_id is None else in_run(session, action)
+            check(caller, action, request, caller.run.rate if caller.session else rate)
+            if self._failures.get(name):
+                raise self._failures[name].popleft().exception()
+        except AgentAPIException as refusal:
+            recorded.error = refusal.error
+            raise
+        return Admitted(caller, request, recorded)
+
+    async def answer(self, name: str, admitted: Admitted) -> BaseModel:
+        if name not in self._answers:
+            served: BaseModel = await self._handlers[name](admitted.caller, admitted.request)
+            return served
+        given = self._answers[name]
+        if callable(given):
+            made = given(admitted.request)
+            given = await made if inspect.isawaitable(made) else made
+        if isinstance(given, Failure):
+            raise given.exception()
+        return HOST_ACTIONS[name].answer.model_validate(given)
+
+    def parts(self, name: str, admitted: Admitted) -> AsyncIterator[BaseModel]:
+        served: AsyncIterator[BaseModel] = self._handlers[name](admitted.caller, admitted.request)
+        return served
+
+    def _record(self, name: str, request: Call, session: Session | None) -> RecordedCall:
+        arguments = request.model_dump(exclude={"call_id", "run_id"}, exclude_unset=True)
+        recorded = RecordedCall(name, arguments)
+        self.calls.append(recorded)
+        if session is not None:
+            session.calls.append(recorded)
+            session.changed()
+        return recorded
+
+
+class Door:
+    """The end of one plugin's wire in the fake Host. `broken` is what the test's own functions raised."""
+
+    def __init__(self, gate: Gate, plugin: Grant) -> None:
+        self._gate = gate
+        self._plugin = plugin
+        self._rate = Rate(per_second=100, burst=200)
+        self.broken: list[Exception] = []
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        known = HOST_ACTIONS.get(action)
+        return self._stream(action, data) if known is not None and known.streams else self._answer(action, data)
+
+    async def _answer(self, name: str, data: Any) -> Any:
+        try:
+            admitted = self._gate.admit(self._plugin, self._rate, name, data)
+        except AgentAPIException as refusal:
+            raise _on_the_wire(refusal) from refusal
+        try:
+            answer = await self._gate.answer(name, admitted)
+        except Exception as error:
+            raise self._told(error, admitted.recorded) from error
+        admitted.recorded.answer = answer
+        return answer.model_dump(mode="json")
+
+    async def _stream(self, name: str, data: Any) -> AsyncGenerator[Any, None]:
+        try:
+            admitted = self._gate.admit(self._plugin, self._rate, name, data)
+        except AgentAPIException as refusal:
+            raise _on_the_wire(refusal) from refusal
+        admitted.recorded.answer = parts = []
+        try:
+            async for part in self._gate.parts(name, admitted):
+                parts.append(part)
+                yield part.model_dump(mode="json")
+        except Exception as error:
+            raise self._told(error, admitted.recorded) from error
+
+    def _told(self, error: Exception, recorded: RecordedCall) -> WireError:
+        if not isinstance(error, AgentAPIException):
+            self.broken.append(error)
+            error = Failure("runtime_error", f"the test's own function raised {error!r}").exception()
+        recorded.error = error.error
+        return _on_the_wire(error)
+
+
+def _require_action(name: str) -> None:
+    if name not in HOST_ACTIONS:
+        raise ValueError(f"the Host has no action '{name}'; there are {', '.join(HOST_ACTIONS)}")
+
+
+def _on_the_wire(refusal: AgentAPIException) -> WireError:
+    error: AgentAPIError = refusal.error
+    return WireError(error.code, error.message, {"retryable": error.retryable, "details": error.details})

@@ -1,0 +1,190 @@
+"""A Host for unit tests: runs any component of a plugin with scripted surroundings, without process and network."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from parlour_sdk.components import Tool
+from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.protocol.events import Actor, AgentEvent
+from parlour_sdk.protocol.history import TranscriptItem
+from parlour_sdk.protocol.listing import BotCapabilities
+from parlour_sdk.protocol.manifest import Capabilities, Permissions, PluginPermissions
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.platform_events import PlatformEvent
+
+from .calling import ComponentCalls
+from .components import as_loaded, pick
+from .events import BOT
+from .facts import Facts, Ids
+from .gate import Door, Gate
+from .line import Line
+from .occasion import Said, heard
+from .offer import Offer
+from .openings import Openings, Steered, Terms
+from .policy import Policy
+from .run import FakeRun, Watched
+from .script import Failure
+from .served.actions import Actions, Approvals
+from .served.artifacts import Artifacts
+from .served.history import Events, Transcript
+from .served.ledger import Ledger
+from .served.platform import Platform, SentMessage, every_bot
+from .served.state import State, Storage
+from .served.steering import Steering
+from .served.surroundings import Surroundings
+from .served.tools import FakeTool
+from .sessions import RecordedCall
+
+STATE_SCOPES = ("conversation", "actor", "binding")
+TIMEOUT_SECONDS = 10.0
+
+
+class FakeHost(ComponentCalls):
+    """Keeps history, state and everything else from one run to the next, in one conversation unless told otherwise.
+
+    A run is granted what its manifest asks for, of what the Host was given here; a runner without a manifest may do
+    everything. `permissions`, `capabilities` and `plugin_permissions` replace what a manifest says.
+    """
+
+    def __init__(
+        self,
+        *,
+        models: Mapping[str, Any] | None = None,
+        tools: Mapping[str, Any] | None = None,
+        knowledge: Mapping[str, Any] | None = None,
+        skills: Mapping[str, Any] | None = None,
+        files: Mapping[str, Any] | None = None,
+        history: Sequence[tuple[str, str]] = (),
+        state: Mapping[str, Mapping[str, Any]] | None = None,
+        storage: Mapping[str, Mapping[str, bytes]] | None = None,
+        artifacts: Mapping[str, bytes] | None = None,
+        approvals: Approvals = "done",
+        bots: Sequence[BotCapabilities] | None = None,
+        answers: Mapping[str, Any] | None = None,
+        permissions: Permissions | Mapping[str, Any] | None = None,
+        capabilities: Capabilities | Mapping[str, bool] | None = None,
+        plugin_permissions: PluginPermissions | Mapping[str, Any] | None = None,
+        state_scopes: Sequence[str] = STATE_SCOPES,
+        other_conversations: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+    ) -> None:
+        self._ids = Ids()
+        self.conversation_id = self._ids.new("conversation")
+        new = self._ids.new
+        self._offer = Offer(models or {}, self._called(tools or {}), knowledge or {}, skills or {}, files or {})
+        self._facts = Facts(Transcript(new), Events(), Artifacts(new), State(state or {}), Actions(approvals, new))
+        self._policy = Policy.of(permissions, capabilities, plugin_permissions, state_scopes, other_conversations)
+        self._openings = Openings(self._offer, self._facts, self._ids, self._policy)
+        self._storage = Storage(storage or {})
+        self._platform = Platform(bots or [every_bot(BOT)], new)
+        self._steering = Steering(self._openings.said_meanwhile)
+        self.ledger = Ledger(new, self._openings.context_of_claimed)
+        self._timeout = timeout
+        self._gate = Gate(self._handlers(), answers or {})
+        for role, text in history:
+            self.say(role, text)
+        for artifact_id, content in (artifacts or {}).items():
+            self._facts.artifacts.keep(content, artifact_id=artifact_id)
+
+    async def run(self, component: Any, said: Said = "", **given: Any) -> FakeRun:
+        """One run from its beginning to its end; takes what `start` takes."""
+        async with self.start(component, said, **given) as run:
+            pass
+        return run
+
+    def start(
+        self,
+        component: Any,
+        said: Said = "",
+        *,
+        runner: str | None = None,
+        event: PlatformEvent | AgentEvent | None = None,
+        actor: Actor | None = None,
+        config: Mapping[str, Any] | None = None,
+        steering: Steered = (),
+        attempt: int = 1,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> FakeRun:
+        """A run to follow while it goes on: `async with host.start(...) as run`.
+
+        `steering` is what the user says meanwhile: before the first pull, or by the number of the pull that finds it.
+        `timeout` is in seconds, 0 for none. `context` replaces fields of what the runner is told.
+        """
+        loaded = self._with_own_tools(as_loaded(component))
+        name = pick(loaded.runners, runner, "runner")
+        seconds = self._timeout if timeout is None else timeout
+        session, told = self._openings.open(
+            self._policy.manifest(loaded, name),
+            heard(said, event, actor, self._ids),
+            self.conversation_id,
+            Terms(config or {}, steering, attempt, seconds, context or {}),
+        )
+        self._gate.register(session)
+        watched = replace(loaded, runners={**loaded.runners, name: Watched(loaded.runners[name], session)})
+        return FakeRun(told, session, self._facts, self.line(watched), self._steering, seconds or None)
+
+    def say(self, role: str, text: str) -> None:
+        """Something that was said before, by `user` or `assistant`."""
+        message = Message.model_validate({"role": role, "content": text})
+        self._facts.transcript.add(self.conversation_id, message, self._ids.new("event"))
+
+    def new_conversation(self) -> str:
+        """From here on runs are in a conversation of their own."""
+        self.conversation_id = self._ids.new("conversation")
+        return self.conversation_id
+
+    def fail(
+        self, action: str, code: str, message: str = "the test wants it so", *, retryable: bool = False, times: int = 1
+    ) -> None:
+        """The next calls of this wire action (`call_tool`, `send_message`) are answered with an error."""
+        self._gate.fail(action, Failure(code, message, retryable), times)
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        """Everything that was asked, inside runs and outside."""
+        return self._gate.calls
+
+    @property
+    def sent(self) -> list[SentMessage]:
+        """Messages that components sent or answered with, outside runs."""
+        return self._platform.sent
+
+    @property
+    def history(self) -> list[TranscriptItem]:
+        """The conversation so far."""
+        return self._facts.transcript.of(self.conversation_id)
+
+    @property
+    def storage(self) -> dict[str, dict[str, bytes]]:
+        return self._storage.areas
+
+    def line(self, loaded: LoadedPlugin) -> Line:
+        return Line(loaded, Door(self._gate, self._policy.outside(loaded)))
+
+    def _handlers(self) -> dict[str, Any]:
+        facts = self._facts
+        surroundings = Surroundings(self.new_conversation)
+        served = (facts.transcript, facts.events, facts.artifacts, facts.state, facts.actions, self._storage)
+        every = (self._offer, *served, self._platform, self._steering, self.ledger, surroundings)
+        return {name: handler for each in every for name, handler in each.handlers().items()}
+
+    def _called(self, tools: Mapping[str, Any]) -> dict[str, Any]:
+        """A Tool component among the tools is called as its plugin's Host would call it."""
+        return {name: self._tool(tool, None) if isinstance(tool, Tool) else tool for name, tool in tools.items()}
+
+    def _with_own_tools(self, loaded: LoadedPlugin) -> LoadedPlugin:
+        """A plugin's runner can be granted the plugin's own tools."""
+        for name in loaded.tools:
+            if not self._offer.tools.has(name):
+                self._offer.tools.add(name, self._tool(loaded, name))
+        return loaded
+
+    def _tool(self, component: Any, name: str | None) -> FakeTool:
+        async def call(**parameters: Any) -> Any:
+            return await self.call_tool(component, parameters, name=name)
+
+        spec = component.spec("Tool", name) if isinstance(component, LoadedPlugin) and name else {}
+        schema = spec.get("parameters", {"type": "object", "properties": {}})
+        return FakeTool(call, parameters_schema=schema, read_only=spec.get("read_only", False), source="plugin")

@@ -1,0 +1,48 @@
+"""A plugin and the fake Host, each at its end of a wire in memory: no process, no network."""
+
+import math
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.service import PluginService
+from parlour_sdk.wire import Limits, Peer, Stream, memory_pair
+
+from .gate import Door
+
+LIMITS = Limits(frames_per_second=math.inf, bytes_per_second=math.inf)
+"""A test need not wait for the read cap."""
+
+
+class Line:
+    def __init__(self, loaded: LoadedPlugin, door: Door) -> None:
+        self._loaded = loaded
+        self._door = door
+        self._service: PluginService
+        self._peer: Peer
+
+    async def __aenter__(self) -> "Line":
+        here, there = memory_pair()
+        self._service = PluginService(self._loaded)
+        self._service.peer = Peer(there, self._service, LIMITS, name="plugin")
+        self._peer = Peer(here, self._door, LIMITS, name="fake host")
+        self._peer.start()
+        self._service.peer.start()
+        await self._service.initialize()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._service.close()
+        await self._peer.aclose()
+        await self._service.peer.aclose()
+        if self._door.broken and error is None:
+            raise self._door.broken[0]
+
+    async def call(self, action: str, data: Any) -> Any:
+        return await self._peer.call(action, data)
+
+    def stream(self, action: str, data: Any, ended: Callable[[], None] | None = None) -> Stream:
+        return self._peer.stream(action, data, ended)

@@ -1,0 +1,156 @@
+"""What a run came to: everything that a test may want to assert in one line."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.results import AgentRunResult
+from parlour_sdk.protocol.runs import RunUsage
+from parlour_sdk.protocol.steering import SteeringItem
+
+from .facts import Facts
+from .served.actions import FakeAction
+from .served.artifacts import FakeArtifact
+from .sessions import RecordedCall, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How it ended and why: `code` is the finish reason of a run that completed."""
+
+    status: str
+    code: str = ""
+    error: str = ""
+    retryable: bool = False
+
+
+class Outcome:
+    """Facts of one run. While it is active they grow."""
+
+    def __init__(self, context: AgentRunContext, session: Session, facts: Facts) -> None:
+        self.context = context
+        """What the runner was told."""
+        self.session = session
+        self.facts = facts
+        self.results: list[AgentRunResult] = []
+        """What counted, in order."""
+        self.messages: list[Message] = []
+        """What the user was given, each with the artifacts that belong to it."""
+        self.deltas: list[str] = []
+        self.ending: Ending | None = None
+        self.reported_usage: RunUsage | None = None
+        self._state: dict[str, dict[str, Any]] | None = None
+
+    @property
+    def run_id(self) -> str:
+        return self.context.run_id
+
+    @property
+    def text(self) -> str:
+        """What the user read: the messages, one below the other."""
+        return "\n".join(plain_text(message.content) for message in self.messages)
+
+    @property
+    def status(self) -> str:
+        """running, completed, failed, cancelled or timeout."""
+        return self.ending.status if self.ending else "running"
+
+    @property
+    def finish_reason(self) -> str | None:
+        return self.ending.code if self.ending and self.ending.status == "completed" else None
+
+    @property
+    def code(self) -> str | None:
+        """Why it did not complete."""
+        return self.ending.code if self.ending and self.ending.status != "completed" else None
+
+    @property
+    def error(self) -> str | None:
+        """The sentence that goes with the code."""
+        return self.ending.error if self.ending and self.ending.status != "completed" else None
+
+    @property
+    def exception(self) -> Exception | None:
+        """What the runner's code raised."""
+        return self.session.raised
+
+    @property
+    def retryable(self) -> bool:
+        return self.ending is not None and self.ending.retryable
+
+    @property
+    def silent(self) -> bool:
+        return self.finish_reason == "silent" and not self.messages
+
+    def failed_with(self, code: str) -> bool:
+        return self.status in ("failed", "timeout", "cancelled") and self.code == code
+
+    @property
+    def state(self) -> dict[str, dict[str, Any]]:
+        """By scope, as the run left it."""
+        return self.facts.state.snapshot(self.session.grant.scopes) if self._state is None else self._state
+
+    @property
+    def artifacts(self) -> list[FakeArtifact]:
+        """What the run made, in order."""
+        return self.facts.artifacts.of_run(self.run_id)
+
+    @property
+    def actions(self) -> list[FakeAction]:
+        """What the run asked of the platform, in order."""
+        return self.facts.actions.of_run(self.run_id)
+
+    def end(self, ending: Ending) -> None:
+        self.ending = ending
+        self._state = self.state
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        """Everything that the Host was asked."""
+        return self.session.calls
+
+    @property
+    def tool_calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """The tools that were called, with their parameters."""
+        asked = [call.arguments for call in self.calls if call.action == "call_tool" and call.error is None]
+        return [(arguments["tool_name"], arguments.get("parameters", {})) for arguments in asked]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the Host passed over, and why."""
+        return self.session.warnings
+
+    @property
+    def usage(self) -> RunUsage:
+        """As the runner reported it, otherwise as counted with its model calls."""
+        return self.reported_usage or self.session.usage
+
+    @property
+    def unpulled(self) -> list[SteeringItem]:
+        """What was said while it was active and it never pulled."""
+        return list(self.session.waiting)
+
+    def __repr__(self) -> str:
+        """Short and in one line, the reasons first: a test's report shows its beginning."""
+        facts = [f"{self.status}{f' ({self.ending.code})' if self.ending and self.ending.code else ''}"]
+        if self.exception is not None:
+            facts.append(f"raised {self.exception!r}")
+        elif self.error:
+            facts.append(self.error)
+        facts += [f"refused {call!r}" for call in self.calls if call.error]
+        facts += [f"warning: {warning}" for warning in self.warnings]
+        facts.append(f"said {self.text!r}")
+        return f"FakeRun({', '.join(facts)})"
+
+    def __str__(self) -> str:
+        """The whole story, line by line."""
+        lines = [f"run {self.run_id}: {self.status} {self.ending.code if self.ending else ''}".rstrip()]
+        lines += [f"  input     {self.context.input.text!r}"]
+        lines += [f"  error     {self.error}"] if self.error else []
+        lines += [f"  raised    {self.exception!r}"] if self.exception else []
+        lines += [f"  warning   {warning}" for warning in self.warnings]
+        lines += [f"  call      {call!r}" for call in self.calls]
+        lines += [f"  result    {result.type} {result.data!r}"[:160] for result in self.results]
+        return "\n".join(lines)

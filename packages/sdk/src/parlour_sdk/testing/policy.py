@@ -1,0 +1,44 @@
+"""What a test says about access: what replaces a manifest's word, which state scopes there are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
+
+from .grants import Grant, outside_a_run
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    permissions: Permissions | None
+    capabilities: Capabilities | None
+    plugin_permissions: PluginPermissions | None
+    state_scopes: tuple[str, ...]
+    other_conversations: bool
+
+    @classmethod
+    def of(
+        cls,
+        permissions: Permissions | Mapping[str, Any] | None,
+        capabilities: Capabilities | Mapping[str, bool] | None,
+        plugin_permissions: PluginPermissions | Mapping[str, Any] | None,
+        state_scopes: Sequence[str],
+        other_conversations: bool,
+    ) -> "Policy":
+        return cls(
+            None if permissions is None else Permissions.model_validate(permissions),
+            None if capabilities is None else Capabilities.model_validate(capabilities),
+            None if plugin_permissions is None else PluginPermissions.model_validate(plugin_permissions),
+            tuple(state_scopes),
+            other_conversations,
+        )
+
+    def manifest(self, loaded: LoadedPlugin, runner: str) -> AgentRunnerManifest:
+        manifest = AgentRunnerManifest.model_validate(loaded.runner_manifests[runner])
+        replaced = {"permissions": self.permissions, "capabilities": self.capabilities}
+        return manifest.model_copy(update={key: value for key, value in replaced.items() if value is not None})
+
+    def outside(self, loaded: LoadedPlugin) -> Grant:
+        return outside_a_run(self.plugin_permissions or loaded.manifest.spec.permissions)

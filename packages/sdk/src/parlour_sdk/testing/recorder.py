@@ -1,0 +1,133 @@
+"""Applies a run's results as the Host does: messages with their artifacts, state, actions, the last word."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.results import (
+    ActionRequested,
+    ArtifactCreated,
+    MessageCompleted,
+    MessageDelta,
+    RunCompleted,
+    RunFailed,
+    StateUpdated,
+)
+from parlour_sdk.protocol.runs import RunUsage
+
+from .outcome import Ending, Outcome
+from .rules import Dropped, ResultRules, content_of, preview
+from .served.artifacts import FakeArtifact
+
+NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
+
+
+class Recorder:
+    def __init__(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+        self._facts = outcome.facts
+        self._rules = ResultRules(outcome.run_id, outcome.warnings.append)
+        self._fragments: list[str] = []
+        self._unattached: list[FakeArtifact] = []
+
+    def take(self, raw: Any) -> Ending | None:
+        """The ending when this was the runner's last word."""
+        try:
+            return self._apply(raw)
+        except Dropped as dropped:
+            self._outcome.warnings.append(str(dropped))
+            return None
+
+    def _apply(self, raw: Any) -> Ending | None:
+        result, payload = self._rules.take(raw)
+        ending = self._effect(payload)
+        self._outcome.results.append(result)
+        return ending
+
+    def _effect(self, payload: BaseModel | None) -> Ending | None:
+        match payload:
+            case MessageDelta():
+                self._fragments.append(plain_text(payload.chunk.content))
+                self._outcome.deltas.append(self._fragments[-1])
+            case MessageCompleted():
+                self._complete(payload.message)
+            case ArtifactCreated():
+                self._keep(payload)
+            case StateUpdated():
+                self._write(payload)
+            case ActionRequested():
+                self._act(payload)
+            case RunCompleted() | RunFailed():
+                return self._finish(payload)
+        return None
+
+    def leftover(self) -> Ending:
+        """The stream is over without a last word."""
+        self._complete_fragments()
+        return Ending("completed", "stop") if self._outcome.messages else NO_OUTPUT
+
+    def _finish(self, payload: RunCompleted | RunFailed) -> Ending:
+        if isinstance(payload, RunFailed):
+            return Ending("failed", payload.code, payload.error, payload.retryable)
+        if payload.message is not None and not self._outcome.messages:
+            self._complete(payload.message)
+        else:
+            self._complete_fragments()
+        if payload.usage is not None:
+            counted = {name: value for name, value in payload.usage.model_dump().items() if value is not None}
+            calls = self._outcome.session.usage.model_dump(include={"model_calls", "tool_calls"})
+            self._outcome.reported_usage = RunUsage(**counted, **calls)
+        if not self._outcome.messages and payload.finish_reason != "silent":
+            return NO_OUTPUT
+        return Ending("completed", payload.finish_reason)
+
+    def _complete_fragments(self) -> None:
+        text = "".join(self._fragments)
+        if text.strip():
+            self._complete(Message(role="assistant", content=text))
+
+    def _complete(self, message: Message) -> None:
+        self._fragments.clear()
+        refs = [artifact.ref for artifact in self._unattached]
+        self._unattached.clear()
+        shown, cut = preview(plain_text(message.content))
+        if cut:
+            self._outcome.warnings.append("a message is longer than may be shown; it is kept whole as an artifact")
+            refs.append(self._keep_text(plain_text(message.content)).ref)
+            message = message.model_copy(update={"content": shown})
+        together = {ref.artifact_id: ref for ref in [*refs, *(message.artifact_refs or [])]}
+        message = message.model_copy(update={"artifact_refs": list(together.values()) or None})
+        self._outcome.messages.append(message)
+        context = self._outcome.context
+        self._facts.transcript.add(self._outcome.session.conversation_id, message, context.event.event_id)
+
+    def _keep(self, payload: ArtifactCreated) -> None:
+        content = content_of(payload)
+        artifact = self._facts.artifacts.kept.get(payload.artifact_id or "")
+        if artifact is None:
+            facts = payload.model_dump(exclude={"content_base64", "artifact_type", "size_bytes", "sha256"})
+            artifact = self._facts.artifacts.keep(content, payload.artifact_type, **facts, **self._origin())
+        self._unattached.append(artifact)
+
+    def _keep_text(self, text: str) -> FakeArtifact:
+        return self._facts.artifacts.keep(
+            text.encode(), "file", name="message.txt", mime_type="text/plain", **self._origin()
+        )
+
+    def _origin(self) -> dict[str, str]:
+        session = self._outcome.session
+        origin = {"source": "runner", "run_id": session.run_id, "runner_id": session.runner_id}
+        return {**origin, "conversation_id": session.conversation_id}
+
+    def _write(self, payload: StateUpdated) -> None:
+        key = self._outcome.session.grant.scopes.get(payload.scope)
+        if key is None:
+            raise Dropped(f"state.updated names the scope '{payload.scope}', which this run was not granted")
+        self._facts.state.write(key, payload.key, payload.value)
+
+    def _act(self, payload: ActionRequested) -> None:
+        if not self._outcome.session.grant.allows_action(payload.action):
+            raise Dropped(f"action.requested names '{payload.action}', which this run was not granted")
+        self._facts.actions.decide(self._outcome.session, payload.action, payload.target, payload.payload)

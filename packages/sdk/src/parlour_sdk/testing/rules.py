@@ -1,0 +1,113 @@
+"""The Host's rules for what a runner streams back: what counts, what is dropped, and why.
+
+A test of the project holds them against the Host's own.
+"""
+
+import binascii
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
+
+from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.results import (
+    PAYLOADS,
+    AgentRunResult,
+    ArtifactCreated,
+    MessageCompleted,
+    MessageDelta,
+    RunCompleted,
+    StateUpdated,
+)
+
+
+class Dropped(Exception):
+    """The result has no effect; the message says why."""
+
+
+class ResultRules:
+    """In stream order and at most once: a repeat is dropped, a gap or an inversion is only warned about."""
+
+    def __init__(self, run_id: str, warn: Callable[[str], None]) -> None:
+        self._run_id = run_id
+        self._warn = warn
+        self._last = 0
+        self._skipped: set[int] = set()
+
+    def take(self, raw: Any) -> tuple[AgentRunResult, BaseModel | None]:
+        """The result and its payload; None for a type that nobody knows. Raises Dropped."""
+        try:
+            result = AgentRunResult.model_validate(raw)
+        except ValidationError as error:
+            raise Dropped(f"a result is malformed: {_first(error)}") from None
+        if result.run_id != self._run_id:
+            raise Dropped("a result names another run")
+        sequence = result.sequence if result.sequence is not None else self._last + 1
+        if not self._is_new(sequence):
+            raise Dropped(f"result {sequence} came again")
+        return result, self._payload(result, sequence)
+
+    def _is_new(self, sequence: int) -> bool:
+        if sequence > self._last:
+            if sequence > self._last + 1:
+                self._warn(f"results {self._last + 1} to {sequence - 1} are missing")
+                self._skipped.update(range(self._last + 1, min(sequence, self._last + 1001)))
+            self._last = sequence
+            return True
+        if sequence in self._skipped:
+            self._skipped.remove(sequence)
+            self._warn(f"result {sequence} came after {self._last}")
+            return True
+        return False
+
+    def _payload(self, result: AgentRunResult, sequence: int) -> BaseModel | None:
+        model = PAYLOADS.get(result.type)
+        try:
+            payload = None if model is None else model.model_validate(result.data)
+        except ValidationError as error:
+            raise Dropped(f"result {sequence} ({result.type}) is dropped: {_first(error)}") from None
+        if _size(payload, result) > RESULT_BYTES:
+            raise Dropped(f"result {sequence} ({result.type}) is over the limit of {RESULT_BYTES} bytes")
+        if payload is None:
+            self._warn(f"a result has the unknown type '{result.type[:100]}'; it is recorded and has no effect")
+        return payload
+
+
+def preview(text: str) -> tuple[str, bool]:
+    """What is shown of a text, and whether that is less than all of it."""
+    encoded = text.encode(errors="replace")
+    if len(encoded) <= MESSAGE_TEXT_BYTES:
+        return text, False
+    return encoded[:MESSAGE_TEXT_BYTES].decode(errors="ignore"), True
+
+
+def content_of(payload: ArtifactCreated) -> bytes:
+    """Raises Dropped."""
+    try:
+        content = b64decode(payload.content_base64 or "", validate=True)
+    except binascii.Error:
+        raise Dropped("artifact.created is dropped: content_base64 is not base64") from None
+    if len(content) > ARTIFACT_CONTENT_BYTES:
+        limit = f"artifact.created is over the limit of {ARTIFACT_CONTENT_BYTES} bytes"
+        raise Dropped(f"{limit}; more goes through api.artifacts.create")
+    return content
+
+
+def _size(payload: BaseModel | None, result: AgentRunResult) -> int:
+    """A message has none: what is long is shown in part and kept whole. An artifact's content has its own limit."""
+    match payload:
+        case MessageDelta() | MessageCompleted() | RunCompleted():
+            return 0
+        case StateUpdated():
+            return len(to_json(payload.value))
+        case ArtifactCreated():
+            return len(to_json(payload.model_copy(update={"content_base64": None})))
+        case _:
+            return len(to_json(result.data))
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in detail['loc']) or 'it'}: {detail['msg']}"

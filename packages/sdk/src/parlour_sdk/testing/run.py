@@ -1,0 +1,186 @@
+"""One run in a test: followed while it goes on, asserted on when it is over."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from types import TracebackType
+from typing import Any
+
+from parlour_sdk.components import AgentRunner
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.results import AgentRunResult
+from parlour_sdk.results import Result
+from parlour_sdk.wire import Stream, WireError
+
+from .facts import Facts
+from .line import Line
+from .outcome import Ending, Outcome
+from .recorder import Recorder
+from .served.steering import Steering
+from .sessions import Session
+
+logger = logging.getLogger("parlour.testing")
+
+CANCELLED = Ending("cancelled", "cancelled", "the run was cancelled")
+GRACE_SECONDS = 5.0
+"""How long a runner may take to stop once its run is over."""
+
+
+class Stopped(Exception):
+    """The Host ended the run."""
+
+
+class FakeRun(Outcome):
+    """`async with host.start(...) as run:`; what is left of it at the end of the block is awaited."""
+
+    def __init__(
+        self,
+        context: AgentRunContext,
+        session: Session,
+        facts: Facts,
+        line: Line,
+        steering: Steering,
+        timeout: float | None,
+    ) -> None:
+        super().__init__(context, session, facts)
+        self._line = line
+        self._steering = steering
+        self._timeout = timeout
+        self._recorder = Recorder(self)
+        self._runner_gone = asyncio.Event()
+        self._news = asyncio.Event()
+        self._stream: Stream | None = None
+        self._stopping: Ending | None = None
+        self._task: asyncio.Task[None] | None = None
+        session.changed = self._tell
+
+    async def __aenter__(self) -> "FakeRun":
+        await self._line.__aenter__()
+        self._task = asyncio.get_running_loop().create_task(self._serve())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is not None:
+                self.cancel()
+            await self.wait()
+        finally:
+            await self._line.__aexit__(kind, error, trace)
+
+    def steer(self, text: str) -> None:
+        """The same user says something more; the run gets it when it pulls."""
+        self._steering.claim(self.session, text)
+        self._tell()
+
+    def cancel(self) -> None:
+        """As the user or the operator would. What the runner still says has no effect."""
+        self._stop(CANCELLED)
+
+    async def wait(self) -> "FakeRun":
+        """Until it is over and its runner has stopped."""
+        assert self._task is not None
+        await asyncio.shield(self._task)
+        return self
+
+    async def until(self, condition: Callable[["FakeRun"], Any]) -> None:
+        """Until this holds; a run that ends before is an AssertionError that shows it."""
+        while not condition(self):
+            if self.ending is not None:
+                raise AssertionError(f"the run ended before that: {self!r}")
+            await self._news.wait()
+
+    async def until_delta(self, text: str = "") -> None:
+        """Until the fragments so far hold this text, or until there is one."""
+        await self.until(lambda run: run.deltas and text in "".join(run.deltas))
+
+    def __aiter__(self) -> AsyncIterator[AgentRunResult]:
+        """The results that count, as they come, until the run is over."""
+        return self._follow()
+
+    async def _follow(self) -> AsyncGenerator[AgentRunResult, None]:
+        position = 0
+        while True:
+            while position < len(self.results):
+                position += 1
+                yield self.results[position - 1]
+            if self.ending is not None:
+                return
+            await self._news.wait()
+
+    async def _serve(self) -> None:
+        timer = self._set_deadline()
+        ending = Ending("failed", "runtime_error", "the fake Host itself failed")
+        try:
+            ending = await self._consume() if self._stopping is None else self._never_begun()
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self.session.over = True
+            self.end(self._stopping or ending)
+            self._tell()
+        try:
+            await asyncio.wait_for(self._runner_gone.wait(), GRACE_SECONDS)
+        except TimeoutError:
+            self.warnings.append(f"the runner still runs {GRACE_SECONDS:g} s after its run has ended")
+        # A test that fails shows what was logged meanwhile.
+        logger.log(logging.WARNING if self.status != "completed" or self.warnings else logging.INFO, "%s", self)
+
+    async def _consume(self) -> Ending:
+        request = {"runner_id": self.session.runner_id, "runner_name": self.session.runner_name}
+        data = {**request, "context": self.context.model_dump(mode="json")}
+        self._stream = stream = self._line.stream("run_agent", data, self._runner_gone.set)
+        try:
+            async for raw in stream:
+                ending = self._recorder.take(raw)
+                self._tell()
+                if ending is not None:
+                    return ending
+            return self._recorder.leftover()
+        except Stopped:
+            return CANCELLED
+        except WireError as error:
+            return Ending("failed", "runner.error", error.message)
+        finally:
+            stream.abort(Stopped())
+
+    def _never_begun(self) -> Ending:
+        self._runner_gone.set()
+        return CANCELLED
+
+    def _set_deadline(self) -> asyncio.TimerHandle | None:
+        if self._timeout is None:
+            return None
+        ending = Ending("timeout", "runner.timeout", f"the run took longer than {self._timeout:g} s")
+        return asyncio.get_running_loop().call_later(self._timeout, self._stop, ending)
+
+    def _stop(self, ending: Ending) -> None:
+        if self._stopping is None and self.ending is None:
+            self._stopping = ending
+            self.session.stopped_as = ending.status
+            if self._stream is not None:
+                self._stream.abort(Stopped())
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+class Watched(AgentRunner):
+    """A runner whose exception the test can see; on the wire it is only a sentence."""
+
+    def __init__(self, runner: AgentRunner, session: Session) -> None:
+        self._runner = runner
+        self._session = session
+
+    async def run(self, ctx: AgentRunContext, api: Any) -> AsyncGenerator[Result, None]:
+        generator = self._runner.run(ctx, api)
+        try:
+            async for result in generator:
+                yield result
+        except Exception as error:
+            self._session.raised = error
+            raise
+        finally:
+            await generator.aclose()

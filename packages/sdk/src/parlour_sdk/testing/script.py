@@ -1,0 +1,108 @@
+"""What a test says a model or a tool should answer."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
+from parlour_sdk.protocol.messages import ToolCall
+from parlour_sdk.protocol.models import InvokeModel
+from parlour_sdk.protocol.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of a model. A single piece is streamed word by word, several are streamed as they are."""
+
+    pieces: tuple[str, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    usage: Usage | None = None
+    finish_reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error of the API; a stream gives `after` first."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    details: dict[str, Any] = field(default_factory=dict)
+    after: str = ""
+
+    def exception(self) -> AgentAPIException:
+        error = AgentAPIError(code=self.code, message=self.message, retryable=self.retryable, details=self.details)
+        return AgentAPIException(error)
+
+
+Answer = str | Reply | Failure
+Script = Answer | Sequence[Answer] | Callable[[InvokeModel], Answer | Awaitable[Answer]]
+"""One answer for every call, one for each call in turn, or a function of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeModel:
+    """A model and what is told of it. `answer` is a Script, or for other types a function of the request's texts."""
+
+    answer: Any = ""
+    type: Literal["llm", "embedding", "rerank"] = "llm"
+    name: str | None = None
+    provider: str | None = "fake"
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    abilities: tuple[str, ...] = ("tools",)
+
+
+def reply(
+    *pieces: str,
+    tool_calls: Sequence[ToolCall] = (),
+    reasoning: str | None = None,
+    usage: Usage | None = None,
+    finish_reason: str | None = None,
+) -> Reply:
+    """`reply("Hello")`, `reply("Hel", "lo")`, `reply(tool_calls=[tool_call("weather", {"city": "Oslo"})])`."""
+    return Reply(pieces, tuple(tool_calls), reasoning, usage, finish_reason)
+
+
+def tool_call(name: str, arguments: dict[str, Any] | None = None, id: str | None = None) -> ToolCall:
+    return ToolCall(id=id or f"call-{name}", name=name, arguments=arguments or {})
+
+
+def failure(
+    code: str, message: str = "the test wants it so", *, retryable: bool = False, after: str = "", **details: Any
+) -> Failure:
+    return Failure(code, message, retryable, details, after)
+
+
+def embedding(function: Callable[[str], list[float]] | None = None, dimensions: int = 16) -> FakeModel:
+    """A model for `models.embed`: texts that share words are close, unless a function says otherwise."""
+    return FakeModel(function or _Words(dimensions), "embedding", abilities=())
+
+
+def reranker(function: Callable[[str, str], float] | None = None) -> FakeModel:
+    """A model for `models.rerank`: a document scores by the words of the query that it has."""
+    return FakeModel(function or overlap, "rerank", abilities=())
+
+
+def overlap(query: str, document: str) -> float:
+    """The share of the query's words that the document has."""
+    wanted = set(query.lower().split())
+    return len(wanted & set(document.lower().split())) / len(wanted) if wanted else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Counts words into so many places; the same in every process."""
+
+    dimensions: int
+
+    def __call__(self, text: str) -> list[float]:
+        vector = [0.0] * self.dimensions
+        for word in text.lower().split():
+            vector[sum(word.encode()) % self.dimensions] += 1.0
+        return vector

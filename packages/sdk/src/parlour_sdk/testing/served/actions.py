@@ -1,0 +1,66 @@
+"""Actions on the platform that a run asks for, decided as the test says."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from parlour_sdk.protocol.actions import ActionOutcome, RequestAction
+
+from ..gate import Handler
+from ..script import Failure
+from ..sessions import Caller, Session
+
+Decision = Literal["done", "pending", "denied"]
+Approvals = Decision | Mapping[str, Decision] | Callable[[str, Any, Any], "Decision | ActionOutcome"]
+"""For all, by pattern of the action's name, or a function of action, target and payload."""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeAction:
+    """What was asked, and what became of it."""
+
+    action: str
+    target: dict[str, Any] | None = None
+    payload: dict[str, Any] | None = None
+    status: Decision = "done"
+    result: Any = field(default=None, compare=False)
+    run_id: str = field(default="", compare=False, repr=False)
+
+
+class Actions:
+    def __init__(self, approvals: Approvals, new_id: Callable[[str], str]) -> None:
+        self._approvals = approvals
+        self._new_id = new_id
+        self.asked: list[FakeAction] = []
+
+    def handlers(self) -> dict[str, Handler]:
+        return {"platform_action": self._request}
+
+    def of_run(self, run_id: str) -> list[FakeAction]:
+        return [each for each in self.asked if each.run_id == run_id]
+
+    def decide(
+        self, session: Session, action: str, target: dict[str, Any] | None, payload: dict[str, Any] | None
+    ) -> ActionOutcome:
+        outcome = self._outcome(action, target, payload)
+        self.asked.append(FakeAction(action, target, payload, outcome.status, outcome.result, session.run_id))
+        return outcome
+
+    async def _request(self, caller: Caller, request: RequestAction) -> ActionOutcome:
+        if not caller.grant.allows_action(request.action):
+            raise Failure("unauthorized", f"the action '{request.action}' was not granted").exception()
+        outcome = self.decide(caller.run, request.action, request.target, request.payload)
+        if outcome.status == "pending" and request.wait_seconds:
+            raise Failure("approval_pending", "nobody has decided in the time that was waited").exception()
+        return outcome
+
+    def _outcome(self, action: str, target: Any, payload: Any) -> ActionOutcome:
+        given: Any = self._approvals
+        if callable(given):
+            given = given(action, target, payload)
+        elif not isinstance(given, str):
+            given = next((each for pattern, each in given.items() if fnmatchcase(action, pattern)), "denied")
+        if isinstance(given, ActionOutcome):
+            return given
+        return ActionOutcome(status=given, approval_id=self._new_id("approval") if given == "pending" else None)

@@ -1,0 +1,138 @@
+"""The conversation as its users saw it, and the events that it was made of."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from parlour_sdk.protocol.content import ArtifactRef, plain_text
+from parlour_sdk.protocol.event_log import EventGet, EventPage, EventPageGet, EventRecord
+from parlour_sdk.protocol.history import (
+    HistoryPage,
+    HistoryPageGet,
+    HistorySearch,
+    HistorySearchResult,
+    SearchFilters,
+    TranscriptItem,
+)
+from parlour_sdk.protocol.messages import Message
+
+from ..gate import Handler
+from ..script import Failure, overlap
+from ..sessions import Caller
+
+Kept = TypeVar("Kept", TranscriptItem, EventRecord)
+
+
+class Transcript:
+    """`items` of all conversations, in the order in which they were said."""
+
+    def __init__(self, new_id: Callable[[str], str]) -> None:
+        self._new_id = new_id
+        self.items: list[TranscriptItem] = []
+
+    def handlers(self) -> dict[str, Handler]:
+        return {"history_page": self._page, "history_search": self._search}
+
+    def add(self, conversation_id: str, message: Message, event_id: str, event_type: str = "") -> TranscriptItem:
+        seq = len(self.of(conversation_id)) + 1
+        refs: list[ArtifactRef] = message.artifact_refs or []
+        item = TranscriptItem(
+            transcript_id=self._new_id("transcript"),
+            event_id=event_id,
+            conversation_id=conversation_id,
+            role=message.role,
+            item_type="message",
+            content=plain_text(message.content),
+            content_json=message.model_dump(mode="json", exclude_none=True),
+            artifact_refs=refs,
+            seq=seq,
+            cursor=f"transcript:{conversation_id}:{seq}",
+            created_at=int(time.time() * 1000),
+            metadata={"event_type": event_type} if event_type else {},
+        )
+        self.items.append(item)
+        return item
+
+    def of(self, conversation_id: str) -> list[TranscriptItem]:
+        return [item for item in self.items if item.conversation_id == conversation_id]
+
+    async def _page(self, caller: Caller, request: HistoryPageGet) -> HistoryPage:
+        items = self.of(request.conversation_id or caller.run.conversation_id)
+        before, after = _position(items, request.before_cursor), _position(items, request.after_cursor)
+        items = [each for each in items if (before is None or _seq(each) < before)]
+        items = [each for each in items if (after is None or _seq(each) > after)]
+        backward = request.direction == "backward"
+        chosen = items[-request.limit :] if backward else items[: request.limit]
+        more = len(items) > len(chosen)
+        older, newer = (chosen[0].cursor, chosen[-1].cursor) if chosen else (None, None)
+        onward, back = (older, newer) if backward else (newer, older)
+        shown = chosen if request.include_artifacts else [_bare(each) for each in chosen]
+        return HistoryPage(items=shown, next_cursor=onward if more else None, prev_cursor=back, has_more=more)
+
+    async def _search(self, caller: Caller, request: HistorySearch) -> HistorySearchResult:
+        filters = request.filters or SearchFilters()
+        items = self.of(filters.conversation_id or caller.run.conversation_id)
+        found = [each for each in items if _fits(each, filters) and overlap(request.query, each.content or "")]
+        found.sort(key=lambda each: -overlap(request.query, each.content or ""))
+        return HistorySearchResult(items=found[: request.top_k], query=request.query)
+
+
+class Events:
+    """Records of what came, in order."""
+
+    def __init__(self) -> None:
+        self.records: list[EventRecord] = []
+
+    def handlers(self) -> dict[str, Handler]:
+        return {"event_get": self._get, "event_page": self._page}
+
+    def add(self, **facts: Any) -> EventRecord:
+        seq = len(self.records) + 1
+        record = EventRecord(**facts, seq=seq, cursor=f"event:{seq}", created_at=int(time.time() * 1000))
+        self.records.append(record)
+        return record
+
+    async def _get(self, caller: Caller, request: EventGet) -> EventRecord:
+        for record in self._own(caller):
+            if record.event_id == request.event_id:
+                return record
+        raise Failure("not_found", "no event of this conversation has this id").exception()
+
+    async def _page(self, caller: Caller, request: EventPageGet) -> EventPage:
+        records = self._own(caller)
+        before = _position(records, request.before_cursor)
+        records = [each for each in records if before is None or _seq(each) < before]
+        chosen = records[-request.limit :]
+        more = len(records) > len(chosen)
+        return EventPage(items=chosen, next_cursor=chosen[0].cursor if more else None, has_more=more)
+
+    def _own(self, caller: Caller) -> list[EventRecord]:
+        return [each for each in self.records if each.conversation_id == caller.run.conversation_id]
+
+
+def _position(items: Sequence[Kept], cursor: str | None) -> int | None:
+    if cursor is None:
+        return None
+    for item in items:
+        if item.cursor == cursor:
+            return _seq(item)
+    raise Failure("invalid_argument", "this cursor does not belong to this listing").exception()
+
+
+def _seq(item: TranscriptItem | EventRecord) -> int:
+    return item.seq or 0
+
+
+def _bare(item: TranscriptItem) -> TranscriptItem:
+    return item.model_copy(update={"artifact_refs": []})
+
+
+def _fits(item: TranscriptItem, filters: SearchFilters) -> bool:
+    said_at = item.created_at or 0
+    return (
+        (not filters.roles or item.role in filters.roles)
+        and (not filters.item_types or item.item_type in filters.item_types)
+        and (not filters.event_types or item.metadata.get("event_type") in filters.event_types)
+        and (filters.before is None or said_at < filters.before)
+        and (filters.after is None or said_at > filters.after)
+    )

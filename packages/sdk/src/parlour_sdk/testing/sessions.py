@@ -1,0 +1,97 @@
+"""A run while it is alive in a test, and who calls the fake Host."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlour_sdk.protocol.errors import AgentAPIError
+from parlour_sdk.protocol.runs import RunUsage
+from parlour_sdk.protocol.steering import SteeringItem
+
+from .grants import Grant
+
+CALLS_PER_SECOND = 50
+CALLS_BURST = 100
+
+
+@dataclass(slots=True)
+class RecordedCall:
+    """A call that the Host was asked, and its answer or error."""
+
+    action: str
+    arguments: dict[str, Any]
+    answer: Any = None
+    error: AgentAPIError | None = None
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={_short(value)}" for name, value in self.arguments.items())
+        outcome = f" -> {self.error.code}: {self.error.message}" if self.error else ""
+        return f"{self.action}({arguments}){outcome}"
+
+
+@dataclass(slots=True)
+class Rate:
+    """Calls that may still be made, on the event loop's clock."""
+
+    per_second: float = CALLS_PER_SECOND
+    burst: float = CALLS_BURST
+    _left: float = CALLS_BURST
+    _at: float = 0.0
+
+    def take(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        self._left = min(self.burst, self._left + (now - self._at) * self.per_second)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+@dataclass(slots=True)
+class Session:
+    run_id: str
+    runner_id: str
+    runner_name: str
+    conversation_id: str
+    grant: Grant
+    stopped_as: str | None = None
+    """How the Host ended it: cancelled or timeout."""
+    over: bool = False
+    rate: Rate = field(default_factory=Rate)
+    calls: list[RecordedCall] = field(default_factory=list)
+    usage: RunUsage = field(default_factory=RunUsage)
+    warnings: list[str] = field(default_factory=list)
+    waiting: deque[SteeringItem] = field(default_factory=deque)
+    """Claimed and not pulled yet."""
+    at_pull: dict[int, list[str]] = field(default_factory=dict)
+    """What is said just before the pull of this number."""
+    pulls: int = 0
+    raised: Exception | None = None
+    """By the runner's code."""
+    changed: Callable[[], None] = lambda: None
+    """Called when there is something new to look at."""
+
+    def add_usage(self, **counted: int) -> None:
+        fields = self.usage.model_dump()
+        self.usage = RunUsage(**{name: value + counted.get(name, 0) for name, value in fields.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A plugin inside one of its runs, or outside any."""
+
+    grant: Grant
+    session: Session | None = None
+
+    @property
+    def run(self) -> Session:
+        assert self.session is not None
+        return self.session
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

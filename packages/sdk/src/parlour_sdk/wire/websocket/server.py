@@ -1,0 +1,153 @@
+"""Listens for WebSockets and lets in whoever knows a token. What they are for is the callback's part."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, TypeAlias, cast
+from weakref import WeakSet
+
+from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
+
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
+from parlour_sdk.wire.websocket.tokens import TOKEN_SHAPE, is_same, is_token, presented
+from parlour_sdk.wire.websocket.transport import LIBRARY_LOGGER, PATIENCE, WebSocketTransport, write_out
+
+OnConnection: TypeAlias = Callable[[str, WebSocketTransport], None]
+Admit: TypeAlias = Callable[[str], OnConnection | None]
+"""Who takes the connections of whoever presents this token; None when nobody knows it."""
+
+_UPGRADE_WITHIN: Final = 10.0  # seconds for the request to come, and for a refusal to be read
+
+
+def serve(
+    host: str,
+    port: int,
+    token: str,
+    on_connection: OnConnection,
+    *,
+    accepts: Callable[[str], bool] = lambda path: True,
+    limits: Limits = DEFAULT_LIMITS,
+    tls: ssl.SSLContext | None = None,
+    patience: float = PATIENCE,
+) -> AbstractAsyncContextManager[int]:
+    """As `serve_admitted`, for one token that everybody shares."""
+    if not is_token(token):
+        raise ValueError(f"a server needs a token, or anyone who reaches its port could use it; {TOKEN_SHAPE}")
+
+    def admit(presented_token: str) -> OnConnection | None:
+        return on_connection if is_same(presented_token, token) else None
+
+    return serve_admitted(host, port, admit, accepts=accepts, limits=limits, tls=tls, patience=patience)
+
+
+@asynccontextmanager
+async def serve_admitted(
+    host: str,
+    port: int,
+    admit: Admit,
+    *,
+    accepts: Callable[[str], bool] = lambda path: True,
+    limits: Limits = DEFAULT_LIMITS,
+    tls: ssl.SSLContext | None = None,
+    patience: float = PATIENCE,
+) -> AsyncIterator[int]:
+    """Listen for as long as the context lasts; its value is the port, which port 0 leaves to the system.
+
+    Whom `admit` names gets the path and the transport of each connection whose path is accepted. Leaving the context
+    ends all connections, which both their sides are told.
+    """
+    desk = _Desk(admit, accepts, limits, patience)
+    loop = asyncio.get_running_loop()
+    tls_within = None if tls is None else _UPGRADE_WITHIN
+    server = await loop.create_server(lambda: _Upgrade(desk), host, port, ssl=tls, ssl_handshake_timeout=tls_within)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        await desk.close()
+        await server.wait_closed()
+
+
+@dataclass(frozen=True, eq=False)
+class _Desk:
+    """What the connections of one server share."""
+
+    admit: Admit
+    accepts: Callable[[str], bool]
+    limits: Limits
+    patience: float
+    upgrades: "WeakSet[_Upgrade]" = field(default_factory=WeakSet)
+    transports: WeakSet[WebSocketTransport] = field(default_factory=WeakSet)
+
+    async def close(self) -> None:
+        for upgrade in list(self.upgrades):
+            upgrade.abort()
+        transports = list(self.transports)
+        for transport in transports:
+            transport.shut_down("the server is shutting down")
+        for transport in transports:
+            await transport.wait_closed()
+
+
+class _Upgrade(asyncio.Protocol):
+    """One connection until it is a WebSocket; it stays one of these if it is refused."""
+
+    def __init__(self, desk: _Desk) -> None:
+        self._desk = desk
+        self._protocol = ServerProtocol(max_size=desk.limits.frame_bytes, logger=LIBRARY_LOGGER)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._socket = cast(asyncio.Transport, transport)
+        self._timer = asyncio.get_running_loop().call_later(_UPGRADE_WITHIN, self.abort)
+        self._desk.upgrades.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._protocol.receive_data(data)
+        events = self._protocol.events_received()
+        if not events:
+            write_out(self._protocol, self._socket)  # the library itself refuses what is no request
+        elif len(events) == 1 and isinstance(events[0], Request) and not self._protocol.close_expected():
+            self._answer(events[0])
+        else:  # frames of a WebSocket that nobody has accepted
+            self.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._release()
+
+    def abort(self) -> None:
+        self._socket.abort()
+
+    def _release(self) -> None:
+        self._timer.cancel()
+        self._desk.upgrades.discard(self)
+
+    def _answer(self, request: Request) -> None:
+        token = presented(request.headers.get_all("Authorization"))
+        on_connection = None if token is None else self._desk.admit(token)
+        response = self._response(request, on_connection is not None)
+        self._protocol.send_response(response)
+        write_out(self._protocol, self._socket)
+        if on_connection is not None and response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self._release()
+            desk = self._desk
+            transport = WebSocketTransport(self._protocol, self._socket, (), desk.limits, desk.patience)
+            desk.transports.add(transport)
+            on_connection(_path(request), transport)
+
+    def _response(self, request: Request, admitted: bool) -> Response:
+        if not admitted:
+            sentence = "Send a token that this server knows as 'Authorization: Bearer TOKEN'.\n"
+            response = self._protocol.reject(HTTPStatus.UNAUTHORIZED, sentence)
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        if not self._desk.accepts(_path(request)):
+            return self._protocol.reject(HTTPStatus.NOT_FOUND, "There is nothing under this path.\n")
+        return self._protocol.accept(request)
+
+
+def _path(request: Request) -> str:
+    return request.path.partition("?")[0]

@@ -1,0 +1,277 @@
+"""Frames as text messages of one open WebSocket. Opening it, and who may, is the client's and the server's part.
+
+The library is used as a protocol without input and output: this way the frames of one turn leave in one write,
+incoming ones need neither queue nor task, and any sign of life counts, not only the answer to a ping, which waits
+behind everything else when the other side is slowed down.
+"""
+
+import asyncio
+import logging
+import socket as sockets
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.protocol import OPEN, SEND_EOF, Event, Protocol
+
+from parlour_sdk.wire.errors import MalformedFrame
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
+from parlour_sdk.wire.throttle import ReadCap
+from parlour_sdk.wire.transport import OnClosed, OnFrame
+from parlour_sdk.wire.websocket.goodbyes import why_it_ended
+
+HIGH_WATER: Final = 256 * 1024
+PATIENCE: Final = 20.0
+"""Seconds within which a side that has vanished is noticed."""
+# At debug level the library logs headers, which hold the token, and what frames say.
+LIBRARY_LOGGER: Final = logging.getLogger(f"{__name__}.library")
+LIBRARY_LOGGER.setLevel(logging.WARNING)
+
+# Frames are joined up to this size only: the other side can work on these while we make the next ones.
+_JOINED_BYTES: Final = 16 * 1024
+# What the kernel may hold that isn't on its way yet. It would take megabytes, and congestion would show too late.
+_UNSENT_BYTES: Final = 128 * 1024
+_BEATS: Final = 4  # within the patience; the other side is gone when nothing came between all of them
+_CONTROL_BYTES: Final = 6  # what a ping costs beside its payload
+# How long the other side may take to read what is buffered and to say goodbye.
+_LINGER: Final = 2.0
+
+
+class WebSocketTransport(asyncio.Protocol):
+    """Takes over the socket of an accepted or established connection, and closes it in the end.
+
+    Both sides send pings all the time, so a side that is paused and answers none is still heard. Whoever is paused
+    itself doesn't listen and passes no judgement.
+    """
+
+    def __init__(
+        self, protocol: Protocol, socket: asyncio.Transport, early: Iterable[Event], limits: Limits, patience: float
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._protocol = protocol
+        self._socket = socket
+        self._limits = limits
+        self._incoming: deque[bytes] = deque()
+        self._fragments = bytearray()
+        self._side_cap = ReadCap(_for_side_traffic(limits), self._loop.time)
+        self._unread_pong_bytes = 0
+        self._unwritten_bytes = 0
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._on_frame: OnFrame | None = None
+        self._on_closed: OnClosed | None = None
+        self._paused = False
+        self._ended = False  # nothing more will be read
+        self._error: Exception | None = None
+        self._closed = False
+        self._gone = asyncio.Event()
+        self._linger: asyncio.TimerHandle | None = None
+        self._beat_every = patience / _BEATS
+        self._heard = True
+        self._silent_beats = 0  # counted instead of timed: what this side slept through is no silence of the other's
+        self._pulse = self._loop.call_later(self._beat_every, self._beat)
+        socket.set_protocol(self)
+        socket.set_write_buffer_limits(high=HIGH_WATER)
+        _bound_unsent_bytes(socket)
+        self._take(early)
+
+    def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None:
+        self._on_frame, self._on_closed = on_frame, on_closed
+        self._loop.call_soon(self._deliver)
+
+    def send(self, frame: bytes) -> None:
+        if self._closed or self._protocol.state is not OPEN:
+            return
+        if self._unwritten_bytes == 0:
+            self._loop.call_soon(self._flush)
+        self._protocol.send_text(frame)
+        self._unwritten_bytes += len(frame) + 1
+        if self._unwritten_bytes >= _JOINED_BYTES:
+            self._flush()
+
+    @property
+    def congested(self) -> bool:
+        return not self._writable.is_set()
+
+    async def drain(self) -> None:
+        while not self._writable.is_set():
+            await self._writable.wait()
+
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._loop.call_soon(self._deliver)
+
+    def close(self) -> None:
+        self._close(CloseCode.NORMAL_CLOSURE, "")
+
+    def shut_down(self, reason: str) -> None:
+        """Close because the program on this side ends, which the other side and `on_closed` are told."""
+        if not self._closed:
+            self._close(CloseCode.GOING_AWAY, reason)
+            if self._on_closed is not None:
+                self._on_closed(ConnectionAbortedError(reason))
+
+    async def wait_closed(self) -> None:
+        """Return when the socket is closed too: what was to be sent has gone out, or never will."""
+        await self._gone.wait()
+
+    def data_received(self, data: bytes) -> None:
+        self._heard = True
+        self._protocol.receive_data(data)
+        self._take(self._protocol.events_received())
+        self._flush()
+        self._deliver()
+
+    def eof_received(self) -> None:
+        self._protocol.receive_eof()
+        self._flush()
+        self._end(why_it_ended(self._protocol, self._limits.frame_bytes, None))
+        self._deliver()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._protocol.receive_eof()
+        self._gone.set()
+        self._writable.set()
+        if self._linger is not None:
+            self._linger.cancel()
+        self._end(why_it_ended(self._protocol, self._limits.frame_bytes, exc))
+        self._deliver()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def _take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, Frame) and not self._ended:
+                self._take_one(event)
+        if self._protocol.state is not OPEN:
+            self._end(why_it_ended(self._protocol, self._limits.frame_bytes, None))
+
+    def _take_one(self, frame: Frame) -> None:
+        match frame.opcode:
+            case Opcode.TEXT if frame.fin:
+                self._incoming.append(bytes(frame.data))
+            case Opcode.TEXT | Opcode.CONT:
+                self._take_fragment(frame)
+            case Opcode.BINARY:
+                self._refuse(CloseCode.UNSUPPORTED_DATA, "a frame is a text message, and a binary one came")
+            case Opcode.PING | Opcode.PONG:
+                self._take_control(frame)
+
+    def _take_fragment(self, frame: Frame) -> None:
+        self._fragments += frame.data
+        if frame.fin:
+            self._incoming.append(bytes(self._fragments))
+            self._fragments.clear()
+        else:
+            self._check_rate(frame)
+
+    def _take_control(self, frame: Frame) -> None:
+        self._check_rate(frame)
+        size = len(frame.data) + _CONTROL_BYTES
+        self._unread_pong_bytes = self._unread_pong_bytes + size if self.congested else 0
+        if self._unread_pong_bytes > self._limits.unread_answer_bytes:
+            self._refuse(CloseCode.POLICY_VIOLATION, "the other side keeps sending pings and doesn't read the answers")
+
+    def _check_rate(self, frame: Frame) -> None:
+        """What carries no whole frame is never handed over, so nobody else could slow it down."""
+        if self._side_cap.charge(len(frame.data)) > 0:
+            self._refuse(CloseCode.POLICY_VIOLATION, "the other side floods the connection with pings or fragments")
+
+    def _refuse(self, code: CloseCode, sentence: str) -> None:
+        self._protocol.fail(code, sentence)
+        self._end(MalformedFrame(sentence))
+
+    def _deliver(self) -> None:
+        while self._incoming and self._on_frame is not None and not self._paused and not self._closed:
+            self._on_frame(self._incoming.popleft())
+        if self._closed:
+            return
+        if self._ended and self._on_closed is not None and not self._paused:
+            self.close()
+            self._on_closed(self._error)
+            return
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Read while frames are wanted; and after closing, when what comes is thrown away up to the goodbye."""
+        wanted = self._closed or not (self._ended or self._paused or self._on_frame is None)
+        if self._socket.is_closing() or self._socket.is_reading() == wanted:
+            return
+        if wanted:
+            self._socket.resume_reading()
+        else:
+            self._socket.pause_reading()
+
+    def _flush(self) -> None:
+        self._unwritten_bytes = 0
+        write_out(self._protocol, self._socket)
+
+    def _beat(self) -> None:
+        excused = self._heard or not self._socket.is_reading()
+        self._silent_beats = 0 if excused else self._silent_beats + 1
+        self._heard = False
+        if self._silent_beats == _BEATS - 1:
+            silence = self._beat_every * self._silent_beats
+            self._end(TimeoutError(f"the other side has vanished: nothing came from it for {silence:g} seconds"))
+            self._socket.abort()
+            return
+        self._protocol.send_ping(b"")
+        self._flush()
+        self._pulse = self._loop.call_later(self._beat_every, self._beat)
+
+    def _end(self, error: Exception | None) -> None:
+        if not self._ended:
+            self._ended, self._error = True, error
+            self._pulse.cancel()
+
+    def _close(self, code: CloseCode, reason: str) -> None:
+        if self._closed:
+            return
+        if self._protocol.state is OPEN:
+            self._protocol.send_close(code, reason)
+        self._flush()
+        self._closed = True
+        self._end(None)
+        self._incoming.clear()
+        self._writable.set()
+        self._read_on()
+        if not self._gone.is_set():
+            self._linger = self._loop.call_later(_LINGER, self._socket.abort)
+
+
+def write_out(protocol: Protocol, socket: asyncio.Transport) -> None:
+    """Hand what the protocol has to say to the socket, in one write."""
+    pieces = protocol.data_to_send()
+    if not pieces or socket.is_closing():
+        return
+    socket.write(b"".join(pieces))
+    if pieces[-1] == SEND_EOF:
+        if socket.can_write_eof():
+            socket.write_eof()
+        else:
+            socket.close()
+
+
+def _for_side_traffic(limits: Limits) -> Limits:
+    """At least the usual rates: after a long pause, the pings of all that time come at once."""
+    return replace(
+        limits,
+        frames_per_second=max(limits.frames_per_second, DEFAULT_LIMITS.frames_per_second),
+        bytes_per_second=max(limits.bytes_per_second, DEFAULT_LIMITS.bytes_per_second),
+    )
+
+
+def _bound_unsent_bytes(socket: asyncio.Transport) -> None:
+    option = getattr(sockets, "TCP_NOTSENT_LOWAT", None)
+    if option is not None:
+        socket.get_extra_info("socket").setsockopt(sockets.IPPROTO_TCP, option, _UNSENT_BYTES)

@@ -1,0 +1,279 @@
+"""What the clients add to the bare actions: conveniences, pieces of large content, and mistakes that are named."""
+
+import base64
+import hashlib
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour_sdk.api import AgentRunAPI, InvalidCall, PluginAPI
+from parlour_sdk.protocol.chain import At, Plain
+from parlour_sdk.protocol.content import JsonElement, TextElement
+from parlour_sdk.protocol.errors import AgentAPIException
+from parlour_sdk.protocol.limits import ARTIFACT_CHUNK_BYTES, RERANK_DOCUMENTS, STORAGE_VALUE_BYTES
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import ToolDefinition
+from parlour_sdk.protocol.runs import NewRunEvent
+from parlour_sdk.protocol.tools import ToolDetail
+
+from .recording import Recording
+
+ARTIFACT = {"artifact_id": "a", "artifact_type": "file", "source": "run"}
+
+
+def run(**answers: Any) -> tuple[AgentRunAPI, Recording]:
+    host = Recording(**answers)
+    return AgentRunAPI(host, "run"), host
+
+
+def plugin(**answers: Any) -> tuple[PluginAPI, Recording]:
+    host = Recording(**answers)
+    return PluginAPI(host), host
+
+
+def encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+async def test_a_text_is_a_message_of_the_user() -> None:
+    api, host = run()
+    await api.models.invoke("m", "hi")
+    assert host.data()["messages"] == [{"role": "user", "content": "hi"}]
+
+
+async def test_texts_and_messages_can_be_mixed() -> None:
+    api, host = run()
+    await api.models.invoke("m", (Message(role="system", content="be brief"), "hi"))
+    assert [(each["role"], each["content"]) for each in host.data()["messages"]] == [
+        ("system", "be brief"),
+        ("user", "hi"),
+    ]
+
+
+async def test_parts_of_a_message_keep_their_type_on_the_wire() -> None:
+    api, host = run()
+    await api.models.invoke("m", Message(role="user", content=[TextElement(text="a"), JsonElement(value=None)]))
+    assert [part["type"] for part in host.data()["messages"][0]["content"]] == ["text", "json"]
+
+
+async def test_a_tool_is_handed_to_a_model_as_it_was_told() -> None:
+    api, host = run()
+    told = ToolDetail(tool_name="look", description="looks", parameters_schema={"type": "object"}, source="native")
+    await api.models.invoke("m", "hi", tools=[told, ToolDefinition(name="own")])
+    assert host.data()["tools"][0] == {
+        "name": "look",
+        "description": "looks",
+        "parameters_schema": {"type": "object"},
+    }
+    assert host.data()["tools"][1]["name"] == "own"
+
+
+async def test_more_documents_than_may_be_ranked_are_refused_by_number() -> None:
+    api, _ = run()
+    with pytest.raises(InvalidCall, match=str(RERANK_DOCUMENTS)):
+        await api.models.rerank("m", "q", ["d"] * (RERANK_DOCUMENTS + 1))
+
+
+async def test_a_filter_that_does_not_exist_is_named_with_those_that_do() -> None:
+    api, host = run()
+    with pytest.raises(InvalidCall, match=r"'role'.*roles"):
+        await api.history.search("q", {"role": "user"})
+    assert host.asked == []
+
+
+async def test_state_is_read_with_a_default_for_what_is_not_there() -> None:
+    api, _ = run(state_get={"found": False})
+    assert await api.state.get("actor", "k", 5) == 5
+    api, _ = run(state_get={"found": True, "value": None})
+    assert await api.state.get("actor", "k", 5) is None
+
+
+async def test_steering_gives_the_items_and_asks_as_told() -> None:
+    item = {
+        "claimed_run_id": "run",
+        "runner_id": "r",
+        "event": {"event_id": "e", "event_type": "message.received", "source": "api"},
+        "input": {"text": "more"},
+    }
+    api, host = run(steering_pull={"items": [item]})
+    [pulled] = await api.steering.pull("one-at-a-time", limit=3)
+    assert pulled.input.text == "more"
+    assert (host.data()["mode"], host.data()["limit"]) == ("one-at-a-time", 3)
+
+
+async def test_storage_gives_bytes_and_none_for_what_is_not_there() -> None:
+    api, _ = run(storage_get={"found": True, "content_base64": encoded(b"\x00\xff")})
+    assert await api.storage.get("plugin", "k") == b"\x00\xff"
+    api, _ = run(storage_get={"found": False})
+    assert await api.storage.get("plugin", "k") is None
+
+
+async def test_storage_takes_bytes_and_says_what_to_do_with_a_text() -> None:
+    api, host = run()
+    await api.storage.set("plugin", "k", b"\x00")
+    assert host.data()["content_base64"] == "AA=="
+    with pytest.raises(InvalidCall, match=r"\.encode\(\)"):
+        await api.storage.set("plugin", "k", "text")  # type: ignore[arg-type]
+
+
+async def test_a_value_that_storage_can_not_hold_is_refused_before_it_is_sent() -> None:
+    api, host = run()
+    with pytest.raises(AgentAPIException) as refusal:
+        await api.storage.set("plugin", "k", b"x" * (STORAGE_VALUE_BYTES + 1))
+    assert (refusal.value.code, host.asked) == ("payload_too_large", [])
+
+
+async def some(*blocks: bytes) -> AsyncGenerator[bytes, None]:
+    for block in blocks:
+        yield block
+
+
+LARGE = bytes(range(256)) * 2500  # two pieces and a half
+
+
+@pytest.mark.parametrize("made", ["bytes", "path", "blocks"])
+async def test_an_artifact_of_any_size_goes_in_pieces_with_its_digest_at_the_end(made: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_bytes(LARGE)
+    content = {"bytes": LARGE, "path": tmp_path / "notes.txt", "blocks": some(LARGE[:10], LARGE[10:])}[made]
+    api, host = run(artifact_create=[{"upload_id": "u"}, {"upload_id": "u"}, {"artifact": ARTIFACT}])
+    created = await api.artifacts.create(content, "note", metadata={"k": 1})
+    assert created.artifact_id == "a"
+    sent = [data for _, data, _ in host.asked]
+    assert b"".join(base64.b64decode(data["content_base64"]) for data in sent) == LARGE
+    assert max(len(base64.b64decode(data["content_base64"])) for data in sent) == ARTIFACT_CHUNK_BYTES
+    assert [data["is_last"] for data in sent] == [False, False, True]
+    assert [data.get("upload_id") for data in sent] == [None, "u", "u"]
+    assert [data.get("sha256") for data in sent] == [None, None, hashlib.sha256(LARGE).hexdigest()]
+    assert {data["artifact_type"] for data in sent} == {"note"}
+
+
+async def test_a_path_gives_an_artifact_its_name_and_kind(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>")
+    api, host = run(artifact_create={"artifact": ARTIFACT})
+    await api.artifacts.create(tmp_path / "page.html")
+    assert (host.data()["name"], host.data()["mime_type"]) == ("page.html", "text/html")
+
+
+async def test_an_empty_artifact_is_one_empty_piece() -> None:
+    api, host = run(artifact_create={"artifact": ARTIFACT})
+    await api.artifacts.create(b"")
+    assert [(data["content_base64"], data["is_last"]) for _, data, _ in host.asked] == [("", True)]
+
+
+async def test_content_that_is_a_text_is_refused_with_what_to_give() -> None:
+    api, host = run()
+    with pytest.raises(InvalidCall, match=r"artifact_create: content: .*pathlib\.Path.*not str"):
+        await api.artifacts.create("notes.txt")  # type: ignore[arg-type]
+    assert host.asked == []
+
+
+async def test_an_artifact_is_streamed_piece_by_piece() -> None:
+    pieces = [b"a" * 3, b"b" * 2]
+    answers = [
+        {"artifact_id": "a", "offset": 0, "content_base64": encoded(pieces[0]), "has_more": True},
+        {"artifact_id": "a", "offset": 3, "content_base64": encoded(pieces[1])},
+    ]
+    api, host = run(artifact_read=answers)
+    assert [piece async for piece in api.artifacts.stream("a")] == pieces
+    assert [data["offset"] for _, data, _ in host.asked] == [0, 3]
+
+
+async def test_a_host_that_gives_nothing_and_promises_more_does_not_hold_a_reader_for_ever() -> None:
+    api, _ = run(artifact_read={"artifact_id": "a", "offset": 0, "has_more": True})
+    with pytest.raises(AgentAPIException, match="promised more"):
+        await anext(api.artifacts.stream("a"))
+
+
+def file_chunk(content: bytes, offset: int, more: bool) -> dict[str, Any]:
+    facts = {"file_key": "f", "file_name": "f.bin", "mime_type": "x/y", "size_bytes": 5}
+    return {**facts, "offset": offset, "content_base64": encoded(content), "has_more": more}
+
+
+async def test_a_file_is_fetched_whole_or_streamed() -> None:
+    for whole in (True, False):
+        api, host = run(get_file=[file_chunk(b"abc", 0, True), file_chunk(b"de", 3, False)])
+        if whole:
+            fetched = await api.files.get("f")
+            assert (fetched.content, fetched.file_name, fetched.mime_type) == (b"abcde", "f.bin", "x/y")
+        else:
+            assert [piece async for piece in api.files.stream("f")] == [b"abc", b"de"]
+        assert [data["offset"] for _, data, _ in host.asked] == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ("hi", [{"type": "Plain", "text": "hi"}]),
+        (Plain(text="hi"), [{"type": "Plain", "text": "hi"}]),
+        ([At(target="u"), " hi"], [{"type": "At", "target": "u"}, {"type": "Plain", "text": " hi"}]),
+    ],
+    ids=["a text", "a component", "several"],
+)
+async def test_a_message_can_be_a_text_a_component_or_several(given: Any, sent: Any) -> None:
+    api, host = plugin()
+    await api.messages.send("bot", "group", "g", given)
+    assert host.data()["chain"] == sent
+
+
+async def test_an_empty_message_is_not_sent() -> None:
+    api, host = plugin()
+    with pytest.raises(InvalidCall, match="chain"):
+        await api.messages.send("bot", "group", "g", [])
+    assert host.asked == []
+
+
+async def test_a_large_upload_goes_in_pieces() -> None:
+    api, host = plugin(upload_file=[{"upload_id": "u"}, {"upload_id": "u"}, {"file_id": "f"}])
+    assert (await api.media.upload("bot", LARGE, "x.bin")).file_id == "f"
+    assert [(data.get("upload_id"), data["is_last"]) for _, data, _ in host.asked] == [
+        (None, False),
+        ("u", False),
+        ("u", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"), [("edit_message", True), ("message.edited", True), ("pin", True), ("react", False)]
+)
+async def test_a_bot_can_be_asked_what_it_supports(asked: str, answer: bool) -> None:
+    facts = {"bot_id": "b", "adapter": "x", "apis": ["edit_message"], "events": ["message.edited"], "actions": ["pin"]}
+    api, _ = plugin(get_bot_capabilities=facts)
+    assert await api.listing.supports("b", asked) is answer
+
+
+async def test_a_run_is_made_of_an_agent_or_of_a_runner_and_of_one_of_them() -> None:
+    api, host = plugin()
+    await api.runs.create("agent", "do it")
+    assert host.data()["event"]["input"]["text"] == "do it"
+    await api.runs.create(runner_id="plugin:a/b/c", event=NewRunEvent(data={"n": 1}), config={"x": 1})
+    assert (host.data()["runner_id"], host.data()["event"]["data"]) == ("plugin:a/b/c", {"n": 1})
+    for wrong in ({}, {"agent_id": "a", "runner_id": "r"}):
+        with pytest.raises(InvalidCall, match="not both"):
+            await api.runs.create(**wrong)
+
+
+async def test_a_claim_gives_the_run_with_its_lease() -> None:
+    context = {
+        "run_id": "r",
+        "trigger": {"type": "api.invoked", "source": "api"},
+        "event": {"event_id": "e", "event_type": "api.invoked", "source": "api"},
+        "input": {},
+        "delivery": {"surface": "api"},
+        "resources": {},
+        "context": {},
+        "state": {},
+        "runtime": {"trace_id": "r", "attempt": 1},
+    }
+    ledger = {"run_id": "r", "event_id": "e", "runner_id": "x", "plugin_id": "p", "status": "claimed"}
+    claimed = {
+        "run": {**ledger, "created_at": 1, "updated_at": 1, "attempt": 1},
+        "context": context,
+        "lease": "l",
+        "lease_until": 9,
+    }
+    api, host = plugin(run_claim={"claimed": claimed})
+    found = await api.runtimes.claim("rt", wait=20)
+    assert found is not None
+    assert (found.lease, found.run.run_id, host.data()["wait_seconds"]) == ("l", "r", 20)

@@ -1,0 +1,41 @@
+"""A long transfer goes no faster than a run may call, and a short one at once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from parlour_sdk.api.pieces import PIECES_AT_ONCE, PIECES_PER_SECOND, Pace
+
+
+@pytest.fixture
+async def waits(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[float]]:
+    """Every pause, which takes no time here."""
+    loop = asyncio.get_running_loop()
+    told: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        told.append(seconds)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio, "sleep", pause)
+        patched.setattr(loop, "time", lambda: 1000 + sum(told))
+        yield told
+
+
+async def test_the_first_pieces_go_at_once_and_the_others_evenly(waits: list[float]) -> None:
+    pace = Pace()
+    for _ in range(PIECES_AT_ONCE):
+        await pace.step()
+    assert waits == []
+    for _ in range(20):
+        await pace.step()
+    assert waits == pytest.approx([1 / PIECES_PER_SECOND] * 20)
+
+
+async def test_a_transfer_that_is_slow_by_itself_is_not_held_up(waits: list[float]) -> None:
+    pace = Pace()
+    waits.append(1000)
+    for _ in range(PIECES_AT_ONCE + 100):
+        await pace.step()
+    assert waits == [1000]

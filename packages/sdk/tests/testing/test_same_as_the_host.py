@@ -1,0 +1,84 @@
+"""The fake Host and the real one judge alike: what becomes of a result."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlour.core.runs import results as host_rules
+from parlour_sdk.protocol.limits import RESULT_BYTES
+from parlour_sdk.testing.rules import Dropped, ResultRules, preview
+
+message = st.fixed_dictionaries(
+    {"role": st.sampled_from(["assistant", "user", "nobody"]), "content": st.text(max_size=5)},
+    optional={"colour": st.just("red"), "name": st.text(max_size=3) | st.integers()},
+)
+DATA: dict[str, Any] = {
+    "message.delta": st.fixed_dictionaries({"chunk": message}),
+    "message.completed": st.fixed_dictionaries({"message": message}),
+    "run.completed": st.fixed_dictionaries(
+        {"finish_reason": st.sampled_from(["stop", "silent", "never"])}, optional={"message": message}
+    ),
+    "run.failed": st.fixed_dictionaries({"code": st.text(max_size=3), "error": st.text(max_size=3)}),
+    "state.updated": st.fixed_dictionaries(
+        {"scope": st.sampled_from(["actor", "moon"]), "key": st.text(max_size=3), "value": st.integers()}
+    ),
+    "tool.call.started": st.fixed_dictionaries({"tool_call_id": st.text(max_size=2), "tool_name": st.just("t")}),
+    "moon.rose": st.dictionaries(st.text(max_size=2), st.integers(), max_size=2),
+}
+
+
+@st.composite
+def raw_results(draw: st.DrawFn) -> list[Any]:
+    raw = []
+    for _ in range(draw(st.integers(0, 8))):
+        kind = draw(st.sampled_from(sorted(DATA)))
+        result = {
+            "run_id": draw(st.sampled_from(["run", "run", "run", "other"])),
+            "type": kind,
+            "data": draw(DATA[kind]),
+        }
+        sequence = draw(st.none() | st.integers(0, 6))
+        raw.append(result if sequence is None else {**result, "sequence": sequence})
+    return raw
+
+
+@settings(deadline=None)
+@given(raw_results())
+def test_a_result_counts_here_if_it_counts_there(raw: list[Any]) -> None:
+    there, here = host_rules.ResultRules("run", lambda _: None), ResultRules("run", lambda _: None)
+    for result in raw:
+        effect = there.take(result)
+        try:
+            here.take(result)
+            counted = True
+        except Dropped:
+            counted = False
+        assert counted == (not isinstance(effect, host_rules.Ignored)), (result, effect)
+
+
+@pytest.mark.parametrize("size", [RESULT_BYTES - 100, RESULT_BYTES + 1])
+@pytest.mark.parametrize("kind", ["state.updated", "tool.call.completed", "moon.rose"])
+def test_the_limits_are_the_same(kind: str, size: int) -> None:
+    text = "x" * size
+    data = {
+        "state.updated": {"scope": "actor", "key": "k", "value": text},
+        "tool.call.completed": {"tool_call_id": "1", "tool_name": "t", "result": text},
+        "moon.rose": {"text": text},
+    }[kind]
+    raw = {"run_id": "run", "type": kind, "data": data, "sequence": 1}
+    ignored = isinstance(host_rules.ResultRules("run", lambda _: None).take(raw), host_rules.Ignored)
+    rules = ResultRules("run", lambda _: None)
+    if ignored:
+        with pytest.raises(Dropped):
+            rules.take(raw)
+    else:
+        rules.take(raw)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=20))
+def test_long_texts_are_shown_alike(part: str) -> None:
+    text = part * 30_000
+    assert preview(text) == host_rules.preview(text)

@@ -1,0 +1,59 @@
+"""JSON Schema in words, for tables that people read."""
+
+import json
+from typing import Any
+
+from parlour_sdk.protocol.limits import LARGEST_INTEGER
+
+_PLAIN = {"string": "text", "integer": "integer", "number": "number", "boolean": "flag", "null": "null"}
+_KIB, _MIB = 1024, 1024 * 1024
+
+
+def link(entity: str) -> str:
+    return f"[{entity}](#{entity.lower()})"
+
+
+def type_of(schema: dict[str, Any]) -> str:
+    match schema:
+        case {"$ref": ref}:
+            return link(ref.rpartition("/")[2])
+        case {"anyOf": several} | {"oneOf": several}:
+            return " or ".join(type_of(each) for each in several)
+        case {"enum": choices}:
+            return ", ".join(f"`{choice}`" for choice in choices)
+        case {"const": only}:
+            return f"`{only}`"
+        case {"type": "array", "items": items}:
+            return f"list of {type_of(items)}{_bounds(schema, 'minItems', 'maxItems', ' items')}"
+        case {"type": "object", "additionalProperties": dict(values)}:
+            return f"map of {type_of(values)}"
+        case {"type": "object"}:
+            return "JSON object"
+        case {"type": "string", "pattern": pattern}:
+            return f"text like `{pattern}`"
+        case {"type": "string"}:
+            return f"text{_bounds(schema, 'minLength', 'maxLength', ' characters')}"
+        case {"type": plain}:
+            return f"{_PLAIN[plain]}{_bounds(schema, 'minimum', 'maximum', '')}"
+    return "any JSON"
+
+
+def default(schema: dict[str, Any]) -> str:
+    said = schema["default"]
+    return "all its defaults" if "$ref" in schema and said else f"`{json.dumps(said, ensure_ascii=False)}`"
+
+
+def number(name: str, value: float) -> str:
+    is_bytes = "bytes" in name.lower()
+    if is_bytes and value % _MIB == 0:
+        return f"{value // _MIB:g} MiB"
+    if is_bytes and value % _KIB == 0:
+        return f"{value // _KIB:g} KiB"
+    return f"{int(value):,}" if value == int(value) else str(value)
+
+
+def _bounds(schema: dict[str, Any], least: str, most: str, unit: str) -> str:
+    low, high = schema.get(least), schema.get(most)
+    if high is None or high == LARGEST_INTEGER:
+        return "" if low is None else f" (at least {low:g}{unit})"
+    return f" ({low:g} to {high:,g}{unit})" if high < 10**6 else f" ({low:g} to {int(high):,}{unit})"
