@@ -1,4 +1,7 @@
-"""`python -m bench [spine] [idle]`: measures and prints. Exit status 1 says that something could not be measured."""
+"""`python -m bench [spine] [idle] [wire] [--database postgres]`: measures and prints.
+
+Exit status 1 says that something could not be measured.
+"""
 
 import argparse
 import asyncio
@@ -9,7 +12,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from . import environment, idle, spine
+from . import environment, idle, spine, wire
+from .databases import OPENINGS
 from .host import Unmeasurable
 from .messages import WORDS
 from .report import Figure, Report
@@ -20,13 +24,13 @@ Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
 def main() -> int:
     parser = _parser()
     arguments = parser.parse_args()
-    if unknown := set(arguments.names) - {"spine", "idle"}:
-        parser.error(f"there is no benchmark '{unknown.pop()}'; there are spine and idle")
+    if unknown := set(arguments.names) - {"spine", "idle", "wire"}:
+        parser.error(f"there is no benchmark '{unknown.pop()}'; there are spine, idle and wire")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ends us as Ctrl-C does: cleanly
     started = time.perf_counter()
     with environment.work_folder() as folder:
-        report = Report(environment.describe(folder))
+        report = Report(environment.describe(folder, arguments.database))
         for name, measure in _chosen(arguments).items():
             print(f"measuring: {name} ...", file=sys.stderr, flush=True)
             try:
@@ -47,20 +51,26 @@ def _run(measure: Measure, folder: Path) -> list[Figure]:
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Measure]:
-    sizes = (spine.QUICK, idle.QUICK) if arguments.quick else (spine.FULL, idle.FULL)
+    quick = arguments.quick
     every: dict[str, Measure] = {
-        "spine": lambda folder: spine.measure(folder, sizes[0], arguments.words),
-        "idle": lambda folder: idle.measure(folder, sizes[1]),
+        "spine": lambda folder: spine.measure(
+            folder, OPENINGS[arguments.database], spine.QUICK if quick else spine.FULL, arguments.words
+        ),
+        "idle": lambda folder: idle.measure(folder, idle.QUICK if quick else idle.FULL),
+        "wire": lambda folder: wire.measure(wire.QUICK if quick else wire.FULL),
     }
     return {name: measure for name, measure in every.items() if name in (arguments.names or every)}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures a real Host on this machine.")
-    parser.add_argument("names", nargs="*", metavar="spine | idle", help="default: all")
+    parser.add_argument("names", nargs="*", metavar="spine | idle | wire", help="default: all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, under 40 s")
     parser.add_argument("--check", action="store_true", help="exit 1 when a target is missed")
+    parser.add_argument(
+        "--database", choices=sorted(OPENINGS), default="sqlite", help="what the Host keeps its facts in (spine)"
+    )
     parser.add_argument("--words", type=int, default=WORDS, help="words, and so fragments, per message (spine)")
     return parser
 

@@ -30,7 +30,7 @@ def work_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def describe(folder: Path) -> dict[str, str]:
+def describe(folder: Path, database: str) -> dict[str, str]:
     busy = psutil.cpu_percent(interval=0.5)
     libraries = ("parlour", "uvloop", "uvicorn", "fastapi", "pydantic", "aiohttp")
     return {
@@ -38,7 +38,7 @@ def describe(folder: Path) -> dict[str, str]:
         "load before": f"{load()} (1, 5, 15 min); {busy:.0f}% of all CPUs were busy with other work just now",
         "python": f"{platform.python_version()}, SQLite {sqlite3.sqlite_version}",
         "libraries": ", ".join(f"{name} {version(name)}" for name in libraries),
-        "durability": f"{_durability()}; an answer comes after the commit of what it tells",
+        "durability": f"{_durability(database)}; an answer comes after the commit of what it tells",
         "data": f"{folder} on {_file_system(folder)}",
         "bytecode": _bytecode(),
     }
@@ -48,8 +48,10 @@ def load() -> str:
     return ", ".join(f"{value:.2f}" for value in os.getloadavg())
 
 
-def _durability() -> str:
+def _durability(database: str) -> str:
     """As the Host's own journal sets it; a running connection can't be asked from outside."""
+    if database == "postgres":
+        return "PostgreSQL in a server of its own on this machine, fsync=on, synchronous_commit=on"
     return ", ".join(each for each in PRAGMAS if each.startswith(("journal_mode", "synchronous")))
 
 

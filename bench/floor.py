@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -11,14 +10,15 @@ from pathlib import Path
 
 from pydantic_core import from_json, to_json
 
+from .databases import Ledger
 from .rows import MessageRows, Template
 
 REQUEST_BYTES = 1371
 """A run request of a message of three words, newline included."""
 ANSWER_BYTES = 1174
 """All frames of its answer together; here they are one, since a floor has no fragments."""
-CHECKPOINT_EVERY = 30
-"""Messages after which the log begins anew, between timings: the Host's has about that many when it does."""
+TIDY_EVERY = 30
+"""Messages after which SQLite's log begins anew, between timings: the Host's has about that many when it does."""
 
 
 def yardstick() -> float:
@@ -82,32 +82,25 @@ async def echo() -> AsyncIterator[Echo]:
 
 
 class Commits:
-    """Four transactions per message, with the Host's pragmas, on one thread and with nothing around them."""
+    """Four transactions per message, one after the other and with nothing around them."""
 
-    def __init__(self, file: Path, template: Template) -> None:
-        self._connection = sqlite3.connect(file, isolation_level=None, cached_statements=512)
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"):
-            self._connection.execute(f"PRAGMA {pragma}").fetchall()
+    def __init__(self, ledger: Ledger, template: Template) -> None:
+        self._ledger = ledger
         self._rows = MessageRows(template)
-        self._rows.prepare(self._connection)
-        self.sequential(CHECKPOINT_EVERY)
 
-    def sequential(self, count: int) -> list[float]:
+    async def prepare(self) -> None:
+        await self._ledger.commit(self._rows.first())
+        await self.sequential(TIDY_EVERY)
+
+    async def sequential(self, count: int) -> list[float]:
         """Seconds per message."""
-        execute = self._connection.execute
         seconds = []
         for number in range(count):
             transactions = self._rows.next()
             started = time.perf_counter()
             for transaction in transactions:
-                execute("BEGIN IMMEDIATE")
-                for text, parameters in transaction:
-                    execute(text, parameters)
-                execute("COMMIT")
+                await self._ledger.commit(transaction)
             seconds.append(time.perf_counter() - started)
-            if number % CHECKPOINT_EVERY == CHECKPOINT_EVERY - 1:
-                execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if number % TIDY_EVERY == TIDY_EVERY - 1:
+                await self._ledger.tidy()
         return seconds
-
-    def close(self) -> None:
-        self._connection.close()

@@ -1,15 +1,12 @@
 """Whether a message costs the same in a conversation that has grown, and in a database that has."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
 from parlour.core.identity import SystemIds
 
 from .clients import HttpLane
+from .databases import Database, Statement
 from .report import Figure, Target
-from .rows import Row
 from .samples import percentile
 
 YOUNG_MESSAGES = 20
@@ -26,7 +23,7 @@ class Size:
     """Transcript items that are then written to it."""
 
 
-async def measure(lane: HttpLane, database: Path, size: Size) -> list[Figure]:
+async def measure(lane: HttpLane, database: Database, size: Size) -> list[Figure]:
     """Old and new conversations in turns, before and after the transcript is filled up."""
     for _ in range(size.aged):
         await lane.say()
@@ -35,7 +32,7 @@ async def measure(lane: HttpLane, database: Path, size: Size) -> list[Figure]:
     figures = [
         _ratio(f"messages {size.aged} to {last} by the first {YOUNG_MESSAGES}", old, young),
     ]
-    fill(database, "grown", size.items)
+    await fill(database, "grown", size.items)
     old_after, young_after = await _in_turns(lane, size.compared, "after")
     title = f"after {size.items:,} more items in it"
     figures.append(_ratio(f"{title}, by first messages", old_after, young_after))
@@ -62,23 +59,16 @@ def _ratio(name: str, old: list[float], young: list[float]) -> Figure:
     return Figure(name, above / below, "times", Target(RATIO), f"p50 {above:.2f} ms and {below:.2f} ms, in turns")
 
 
-def fill(database: Path, chat: str, count: int) -> None:
+async def fill(database: Database, chat: str, count: int) -> None:
     """Writes copies of its last item to a conversation, beside the Host, in one transaction."""
     ids = SystemIds()
-    with closing(sqlite3.connect(database, timeout=30, isolation_level=None)) as connection:
-        connection.row_factory = sqlite3.Row
-        connection.execute("BEGIN IMMEDIATE")
-        [(conversation_id, last)] = connection.execute(
-            "SELECT conversation_id, transcript_seq FROM conversations WHERE chat = ? AND source = 'api'", (chat,)
-        ).fetchall()
-        pattern = "SELECT * FROM transcript WHERE conversation_id = ? AND seq = ?"
-        item: Row = dict(connection.execute(pattern, (conversation_id, last)).fetchone())
-        item |= {"role": "user", "content": "filling", "event_id": "", "run_id": "", "event_seq": 0}
-        places = ", ".join(f":{name}" for name in item)
-        connection.executemany(
-            f"INSERT INTO transcript ({', '.join(item)}) VALUES ({places})",
-            ({**item, "transcript_id": ids.new(), "seq": last + number} for number in range(1, count + 1)),
-        )
-        grow = "UPDATE conversations SET transcript_seq = ? WHERE conversation_id = ?"
-        connection.execute(grow, (last + count, conversation_id))
-        connection.execute("COMMIT")
+    [conversation] = await database.rows("SELECT * FROM conversations WHERE chat = ? AND source = 'api'", chat)
+    conversation_id, last = conversation["conversation_id"], conversation["transcript_seq"]
+    pattern = "SELECT * FROM transcript WHERE conversation_id = ? AND seq = ?"
+    [item] = await database.rows(pattern, conversation_id, last)
+    item |= {"role": "user", "content": "filling", "event_id": "", "run_id": "", "event_seq": 0}
+    insert = f"INSERT INTO transcript ({', '.join(item)}) VALUES ({', '.join('?' * len(item))})"
+    copies = ({**item, "transcript_id": ids.new(), "seq": last + number} for number in range(1, count + 1))
+    statements: list[Statement] = [(insert, tuple(copy.values())) for copy in copies]
+    grow = "UPDATE conversations SET transcript_seq = ? WHERE conversation_id = ?"
+    await database.write([*statements, (grow, (last + count, conversation_id))])

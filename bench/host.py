@@ -4,11 +4,10 @@ import http.client
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -24,6 +23,10 @@ RUNNER_ID = "plugin:parlour/echo-agent/default"
 READY_SECONDS = 30
 STOP_SECONDS = 15
 
+Settings = Mapping[str, str]
+"""By the names they have in the environment."""
+DEFAULTS: Settings = {}
+
 
 class Unmeasurable(Exception):
     """Something that has to work before anything can be measured did not."""
@@ -31,16 +34,11 @@ class Unmeasurable(Exception):
 
 @dataclass(slots=True)
 class Host:
-    data: Path
     process: subprocess.Popen[bytes]
     port: int
     key: str
     ready_seconds: float
     """From exec to the first 200 of /readyz."""
-
-    @property
-    def database(self) -> Path:
-        return self.data / "parlour.db"
 
     def make_agent(self) -> str:
         answer = self.request("POST", "/api/v1/agents", {"name": "bench", "runner_id": RUNNER_ID})
@@ -60,14 +58,14 @@ class Host:
         return json.loads(content)
 
 
-def install(data: Path) -> str:
+def install(data: Path, settings: Settings = DEFAULTS) -> str:
     """A data directory with echo-agent and a database; returns a key."""
-    _command("plugin", "install", str(ECHO_AGENT), "--data", str(data))
-    return _command("keys", "create", "--name", "bench", "--data", str(data)).strip()
+    _command(settings, "plugin", "install", str(ECHO_AGENT), "--data", str(data))
+    return _command(settings, "keys", "create", "--name", "bench", "--data", str(data)).strip()
 
 
 @contextmanager
-def running(data: Path, key: str) -> Iterator[Host]:
+def running(data: Path, key: str, settings: Settings = DEFAULTS) -> Iterator[Host]:
     """From exec until it has ended; it is killed when it does not end by itself."""
     started = time.perf_counter()
     with (data.parent / f"{data.name}.log").open("ab") as log:
@@ -76,7 +74,7 @@ def running(data: Path, key: str) -> Iterator[Host]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=_environment(),
+            env=_environment(settings),
             start_new_session=True,  # Ctrl-C is for us; we end it
         )
     try:
@@ -85,34 +83,36 @@ def running(data: Path, key: str) -> Iterator[Host]:
             _await_ready(process, port)
         except (OSError, ValueError, TimeoutError) as error:
             raise Unmeasurable(f"the Host did not become ready ({error}); {_last_words(data)}") from error
-        yield Host(data, process, port, key, time.perf_counter() - started)
+        yield Host(process, port, key, time.perf_counter() - started)
     finally:
         _stop(process)
 
 
 def plugin_process(host: Host) -> psutil.Process:
-    for child in psutil.Process(host.process.pid).children():
-        if "parlour_sdk.worker" in child.cmdline():
+    for child in psutil.Process(host.process.pid).children(recursive=True):  # a sandbox may be between them
+        if child.cmdline()[1:3] == ["-m", "parlour_sdk.worker"]:
             return child
     raise Unmeasurable("the Host has no plugin process")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """CPU seconds of a span of time; `machine` is everything that ran on it."""
+    """CPU seconds of a span of time; `database` is a server beside the Host, `machine` everything that ran on it."""
 
     host: float
     plugin: float
+    database: float
     client: float
     machine: float
 
 
 class Meter:
-    """CPU and memory of the Host's and the plugin's processes, and of this one."""
+    """CPU and memory of the Host's and the plugin's processes, of its database's server, and of this one."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, database_seconds: Callable[[], float] = lambda: 0.0) -> None:
         self._host = psutil.Process(host.process.pid)
         self._plugin = plugin_process(host)
+        self._database_seconds = database_seconds
         self._before = self._now()
 
     def restart(self) -> None:
@@ -132,19 +132,26 @@ class Meter:
         host, plugin = self._host.cpu_times(), self._plugin.cpu_times()
         machine = psutil.cpu_times()
         busy = sum(machine) - machine.idle - getattr(machine, "iowait", 0.0)
-        return Cost(host.user + host.system, plugin.user + plugin.system, time.process_time(), busy)
+        return Cost(
+            host.user + host.system,
+            plugin.user + plugin.system,
+            self._database_seconds(),
+            time.process_time(),
+            busy,
+        )
 
 
-def _command(*arguments: str) -> str:
-    done = subprocess.run([PARLOUR, *arguments], capture_output=True, text=True, env=_environment(), timeout=60)
+def _command(settings: Settings, *arguments: str) -> str:
+    done = subprocess.run([PARLOUR, *arguments], capture_output=True, text=True, env=_environment(settings), timeout=60)
     if done.returncode:
         raise Unmeasurable(f"parlour {' '.join(arguments[:2])} failed: {done.stderr.strip()[-500:]}")
     return done.stdout
 
 
-def _environment() -> dict[str, str]:
-    """What is measured are the defaults."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+def _environment(settings: Settings) -> dict[str, str]:
+    """What is measured are the defaults, but for what the benchmark itself sets."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
+    return {**own, **settings}
 
 
 def _announced_port(process: subprocess.Popen[bytes]) -> int:
@@ -185,9 +192,3 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _last_words(data: Path) -> str:
     log = (data.parent / f"{data.name}.log").read_text(errors="replace").strip()
     return f"its log ends with: {log[-500:]}"
-
-
-def read_only(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=10)
-    connection.row_factory = sqlite3.Row
-    return connection

@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from .clients import HttpLane
-from .host import Host, Meter, install, read_only, running
+from .databases import sqlite
+from .host import Host, Meter, install, running
 from .messages import WORDS, Books, audit
 from .report import Figure, Target
 
@@ -40,8 +41,8 @@ async def measure(folder: Path, size: Size) -> list[Figure]:
         agent_id = host.make_agent()
         figures.append(await _resting(host, meter, agent_id, books, size))
         figures += await _idle_cpu(meter, size.idle_seconds, f"idle with {size.conversations:,} conversations: CPU")
-    with read_only(data / "parlour.db") as connection:
-        problems = books.wrong + audit(connection, books)
+    async with sqlite(data) as database:
+        problems = books.wrong + await audit(database, books)
     note = "; ".join(problems[:3]) or f"{len(books.sent):,} messages"
     return [*figures, Figure("lost, doubled or mismatched", len(problems) + books.lost, "", Target(0), note)]
 

@@ -29,13 +29,13 @@ class Load:
         return self.messages / self.seconds
 
     def cpu_ms(self, who: str) -> float:
-        """CPU milliseconds per message of `host`, `plugin` or `client`."""
+        """CPU milliseconds per message of `host`, `plugin`, `database` or `client`."""
         return 1000 * sum(float(getattr(cost, who)) for cost in self.costs) / self.messages
 
     @property
     def others_cores(self) -> float:
-        """How many cores were busy with what is neither the Host, its plugin nor us."""
-        others = sum(cost.machine - cost.host - cost.plugin - cost.client for cost in self.costs)
+        """How many cores were busy with what is neither the Host, its plugin, its database nor us."""
+        others = sum(cost.machine - cost.host - cost.plugin - cost.database - cost.client for cost in self.costs)
         return max(0.0, others / self.seconds)
 
     async def run(self, clients: Sequence[Client], seconds: float, meter: Meter) -> None:

@@ -1,9 +1,10 @@
 """Messages that can be told apart, and the books that are kept on them."""
 
 import itertools
-import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
+
+from .databases import Database
 
 WORDS = 3
 """echo-agent streams word by word, so the number of words is the number of fragments."""
@@ -39,21 +40,21 @@ class Books:
         return len(self.sent) - self.answered
 
 
-def audit(connection: sqlite3.Connection, books: Books) -> list[str]:
+async def audit(database: Database, books: Books) -> list[str]:
     """Holds what the database says against what was sent: each message once, each answered once with its own text."""
     problems: list[str] = []
     expected = {message.text for message in books.sent}
     for role in ("user", "assistant"):
-        rows = connection.execute("SELECT content FROM transcript WHERE role = ?", (role,))
-        found = Counter(row[0] for row in rows if row[0] in expected)
+        rows = await database.rows("SELECT content FROM transcript WHERE role = ?", role)
+        found = Counter(row["content"] for row in rows if row["content"] in expected)
         missing = len(expected) - len(found)
         doubled = sum(1 for count in found.values() if count > 1)
         if missing or doubled:
             problems.append(f"transcript, {role}: {missing} missing, {doubled} doubled")
-    [(owed,)] = connection.execute("SELECT count(*) FROM inbox")
+    owed = await database.rows("SELECT event_seq FROM inbox")
     if owed:
-        problems.append(f"{owed} events are still owed")
-    outcomes = dict(connection.execute("SELECT outcome, count(*) FROM outcomes GROUP BY outcome").fetchall())
+        problems.append(f"{len(owed)} events are still owed")
+    outcomes = Counter(row["outcome"] for row in await database.rows("SELECT outcome FROM outcomes"))
     if outcomes != {"answered": len(books.sent)}:
-        problems.append(f"outcomes: {outcomes} for {len(books.sent)} messages")
+        problems.append(f"outcomes: {dict(outcomes)} for {len(books.sent)} messages")
     return problems

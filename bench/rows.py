@@ -4,22 +4,17 @@ Schema, indexes and values are the Host's own; only ids and numbers are new for 
 deciding, compiling and waiting is left out.
 """
 
-import sqlite3
 from dataclasses import dataclass
-from typing import Any
 
 from parlour.core.identity import SystemIds
 
-Statement = tuple[str, tuple[Any, ...]]
-Transaction = list[Statement]
-Row = dict[str, Any]
+from .databases import Database, Row, Statement, Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
     """One answered message as its Host left it."""
 
-    schema: list[str]
     conversation: Row
     event: Row
     run: Row
@@ -29,20 +24,18 @@ class Template:
     outcome: Row
 
 
-def take_template(source: sqlite3.Connection) -> Template:
-    """The last answered message; the connection gives rows by name."""
-    outcome = _one(source, "outcomes", "outcome = ? ORDER BY event_seq DESC LIMIT 1", "answered")
+async def take_template(source: Database) -> Template:
+    """The last answered message."""
+    outcome = await _one(source, "outcomes", "outcome = ? ORDER BY event_seq DESC LIMIT 1", "answered")
     run_id, event_seq = outcome["run_id"], outcome["event_seq"]
-    event = _one(source, "events", "seq = ?", event_seq)
-    schema = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC"
+    event = await _one(source, "events", "seq = ?", event_seq)
     return Template(
-        schema=[row[0] for row in source.execute(schema)],
-        conversation=_one(source, "conversations", "conversation_id = ?", event["conversation_id"]),
+        conversation=await _one(source, "conversations", "conversation_id = ?", event["conversation_id"]),
         event=event,
-        run=_one(source, "runs", "run_id = ?", run_id),
-        run_events=_all(source, "run_events", "run_id = ? ORDER BY sequence", run_id),
-        transcript=_all(source, "transcript", "event_seq = ? ORDER BY seq", event_seq),
-        outbox=_one(source, "outbox", "run_id = ?", run_id),
+        run=await _one(source, "runs", "run_id = ?", run_id),
+        run_events=await _all(source, "run_events", "run_id = ? ORDER BY sequence", run_id),
+        transcript=await _all(source, "transcript", "event_seq = ? ORDER BY seq", event_seq),
+        outbox=await _one(source, "outbox", "run_id = ?", run_id),
         outcome=outcome,
     )
 
@@ -55,10 +48,9 @@ class MessageRows:
         self._ids = SystemIds()
         self._number = 0
 
-    def prepare(self, target: sqlite3.Connection) -> None:
-        for statement in self._template.schema:
-            target.execute(statement)
-        target.execute(*_insert("conversations", {**self._template.conversation, "transcript_seq": 0}))
+    def first(self) -> Transaction:
+        """What has to be there before the first message."""
+        return [_insert("conversations", {**self._template.conversation, "transcript_seq": 0})]
 
     def next(self) -> list[Transaction]:
         """Accept, open, message, end."""
@@ -115,12 +107,12 @@ def _insert(table: str, row: Row) -> Statement:
     return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", tuple(row.values())
 
 
-def _all(source: sqlite3.Connection, table: str, condition: str, value: Any) -> list[Row]:
-    return [dict(row) for row in source.execute(f"SELECT * FROM {table} WHERE {condition}", (value,))]
+async def _all(source: Database, table: str, condition: str, value: str | int) -> list[Row]:
+    return await source.rows(f"SELECT * FROM {table} WHERE {condition}", value)
 
 
-def _one(source: sqlite3.Connection, table: str, condition: str, value: Any) -> Row:
-    rows = _all(source, table, condition, value)
+async def _one(source: Database, table: str, condition: str, value: str | int) -> Row:
+    rows = await _all(source, table, condition, value)
     if not rows:
         raise LookupError(f"the Host's database has no row of one message in {table}")
     return rows[0]

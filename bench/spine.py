@@ -11,7 +11,8 @@ import aiohttp
 
 from . import floor, growth
 from .clients import AiohttpLane, ChatLane, Client, HttpLane
-from .host import Host, Meter, Unmeasurable, install, read_only, running
+from .databases import Database, Opening
+from .host import Host, Meter, Unmeasurable, install, running
 from .load import Load
 from .messages import Books, audit
 from .report import Figure, Target
@@ -39,6 +40,7 @@ class Bench:
     """A running Host and who talks to it."""
 
     host: Host
+    database: Database
     agent_id: str
     books: Books
     meter: Meter
@@ -50,16 +52,17 @@ class Bench:
         return await ChatLane(self.host, self.agent_id, session, self.books).open(self.host.port)
 
 
-async def measure(folder: Path, size: Size, words: int) -> list[Figure]:
+async def measure(folder: Path, opening: Opening, size: Size, words: int) -> list[Figure]:
     data = folder / "spine"
     books = Books(words)
-    with running(data, install(data)) as host:
-        bench = Bench(host, host.make_agent(), books, Meter(host))
-        figures = await _sequential(bench, size, folder / "floor.db")
-        figures += await _load(bench, size)
-        figures += await growth.measure(await bench.http("grown"), host.database, size.growth)
-    with read_only(data / "parlour.db") as connection:
-        problems = books.wrong + audit(connection, books)
+    async with opening(data) as database:
+        key = install(data, database.settings)
+        with running(data, key, database.settings) as host:
+            bench = Bench(host, database, host.make_agent(), books, Meter(host, database.cpu_seconds))
+            figures = await _sequential(bench, size, folder / "floor.db")
+            figures += await _load(bench, size)
+            figures += await growth.measure(await bench.http("grown"), database, size.growth)
+        problems = books.wrong + await audit(database, books)
     note = "; ".join(problems[:3]) or f"{len(books.sent):,} messages, each checked on its way and in the database"
     figures.append(Figure("lost, doubled or mismatched", len(problems) + books.lost, "", Target(0), note))
     return figures
@@ -73,16 +76,17 @@ async def _sequential(bench: Bench, size: Size, floor_file: Path) -> list[Figure
     async with _lanes(bench) as lanes, floor.echo() as echo:
         for client in lanes.values():
             await _say(client, 20)
-        with read_only(bench.host.database) as connection:
-            commits = floor.Commits(floor_file, take_template(connection))
+        ledger = await bench.database.floor(floor_file)
+        commits = floor.Commits(ledger, await take_template(bench.database))
+        await commits.prepare()
         await echo.sequential(20)
         for _ in range(size.rounds):
             taken["echo"].add(await echo.sequential(size.per_round))
-            taken["commits"].add(commits.sequential(size.per_round))
+            taken["commits"].add(await commits.sequential(size.per_round))
             for name, client in lanes.items():
                 taken[name].add(await _say(client, size.per_round))
             rates.append(await echo.rate(1000))
-        commits.close()
+        await ledger.close()
     return _against_floor(taken, median(rates))
 
 
@@ -142,7 +146,7 @@ async def _load(bench: Bench, size: Size) -> list[Figure]:
 def _of_load(name: str, load: Load) -> list[Figure]:
     title = f"{CONVERSATIONS} {name}" if name == "chat sockets" else f"{CONVERSATIONS} conversations, {name}"
     p50, p99 = (1000 * percentile(load.latencies, percent) for percent in (50, 99))
-    host, plugin, client = (load.cpu_ms(who) for who in ("host", "plugin", "client"))
+    host, plugin, server, client = (load.cpu_ms(who) for who in ("host", "plugin", "database", "client"))
     spread = f"{min(load.rates):,.0f} to {max(load.rates):,.0f} over {len(load.rates)} slices"
     spread += f"; other programs used {load.others_cores:.2f} cores meanwhile"
     return [
@@ -150,6 +154,7 @@ def _of_load(name: str, load: Load) -> list[Figure]:
         Figure(f"{title}: latency p50", p50, "ms", note=f"p99 {p99:.1f}"),
         Figure(f"{title}: CPU Host", host, "ms/msg"),
         Figure(f"{title}: CPU plugin", plugin, "ms/msg"),
+        *([Figure(f"{title}: CPU database server", server, "ms/msg")] if server else []),
         Figure(
             f"{title}: CPU both", host + plugin, "ms/msg", Target(3), f"the load client itself: {client:.2f} ms/msg"
         ),

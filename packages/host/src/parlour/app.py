@@ -3,31 +3,40 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from parlour.core.access.gate import Gate
+from parlour.core.access.gate import Gate, PluginGrants
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.registry import Registry
+from parlour.core.cursors import Cursors
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.feed import Feed
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.events.gateway import Gateway
+from parlour.core.events.media import EventMedia
 from parlour.core.facts.conversations import Conversations
+from parlour.core.facts.history import EventRecords, History
+from parlour.core.facts.keeping import Artifacts, Fetcher, NoFetcher, Sizes
 from parlour.core.journal import Journal
+from parlour.core.objects import NoObjects, ObjectStore
 from parlour.core.ports import Clock, Ids, PluginCaller, Surface
+from parlour.core.providers import Providers
 from parlour.core.routing.router import Router
 from parlour.core.routing.routes import RouteBook
+from parlour.core.runs.claims import Claims
 from parlour.core.runs.dispatcher import Dispatcher
 from parlour.core.runs.ending import Endings
 from parlour.core.runs.lanes import Lanes
+from parlour.core.runs.live import Recording
+from parlour.core.runs.opening import Openings
 from parlour.core.runs.orchestrator import Orchestrator
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.session import Sessions
 from parlour.core.runs.slots import Slots
 from parlour.core.runs.steering import Steering
+from parlour_sdk.protocol.manifest import PluginPermissions
 
 from . import actions
-
-VERSION = "0.1.0"
+from .version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,12 @@ class Ports:
     clock: Clock
     ids: Ids
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    providers: Providers = field(default_factory=Providers)
+    objects: ObjectStore = field(default_factory=NoObjects)
+    fetcher: Fetcher = field(default_factory=NoFetcher)
+    sizes: Sizes = field(default_factory=Sizes)
+    cursors: Cursors = field(default_factory=lambda: Cursors(""))
+    plugin_grants: PluginGrants = lambda plugin_id: PluginPermissions()
     concurrent_runs: int = 256
     runs_per_person: int = 8
 
@@ -54,6 +69,7 @@ class Core:
     outcomes: Outcomes
     sessions: Sessions
     lanes: Lanes
+    artifacts: Artifacts
     gateway: Gateway
     gate: Gate
     recovery: Recovery
@@ -76,13 +92,27 @@ def build_core(ports: Ports) -> Core:
     router = Router(routes, agents)
     registry = Registry()
     sessions = Sessions()
+    history = History(journal, ports.cursors)
+    artifacts = Artifacts(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
     outcomes = Outcomes()
     feed = Feed(clock)
     outbox = Outbox(journal, ports.surfaces, clock)
     delivery = Delivery(feed, outbox, ids, clock)
     endings = Endings(delivery, ids, clock)
+    openings = Openings(journal, ports.providers, history, ids, clock, VERSION)
+    recording = Recording(journal, artifacts, delivery, endings, ids, clock)
+    claims = Claims(journal, openings, recording.live, sessions, delivery, outcomes, ids, clock)
     orchestrator = Orchestrator(
-        journal, ports.plugins, registry, sessions, delivery, endings, outcomes, ids, clock, VERSION
+        journal,
+        ports.plugins,
+        registry,
+        openings,
+        recording.live,
+        claims,
+        sessions,
+        delivery,
+        endings,
+        outcomes,
     )
     dispatcher = Dispatcher(router, orchestrator, endings, delivery, outcomes, journal, clock)
     steering = Steering(journal, sessions, router, ids, clock)
@@ -100,7 +130,25 @@ def build_core(ports: Ports) -> Core:
         outcomes=outcomes,
         sessions=sessions,
         lanes=lanes,
-        gateway=Gateway(journal, conversations, lanes, ids, clock),
-        gate=Gate(actions.handlers(journal, steering, clock, VERSION), sessions, journal, clock, ids),
+        artifacts=artifacts,
+        gateway=Gateway(journal, conversations, EventMedia(artifacts), lanes, ids, clock),
+        gate=Gate(
+            actions.handlers(
+                journal,
+                steering,
+                ports.providers,
+                history,
+                EventRecords(journal, ports.cursors),
+                artifacts,
+                ids,
+                clock,
+                VERSION,
+            ),
+            sessions,
+            ports.plugin_grants,
+            journal,
+            clock,
+            ids,
+        ),
         recovery=recovery,
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from parlour.core.access.caller import Caller
 from parlour.core.access.grants import Grant
 from parlour.core.agents.agent import Agent, Binding
 from parlour.core.events.envelope import EventContext, EventEnvelope, RecordedEvent
@@ -31,14 +32,15 @@ def journal() -> MemoryJournal:
 
 
 @pytest.fixture
-async def session(journal: MemoryJournal) -> RunSession:
-    """Of a run that is running in the ledger."""
+async def caller(journal: MemoryJournal) -> Caller:
+    """A plugin within a run that is running in the ledger."""
     envelope = EventEnvelope("event", "message.received", "api", "chat", EventContext("event"), "api")
     scopes = Scopes({"conversation": "key-of-conversation", "actor": "key-of-actor"}, "conversation")
-    grant = Grant(RUNNER, "acme/puppet", frozenset({"state"}), scopes)
+    grant = Grant("acme/puppet", frozenset(), RUNNER, frozenset({"state"}), scopes)
     entry = Entry(RecordedEvent(1, "conversation", 0, envelope))
     run = NewRun(
         "run", 1, "event", "agent", "agent:", RUNNER, "acme/puppet", "conversation", "", "", "", 1, "", "", 0, 0
     )
     await journal.commit(Unit("open", (ledger.open_run(run),)))
-    return RunSession("run", entry, Binding(Agent("agent", "agent", RUNNER), ""), grant, steerable=False)
+    session = RunSession("run", entry, Binding(Agent("agent", "agent", RUNNER), ""), grant, steerable=False)
+    return Caller("acme/puppet", grant, session)

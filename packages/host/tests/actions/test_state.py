@@ -5,15 +5,14 @@ from typing import Any
 import pytest
 
 from parlour.actions.state import StateActions
+from parlour.core.access.caller import Caller
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.tables import RUNS
 from parlour.core.journal import GuardFailed, Unit, Update, where
 from parlour.core.ports import Clock
-from parlour.core.runs.session import RunSession
 from parlour.testing import MemoryJournal
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
-from parlour_sdk.protocol.results import StateScope
-from parlour_sdk.protocol.run_api import StateDelete, StateGet, StateList, StateSet
+from parlour_sdk.protocol.state import StateDelete, StateGet, StateList, StateScope, StateSet
 
 HEAD: dict[str, Any] = {"run_id": "run", "call_id": "run:1"}
 
@@ -23,77 +22,77 @@ def state(journal: MemoryJournal, clock: Clock) -> StateActions:
     return StateActions(journal, clock)
 
 
-async def put(state: StateActions, session: RunSession, key: str, value: Any, scope: StateScope = "actor") -> None:
-    await state.set(session, StateSet(**HEAD, scope=scope, key=key, value=value))
+async def put(state: StateActions, caller: Caller, key: str, value: Any, scope: StateScope = "actor") -> None:
+    await state.set(caller, StateSet(**HEAD, scope=scope, key=key, value=value))
 
 
-async def get(state: StateActions, session: RunSession, key: str, scope: StateScope = "actor") -> tuple[bool, Any]:
-    answer = await state.get(session, StateGet(**HEAD, scope=scope, key=key))
+async def get(state: StateActions, caller: Caller, key: str, scope: StateScope = "actor") -> tuple[bool, Any]:
+    answer = await state.get(caller, StateGet(**HEAD, scope=scope, key=key))
     return answer.found, answer.value
 
 
 @pytest.mark.parametrize("value", [None, False, 0, 1.5, "", "é", [], {"a": [None, {"b": 1}]}], ids=repr)
-async def test_a_value_is_read_back_as_it_was_written(state: StateActions, session: RunSession, value: Any) -> None:
-    await put(state, session, "k", value)
-    assert await get(state, session, "k") == (True, value)
+async def test_a_value_is_read_back_as_it_was_written(state: StateActions, caller: Caller, value: Any) -> None:
+    await put(state, caller, "k", value)
+    assert await get(state, caller, "k") == (True, value)
 
 
-async def test_a_value_that_was_never_written_is_not_found(state: StateActions, session: RunSession) -> None:
-    assert await get(state, session, "k") == (False, None)
+async def test_a_value_that_was_never_written_is_not_found(state: StateActions, caller: Caller) -> None:
+    assert await get(state, caller, "k") == (False, None)
 
 
-async def test_a_later_value_replaces_an_earlier_one(state: StateActions, session: RunSession) -> None:
-    await put(state, session, "k", 1)
-    await put(state, session, "k", 2)
-    assert await get(state, session, "k") == (True, 2)
+async def test_a_later_value_replaces_an_earlier_one(state: StateActions, caller: Caller) -> None:
+    await put(state, caller, "k", 1)
+    await put(state, caller, "k", 2)
+    assert await get(state, caller, "k") == (True, 2)
 
 
-async def test_scopes_are_apart(state: StateActions, session: RunSession) -> None:
-    await put(state, session, "k", 1, "actor")
-    assert await get(state, session, "k", "conversation") == (False, None)
+async def test_scopes_are_apart(state: StateActions, caller: Caller) -> None:
+    await put(state, caller, "k", 1, "actor")
+    assert await get(state, caller, "k", "conversation") == (False, None)
 
 
-async def test_a_deleted_value_is_gone_and_deleting_nothing_is_fine(state: StateActions, session: RunSession) -> None:
-    await put(state, session, "k", 1)
+async def test_a_deleted_value_is_gone_and_deleting_nothing_is_fine(state: StateActions, caller: Caller) -> None:
+    await put(state, caller, "k", 1)
     for _ in range(2):
-        await state.delete(session, StateDelete(**HEAD, scope="actor", key="k"))
-    assert await get(state, session, "k") == (False, None)
+        await state.delete(caller, StateDelete(**HEAD, scope="actor", key="k"))
+    assert await get(state, caller, "k") == (False, None)
 
 
-async def test_keys_are_listed_by_prefix_in_order(state: StateActions, session: RunSession) -> None:
+async def test_keys_are_listed_by_prefix_in_order(state: StateActions, caller: Caller) -> None:
     for key in ("b.2", "a", "b.1", "b"):
-        await put(state, session, key, 1)
-    assert (await state.list(session, StateList(**HEAD, scope="actor", prefix="b."))).keys == ["b.1", "b.2"]
-    assert (await state.list(session, StateList(**HEAD, scope="actor"))).keys == ["a", "b", "b.1", "b.2"]
+        await put(state, caller, key, 1)
+    assert (await state.list(caller, StateList(**HEAD, scope="actor", prefix="b."))).keys == ["b.1", "b.2"]
+    assert (await state.list(caller, StateList(**HEAD, scope="actor"))).keys == ["a", "b", "b.1", "b.2"]
 
 
-async def test_a_long_list_is_cut_and_says_that_there_is_more(state: StateActions, session: RunSession) -> None:
+async def test_a_long_list_is_cut_and_says_that_there_is_more(state: StateActions, caller: Caller) -> None:
     for number in range(STATE_LIST_KEYS):
-        await put(state, session, f"{number:03}", 1)
-    assert not (await state.list(session, StateList(**HEAD, scope="actor"))).has_more
-    await put(state, session, "zzz", 1)
-    listed = await state.list(session, StateList(**HEAD, scope="actor"))
+        await put(state, caller, f"{number:03}", 1)
+    assert not (await state.list(caller, StateList(**HEAD, scope="actor"))).has_more
+    await put(state, caller, "zzz", 1)
+    listed = await state.list(caller, StateList(**HEAD, scope="actor"))
     assert listed.has_more
     assert len(listed.keys) == STATE_LIST_KEYS
     assert "zzz" not in listed.keys
 
 
 async def test_writing_is_an_effect_in_memory_and_in_the_ledger(
-    state: StateActions, session: RunSession, journal: MemoryJournal
+    state: StateActions, caller: Caller, journal: MemoryJournal
 ) -> None:
-    await get(state, session, "k")
-    assert not session.effects
-    await put(state, session, "k", 1)
+    await get(state, caller, "k")
+    assert not caller.run.effects
+    await put(state, caller, "k", 1)
     run = await Ledger(journal).run("run")
-    assert session.effects
+    assert caller.run.effects
     assert run is not None
     assert run["effects"] == 1
 
 
 async def test_a_run_that_ended_meanwhile_writes_nothing(
-    state: StateActions, session: RunSession, journal: MemoryJournal
+    state: StateActions, caller: Caller, journal: MemoryJournal
 ) -> None:
     await journal.commit(Unit("end", (Update(RUNS, {"status": "failed"}, where(run_id="run")),)))
     with pytest.raises(GuardFailed):
-        await put(state, session, "k", 1)
-    assert await get(state, session, "k") == (False, None)
+        await put(state, caller, "k", 1)
+    assert await get(state, caller, "k") == (False, None)

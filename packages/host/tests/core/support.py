@@ -16,7 +16,7 @@ from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Uni
 from parlour.core.ports import PluginLost, Sent
 from parlour.core.routing.routes import Route
 from parlour.core.runs.session import Entry
-from parlour.testing import MemoryDatabase, MemoryJournal
+from parlour.testing import MemoryDatabase, MemoryJournal, MemoryObjects
 
 EPOCH = 1_800_000_000_000
 PLUGIN = "acme/puppet"
@@ -196,21 +196,29 @@ class World:
     """A core on fakes."""
 
     def __init__(
-        self, journal: BreakableJournal, plugins: PuppetPlugins, surface: PlatformSurface, ids: CountedIds
+        self,
+        journal: BreakableJournal,
+        plugins: PuppetPlugins,
+        surface: PlatformSurface,
+        ids: CountedIds,
+        **ports: Any,
     ) -> None:
         self.journal = journal
         self.plugins = plugins
         self.surface = surface
         self.clock = LoopClock()
         self.ids = ids
+        self.objects = ports.setdefault("objects", MemoryObjects(self.clock.now))
         self.core: Core = build_core(
-            Ports(journal=journal, plugins=plugins, clock=self.clock, ids=ids, surfaces={"platform": surface})
+            Ports(journal=journal, plugins=plugins, clock=self.clock, ids=ids, surfaces={"platform": surface}, **ports)
         )
 
     @classmethod
-    async def open(cls, agent: Agent | None = None, echo: bool = False) -> "World":
-        world = cls(BreakableJournal(), PuppetPlugins(echo), PlatformSurface(), CountedIds())
-        world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
+    async def open(
+        cls, agent: Agent | None = None, echo: bool = False, discovery: dict[str, Any] = DISCOVERY, **ports: Any
+    ) -> "World":
+        world = cls(BreakableJournal(), PuppetPlugins(echo), PlatformSurface(), CountedIds(), **ports)
+        world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.agents.add(agent or make_agent())
         await world.core.routes.replace("bot", [Route("message.*", "agent", {"agent_id": "agent"})])
         await world.core.take_up()
@@ -227,7 +235,9 @@ class World:
         if not self.journal.dead:
             self.die()
         plugins = PuppetPlugins(self.plugins.echo)
-        world = World(BreakableJournal(self.journal.database), plugins, self.surface, self.ids)
+        world = World(
+            BreakableJournal(self.journal.database), plugins, self.surface, self.ids, objects=self.objects
+        )
         world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
         await world.core.load()
         await world.core.take_up()

@@ -1,5 +1,6 @@
 """What the tests of the stores share."""
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from parlour.stores.migrate import ensure
+from parlour.stores.postgres import migrate
+from parlour.testing.postgres_server import PostgresServer
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +43,38 @@ def unprivileged(template: Path) -> Iterator[Path]:
         yield path
         os.seteuid(was)
         folder.chmod(0o755)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One server for all tests of this process."""
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def used_database(postgres: PostgresServer) -> str:
+    """A database with all tables, for one test after another."""
+    name = postgres.create()
+    asyncio.run(migrate.ensure(postgres.url(name)))
+    return name
+
+
+@pytest.fixture
+def postgres_database(postgres: PostgresServer, used_database: str) -> str:
+    """A database with all tables, and nothing in them."""
+    postgres.empty(used_database)
+    return used_database
+
+
+@pytest.fixture
+def url(postgres: PostgresServer, postgres_database: str) -> str:
+    return postgres.url(postgres_database)
+
+
+@pytest.fixture
+def new_database(postgres: PostgresServer) -> Iterator[str]:
+    """A database without tables, of this test alone."""
+    name = postgres.create()
+    yield name
+    postgres.drop(name)

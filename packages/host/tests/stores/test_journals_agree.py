@@ -1,12 +1,15 @@
-"""Random units have the same outcomes and leave the same rows in memory and on SQLite."""
+"""Random units have the same outcomes and leave the same rows in memory, on SQLite and on PostgreSQL."""
 
 import asyncio
 import sqlite3
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import asyncpg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -26,8 +29,10 @@ from parlour.core.journal import (
     Update,
     Upsert,
 )
+from parlour.stores.postgres import PostgresJournal, migrate
 from parlour.stores.sqlite import SqliteJournal
 from parlour.testing import MemoryJournal
+from parlour.testing.postgres_server import PostgresServer
 
 NUMBERED = Table(
     "numbered",
@@ -45,25 +50,33 @@ PLACES = Table(
     indexes=(("data",),),
 )
 TABLES = (NUMBERED, PLACES)
-TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
+SQLITE_TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
+POSTGRES_TYPES = {"text": 'TEXT COLLATE "C"', "integer": "BIGINT", "blob": "BYTEA"}
 
 VALUES = {
-    "text": st.sampled_from(["", "a", "ab", "b", "中", "\U0010ffff", "\U0010ffffa"]),
+    "text": st.sampled_from(["", "\0", "\x01", "a", "ab", "b", "中", "\U0010ffff", "\U0010ffffa"]),
     "integer": st.sampled_from([-1, 0, 1, 2, 3]),
     "blob": st.sampled_from([b"", b"\0", b"a"]),
 }
 OPERATORS = ["=", "!=", "<", "<=", ">", ">="]
 
 
-def created(table: Table) -> str:
+def created_in_sqlite(table: Table) -> str:
     counted = f"{table.counted} INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"
     parts = [
-        counted if column.name == table.counted else f"{column.name} {TYPES[column.kind]} NOT NULL"
+        counted if column.name == table.counted else f"{column.name} {SQLITE_TYPES[column.kind]} NOT NULL"
         for column in table.columns
     ]
     parts += [] if table.counted else [f"PRIMARY KEY ({', '.join(table.key)})"]
     parts += [f"UNIQUE ({', '.join(columns)})" for columns in table.unique]
     return f"CREATE TABLE {table.name} ({', '.join(parts)}) STRICT"
+
+
+def created_in_postgres(table: Table) -> str:
+    parts = [f'"{column.name}" {POSTGRES_TYPES[column.kind]} NOT NULL' for column in table.columns]
+    parts += [f"PRIMARY KEY ({', '.join(table.key)})"]
+    parts += [f"UNIQUE ({', '.join(columns)})" for columns in table.unique]
+    return f"CREATE TABLE {table.name} ({', '.join(parts)})"
 
 
 def condition(table: Table) -> st.SearchStrategy[Condition]:
@@ -167,24 +180,49 @@ async def outcome(journal: Journal, unit: Unit) -> Any:
     return [sorted(map(repr, rows)) for rows in receipt]
 
 
-async def run(path: Path, batches: list[list[Unit]], asked: list[Select]) -> None:
+@pytest.fixture(scope="module")
+def url(postgres: PostgresServer) -> str:
+    """A database with the tables of this module, beside what the journal keeps for itself."""
+    name = postgres.create()
+    asyncio.run(migrate.ensure(postgres.url(name)))
+    for table in TABLES:
+        postgres.execute(created_in_postgres(table), name)
+    return postgres.url(name)
+
+
+async def emptied(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    await connection.execute("DELETE FROM numbered; DELETE FROM places; DELETE FROM journal_counters")
+    await connection.close()
+
+
+async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
     memory = MemoryJournal()
-    async with SqliteJournal(path) as sqlite:
+    await emptied(url)
+    async with SqliteJournal(path) as sqlite, PostgresJournal(url) as postgres:
         for batch in batches:
-            expected, found = [
-                await asyncio.gather(*(outcome(journal, unit) for unit in batch)) for journal in (memory, sqlite)
+            expected, on_sqlite, on_postgres = [
+                await asyncio.gather(*(outcome(journal, unit) for unit in batch))
+                for journal in (memory, sqlite, postgres)
             ]
-            assert found == expected
+            assert on_sqlite == expected
+            assert on_postgres == expected
         for query in (*(Select(table, order=table.key) for table in TABLES), *asked):
-            assert await sqlite.read(query) == await memory.read(query)
+            rows = await memory.read(query)
+            assert await sqlite.read(query) == rows
+            assert await postgres.read(query) == rows
+            assert await postgres.read(replace(query, few=True)) == rows
 
 
 @settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(st.lists(units, min_size=1, max_size=4), min_size=1, max_size=5), st.lists(queries, max_size=4))
-def test_memory_and_sqlite_agree(batches: list[list[Unit]], asked: list[Select]) -> None:
+@given(
+    batches=st.lists(st.lists(units, min_size=1, max_size=4), min_size=1, max_size=5),
+    asked=st.lists(queries, max_size=4),
+)
+def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agree.db"
         with closing(sqlite3.connect(path)) as connection:
             for table in TABLES:
-                connection.execute(created(table))
-        asyncio.run(run(path, batches, asked))
+                connection.execute(created_in_sqlite(table))
+        asyncio.run(run(path, url, batches, asked))

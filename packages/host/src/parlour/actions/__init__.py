@@ -2,23 +2,95 @@
 
 from collections.abc import Mapping
 
+from parlour.core.access.caller import Caller
 from parlour.core.access.gate import Handler
+from parlour.core.access.refusal import Refused
+from parlour.core.facts.history import EventRecords, History
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.facts.storage import DEFAULT_QUOTAS, Storage
 from parlour.core.journal import Journal
-from parlour.core.ports import Clock
+from parlour.core.ports import Clock, Ids
+from parlour.core.providers import Providers
 from parlour.core.runs.steering import Steering
+from parlour_sdk.protocol.calls import Done
 
+from .artifacts import ArtifactActions
+from .history import EventActions, HistoryActions
 from .host import HostActions
+from .knowledge import FileActions, KnowledgeActions, SkillActions
+from .models import ModelActions
+from .platform import PlatformActions
 from .state import StateActions
 from .steering import SteeringActions
+from .storage import StorageActions
+from .tools import ToolActions
 
 
-def handlers(journal: Journal, steering: Steering, clock: Clock, version: str) -> Mapping[str, Handler]:
+def handlers(
+    journal: Journal,
+    steering: Steering,
+    providers: Providers,
+    history: History,
+    events: EventRecords,
+    artifacts: Artifacts,
+    ids: Ids,
+    clock: Clock,
+    version: str,
+) -> Mapping[str, Handler]:
+    models = ModelActions(providers.models)
+    tools = ToolActions(providers.tools, journal, clock)
+    knowledge = KnowledgeActions(providers.knowledge)
+    skills = SkillActions(providers.skills)
     state = StateActions(journal, clock)
+    storage = StorageActions(Storage(journal, clock), DEFAULT_QUOTAS)
+    platform = PlatformActions(providers.platforms)
+    transcript = HistoryActions(history)
+    log = EventActions(events)
+    files = ArtifactActions(artifacts, journal, ids, clock)
     return {
+        "invoke_llm": models.invoke,
+        "invoke_llm_stream": models.stream,
+        "invoke_rerank": models.rerank,
+        "invoke_embedding": models.embed,
+        "get_tool_detail": tools.detail,
+        "call_tool": tools.call,
+        "list_tools": tools.list,
+        "list_knowledge": knowledge.list,
+        "retrieve_knowledge": knowledge.retrieve,
+        "list_skills": skills.list,
+        "activate_skill": skills.activate,
+        "get_file": FileActions(providers.files).get,
+        "history_page": transcript.page,
+        "history_search": transcript.search,
+        "event_get": log.get,
+        "event_page": log.page,
+        "artifact_metadata": files.metadata,
+        "artifact_read": files.read,
+        "artifact_create": files.create,
         "state_get": state.get,
         "state_set": state.set,
         "state_delete": state.delete,
         "state_list": state.list,
+        "storage_get": storage.get,
+        "storage_set": storage.set,
+        "storage_delete": storage.delete,
+        "storage_list": storage.list,
         "steering_pull": SteeringActions(steering).pull,
         "get_host_version": HostActions(version).version,
+        "list_bots": platform.bots,
+        "get_bot_capabilities": platform.capabilities,
+        **platform.methods(),
+        **dict.fromkeys(_COMING, _not_yet),
     }
+
+
+async def _not_yet(caller: Caller, request: object) -> Done:
+    raise Refused("not_supported", "this Host does not serve this action")
+
+
+_COMING = """
+platform_action
+run_create run_get run_list run_events_page run_cancel run_append_result run_finalize run_retry
+runtime_register runtime_heartbeat runtime_list runtime_deregister run_claim run_renew run_release
+list_plugins list_commands start_conversation
+""".split()  # noqa: SIM905

@@ -1,12 +1,13 @@
 """Reading and writing a run's state scopes. The gate has checked that the scope is the run's own."""
 
+from parlour.core.access.caller import Caller
 from parlour.core.facts import ledger, state
 from parlour.core.facts.state import State
 from parlour.core.journal import Journal, Unit
 from parlour.core.ports import Clock
-from parlour.core.runs.session import RunSession
+from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
-from parlour_sdk.protocol.run_api import Done, StateDelete, StateGet, StateKeys, StateList, StateSet, StateValue
+from parlour_sdk.protocol.state import StateDelete, StateGet, StateKeys, StateList, StateSet, StateValue
 
 
 class StateActions:
@@ -15,25 +16,25 @@ class StateActions:
         self._state = State(journal)
         self._clock = clock
 
-    async def get(self, session: RunSession, request: StateGet) -> StateValue:
-        found, value = await self._state.get(session.grant.scopes[request.scope], request.key)
+    async def get(self, caller: Caller, request: StateGet) -> StateValue:
+        found, value = await self._state.get(caller.grant.scopes[request.scope], request.key)
         return StateValue(found=found, value=value)
 
-    async def set(self, session: RunSession, request: StateSet) -> Done:
+    async def set(self, caller: Caller, request: StateSet) -> Done:
         now = self._clock.now()
-        write = state.put(session.grant.scopes, request.scope, request.key, request.value, now)
-        session.effects = True
-        await self._journal.commit(Unit("state.set", (ledger.touch(session.run_id, now, effects=True), write)))
+        write = state.put(caller.grant.scopes, request.scope, request.key, request.value, now)
+        caller.run.effects = True
+        await self._journal.commit(Unit("state.set", (ledger.touch(caller.run.run_id, now, effects=True), write)))
         return Done()
 
-    async def delete(self, session: RunSession, request: StateDelete) -> Done:
+    async def delete(self, caller: Caller, request: StateDelete) -> Done:
         now = self._clock.now()
-        removal = state.remove(session.grant.scopes, request.scope, request.key)
-        session.effects = True
-        await self._journal.commit(Unit("state.delete", (ledger.touch(session.run_id, now, effects=True), removal)))
+        removal = state.remove(caller.grant.scopes, request.scope, request.key)
+        caller.run.effects = True
+        await self._journal.commit(Unit("state.delete", (ledger.touch(caller.run.run_id, now, effects=True), removal)))
         return Done()
 
-    async def list(self, session: RunSession, request: StateList) -> StateKeys:
-        key = session.grant.scopes[request.scope]
+    async def list(self, caller: Caller, request: StateList) -> StateKeys:
+        key = caller.grant.scopes[request.scope]
         names = await self._state.names(key, request.prefix or "", STATE_LIST_KEYS + 1)
         return StateKeys(keys=names[:STATE_LIST_KEYS], has_more=len(names) > STATE_LIST_KEYS)

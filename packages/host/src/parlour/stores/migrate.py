@@ -1,4 +1,9 @@
-"""Brings a database file to the schema of this release. Alembic is loaded only when there is something to do."""
+"""Brings a database file to the schema of this release. Alembic is loaded only when there is something to do.
+
+`stores.postgres.migrate` does the same for PostgreSQL with the same migrations. A table is added by naming it in
+`core/facts/tables.py` and creating it in a new file below `migrations/versions`, with the columns of `stores.columns`;
+its revision goes to KNOWN. The tests hold both databases against `tables.py`.
+"""
 
 import fcntl
 import logging
@@ -7,13 +12,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from parlour.core.journal import StorageFailed
 
 from .sqlite.connection import connect
 from .sqlite.failures import storage_failure
 
-KNOWN = ("0001",)
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+KNOWN = ("0001", "0002")
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN[-1]
 
@@ -24,10 +33,10 @@ BUSY_TIMEOUT = 5.0
 class NewerDatabase(StorageFailed):
     """The database was made by a newer Parlour."""
 
-    def __init__(self, path: Path, revision: str) -> None:
+    def __init__(self, database: Path | str, revision: str) -> None:
         super().__init__(
             "storage_newer",
-            f"'{path}' was made by a newer Parlour (its revision is {revision}, this one knows up to {HEAD}): "
+            f"'{database}' was made by a newer Parlour (its revision is {revision}, this one knows up to {HEAD}): "
             "update Parlour, or restore a backup from before.",
         )
         self.revision = revision
@@ -58,11 +67,25 @@ def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
             _upgrade(path, busy_timeout)
 
 
-def _is_current(path: Path, busy_timeout: float) -> bool:
-    revision = current(path, busy_timeout=busy_timeout)
+def is_head(revision: str | None, database: Path | str) -> bool:
+    """Whether there is nothing to do. Raises NewerDatabase for a revision that this release does not know."""
     if revision is not None and revision not in KNOWN:
-        raise NewerDatabase(path, revision)
+        raise NewerDatabase(database, revision)
     return revision == HEAD
+
+
+def alembic_config(output: TextIO | None = None) -> "Config":
+    """With an output, migrations are written there as SQL for PostgreSQL."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # before the import, which already talks
+    from alembic.config import Config
+
+    config = Config(output_buffer=output)
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    return config
+
+
+def _is_current(path: Path, busy_timeout: float) -> bool:
+    return is_head(current(path, busy_timeout=busy_timeout), path)
 
 
 @contextmanager
@@ -92,15 +115,12 @@ def _in_plain_words(path: Path) -> Iterator[None]:
 
 
 def _upgrade(path: Path, busy_timeout: float) -> None:
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # before the import, which already talks
+    config = alembic_config()
     from alembic import command
-    from alembic.config import Config
     from sqlalchemy import create_engine, event
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool
 
-    config = Config()
-    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     with _in_plain_words(path), closing(connect(path, "rwc", busy_timeout)) as raw:
         raw.execute("PRAGMA journal_mode=WAL")
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)

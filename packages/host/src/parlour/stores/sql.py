@@ -8,7 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from parlour.core.journal import Condition, Delete, Increment, Insert, Ref, Select, Statement, Table, Update, Upsert
+from parlour.core.journal import (
+    Condition,
+    Delete,
+    Increment,
+    Insert,
+    Ref,
+    Search,
+    Select,
+    Statement,
+    Table,
+    Unit,
+    Update,
+    Upsert,
+)
 
 Parameters = tuple[Any, ...]
 Types = tuple[type, ...]
@@ -23,15 +36,34 @@ KINDS: dict[str, type] = {"text": str, "integer": int, "blob": bytes}
 class Dialect:
     """Where databases differ."""
 
-    placeholder: Callable[[int], str]
-    give_back: Callable[[Table], str]
+    placeholder: Callable[[int, type], str]
+    """Where the parameter of this position (from 1) and type goes."""
+    number: str = ""
+    """What an insert gives to a `counted` column; empty where the database counts by itself."""
+    give_back: Callable[[Table], str] = lambda table: ""
     """Takes back the number that an insert without a new row used up, so that `counted` columns stay gap-free."""
+    full_text: "FullText | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """How a database searches words. `{table}`, `{column}` and `{asked}` are filled in."""
+
+    source: str
+    """What is read."""
+    holds: str
+    """The condition that all words are there."""
+    rank: str
+    """The best match first."""
+    asked: Callable[[Sequence[str]], str]
+    """The words as the database wants them; they are data, never syntax."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A compiled shape."""
 
+    table: Table
     text: str
     references: tuple[int, ...]
     """Which parameters are Refs, to be replaced when the unit is carried out."""
@@ -39,6 +71,8 @@ class Plan:
     """The names in each row that comes back."""
     give_back: str = ""
     """To be executed afterwards; empty when not needed."""
+    numbered: bool = False
+    """Whether it takes a number that the driver gives; then the number used ends each row that comes back."""
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -53,7 +87,13 @@ def _sqlite_give_back(table: Table) -> str:
     )
 
 
-SQLITE = Dialect(placeholder=lambda position: "?", give_back=_sqlite_give_back)
+_SQLITE_SEARCH = FullText(
+    source='"{table}_{column}" JOIN "{table}" ON "{table}".rowid = "{table}_{column}".rowid',
+    holds='"{table}_{column}" MATCH {asked}',
+    rank='bm25("{table}_{column}")',
+    asked=lambda words: " AND ".join('"' + word.replace('"', '""') + '"' for word in words),
+)
+SQLITE = Dialect(placeholder=lambda position, given: "?", give_back=_sqlite_give_back, full_text=_SQLITE_SEARCH)
 
 
 def successor(prefix: str) -> str | None:
@@ -63,6 +103,17 @@ def successor(prefix: str) -> str | None:
         return None
     following = ord(stem[-1]) + 1
     return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no characters
+
+
+def require_references(unit: Unit, index: int, parameters: Parameters) -> None:
+    """Refuses what does not refer to an earlier statement, or to a column that it does not return."""
+    for reference in parameters:
+        if type(reference) is not Ref:
+            continue
+        if not 0 <= reference.statement < index:
+            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to no earlier one: {reference}")
+        if reference.column not in unit.statements[reference.statement].returning:
+            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to what is not returned: {reference}")
 
 
 def _doubled(items: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -115,13 +166,14 @@ class _Text:
 
     def parameter(self, column: str, given: type) -> str:
         self.names((column,))
+        kind = self._kinds[column]
         if given is Ref:
             self.references.append(self._count)
-        elif not issubclass(given, self._kinds[column]):
-            expected = self._kinds[column].__name__
-            raise AssertionError(f"'{self._table.name}.{column}' takes {expected}, not {given.__name__}")
+            given = kind
+        elif not issubclass(given, kind):
+            raise AssertionError(f"'{self._table.name}.{column}' takes {kind.__name__}, not {given.__name__}")
         self._count += 1
-        return self._dialect.placeholder(self._count)
+        return self._dialect.placeholder(self._count, given)
 
     def assignment(self, column: str, given: type) -> str:
         if column == self._table.counted:
@@ -181,13 +233,37 @@ class Compiler:
                 suffix = " DESC" if query.direction == "descending" else ""
                 sql += " ORDER BY " + ", ".join(f'"{name}"{suffix}' for name in query.order)
             if limited:
-                sql += f" LIMIT {self._dialect.placeholder(len(parameters) + 1)}"
-            plan = self._plans[shape] = Plan(sql, tuple(text.references), columns)
+                sql += f" LIMIT {self._dialect.placeholder(len(parameters) + 1, int)}"
+            plan = self._plans[shape] = Plan(query.table, sql, tuple(text.references), columns)
         if plan.references:
             raise AssertionError("a query is no part of a unit and can't hold a Ref")
         if limited:
             parameters.append(query.limit)
         return plan, tuple(parameters)
+
+    def search(self, query: Search) -> tuple[Plan, Parameters]:
+        """Among equals the newest key comes first."""
+        full_text = self._dialect.full_text
+        if full_text is None:
+            raise AssertionError("these connections don't search")
+        tests, parameters = _split(query.where)
+        shape = (Search, query.table, query.column, tests)
+        plan = self._plans.get(shape)
+        if plan is None:
+            text, table = _Text(self._dialect, query.table), query.table
+            asked = text.parameter(query.column, str)
+            filled = {"table": table.name, "column": query.column, "asked": asked}
+            conditions = text.where(tests).replace(" WHERE ", " AND ", 1)
+            columns = ", ".join(f'"{table.name}"."{name}"' for name in table.names)
+            newest = ", ".join(f'"{table.name}"."{name}" DESC' for name in table.key)
+            sql = (
+                f"SELECT {columns} FROM {full_text.source.format(**filled)} "
+                f"WHERE {full_text.holds.format(**filled)}{conditions} "
+                f"ORDER BY {full_text.rank.format(**filled)}, {newest} "
+                f"LIMIT {self._dialect.placeholder(len(parameters) + 2, int)}"
+            )
+            plan = self._plans[shape] = Plan(table, sql, (), table.names)
+        return plan, (full_text.asked(query.words), *parameters, query.limit)
 
     def _insert(self, statement: Insert) -> tuple[Plan, Parameters]:
         table, values = statement.table, statement.values
@@ -195,16 +271,25 @@ class Compiler:
         shape = (table, tuple(values), tuple(map(type, parameters)), statement.conflict, statement.returning)
         plan = self._plans.get(shape)
         if plan is None:
-            text = _Text(self._dialect, table)
-            if set(values) != set(table.names) - {table.counted}:
-                differing = sorted(set(values) ^ (set(table.names) - {table.counted}))
-                raise AssertionError(f"an insert into '{table.name}' must name each column once: {differing}")
-            places = ", ".join(text.parameter(name, type(value)) for name, value in values.items())
-            sql = f'INSERT INTO "{table.name}" ({text.names(tuple(values))}) VALUES ({places})'
-            sql += self._on_conflict(statement, text) + text.returning(statement.returning)
-            give_back = self._dialect.give_back(table) if table.counted and statement.conflict != "fail" else ""
-            plan = self._plans[shape] = Plan(sql, tuple(text.references), statement.returning, give_back)
+            plan = self._plans[shape] = self._insert_plan(statement)
         return plan, parameters
+
+    def _insert_plan(self, statement: Insert) -> Plan:
+        table, values, returning = statement.table, statement.values, statement.returning
+        if set(values) != set(table.names) - {table.counted}:
+            differing = sorted(set(values) ^ (set(table.names) - {table.counted}))
+            raise AssertionError(f"an insert into '{table.name}' must name each column once: {differing}")
+        text = _Text(self._dialect, table)
+        places = {name: text.parameter(name, type(value)) for name, value in values.items()}
+        numbered = False
+        if table.counted and self._dialect.number:
+            numbered = True
+            places[table.counted] = self._dialect.number
+            returning = (*returning, table.counted)
+        sql = f'INSERT INTO "{table.name}" ({text.names(tuple(places))}) VALUES ({", ".join(places.values())})'
+        sql += self._on_conflict(statement, text) + text.returning(returning)
+        give_back = self._dialect.give_back(table) if table.counted and statement.conflict != "fail" else ""
+        return Plan(table, sql, tuple(text.references), statement.returning, give_back, numbered)
 
     def _on_conflict(self, statement: Insert, text: _Text) -> str:
         match statement.conflict:
@@ -231,7 +316,7 @@ class Compiler:
                 raise AssertionError(f"an update of '{statement.table.name}' must set a column")
             sets = ", ".join(text.assignment(name, given) for name, given in zip(values, types, strict=True))
             sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}{text.returning(statement.returning)}'
-            plan = self._plans[shape] = Plan(sql, tuple(text.references), statement.returning)
+            plan = self._plans[shape] = Plan(statement.table, sql, tuple(text.references), statement.returning)
         given = (value.by if type(value) is Increment else value for value in values.values())
         return plan, (*given, *parameters)
 
@@ -242,5 +327,5 @@ class Compiler:
         if plan is None:
             text = _Text(self._dialect, statement.table)
             sql = f'DELETE FROM "{statement.table.name}"{text.where(tests)}{text.returning(statement.returning)}'
-            plan = self._plans[shape] = Plan(sql, tuple(text.references), statement.returning)
+            plan = self._plans[shape] = Plan(statement.table, sql, tuple(text.references), statement.returning)
         return plan, tuple(parameters)

@@ -4,5 +4,6 @@ The contract suites are modules of their own (`parlour.testing.journal_contract`
 """
 
 from .memory_journal import MemoryDatabase, MemoryJournal
+from .memory_objects import MemoryObjects
 
-__all__ = ["MemoryDatabase", "MemoryJournal"]
+__all__ = ["MemoryDatabase", "MemoryJournal", "MemoryObjects"]

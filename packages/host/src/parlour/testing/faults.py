@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from parlour.app import Ports
 from parlour.core.facts.outgoing import Outgoing
-from parlour.core.journal import Journal, Receipt, Row, Select, Unit
+from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
 from parlour.core.ports import Sent, Surface
 
 
@@ -41,6 +41,9 @@ class FaultyJournal:
 
     async def read(self, query: Select) -> list[Row]:
         return await self._journal.read(query)
+
+    async def search(self, query: Search) -> list[Row]:
+        return await self._journal.search(query)
 
 
 class FaultySurface:

@@ -5,11 +5,22 @@ The database behind it is empty and has the tables of `core.facts.tables`. Needs
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META, OUTBOX, RUN_EVENTS, STATE, TRANSCRIPT
+from parlour.core.facts.tables import (
+    EVENTS,
+    INBOX,
+    META,
+    OUTBOX,
+    RUN_EVENTS,
+    STATE,
+    STORAGE,
+    TRANSCRIPT,
+    TRANSCRIPT_SEARCH,
+)
 from parlour.core.journal import (
     ANY,
     Delete,
@@ -20,6 +31,7 @@ from parlour.core.journal import (
     Receipt,
     Ref,
     Row,
+    Search,
     Select,
     Statement,
     StorageFailed,
@@ -71,6 +83,20 @@ async def names(journal: Journal, **tests: Any) -> list[str]:
     return [row["name"] for row in rows]
 
 
+HARD_TEXTS = {
+    "NUL": "\0",
+    "NUL within": "a\0b\0\0",
+    "the lowest characters": "\x01\x02\0\x01\x01\x02",
+    "what looks like an escape": r"\u0000 \x00 \0 \\",
+    "quotes and marks": "'\"`$1 $step$ ?:name %s {} ;--",
+    "control characters": "\t\r\n\x0b\x1f\x7f\u2028",
+    "spaces at the ends": "  padded  ",
+    "composed and decomposed": "é e\u0301 ﬁ",
+    "beyond the basic plane": "𝔘🎉👩‍👩‍👧",
+}
+ALL_BYTES = bytes(range(256)) * 5
+
+
 NOTHING: Any = None
 MISTAKES: dict[str, Statement] = {
     "a missing column": Insert(META, {"name": ""}),
@@ -107,6 +133,50 @@ class JournalContract:
     async def test_what_was_committed_is_read_back(self, journal: Journal) -> None:
         assert list(await commit(journal, meta("greeting", "héllo 🎉\0end"))) == [[]]
         assert await contents(journal, META) == [{"name": "greeting", "value": "héllo 🎉\0end"}]
+
+    @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
+    async def test_every_text_is_kept_returned_and_found(self, journal: Journal, text: str) -> None:
+        put = Insert(STATE, filled(STATE, scope_key="k", name=text, value=text), returning=("name", "value"))
+        put_again = Insert(META, {"name": Ref(0, "name"), "value": Ref(0, "value")})
+        assert list(await commit(journal, put, put_again)) == [[{"name": text, "value": text}], []]
+        assert await contents(journal, META) == [{"name": text, "value": text}]
+        for few in (False, True):
+            [found] = await journal.read(Select(STATE, where(scope_key="k", name=text), ("value",), few=few))
+            assert found == {"value": text}
+        await commit(journal, Update(META, {"value": ""}, where(name=one_of(text, "other"), value=text)))
+
+    async def test_a_long_text_is_kept(self, journal: Journal) -> None:
+        text = "long " * 200_000
+        await commit(journal, meta("a", text))
+        assert await contents(journal, META) == [{"name": "a", "value": text}]
+
+    @pytest.mark.parametrize("blob", [b"", b"\0", ALL_BYTES], ids=["empty", "NUL", "every byte"])
+    async def test_every_blob_is_kept_returned_and_found(self, journal: Journal, blob: bytes) -> None:
+        put = Insert(STORAGE, filled(STORAGE, name="n", value=blob), returning=("value", "name"))
+        again = insert(STORAGE, name="again", value=Ref(0, "value"))
+        assert (await commit(journal, put, again))[0] == [{"value": blob, "name": "n"}]
+        for few in (False, True):
+            rows = await journal.read(Select(STORAGE, where(value=blob), ("name", "value"), order=("name",), few=few))
+            assert rows == [{"name": "again", "value": blob}, {"name": "n", "value": blob}]
+        await commit(journal, Delete(STORAGE, where(value=one_of(blob)), expect=2))
+
+    @pytest.mark.parametrize("number", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63), True])
+    async def test_every_number_of_64_bits_is_kept_returned_and_found(self, journal: Journal, number: int) -> None:
+        put = Insert(INBOX, filled(INBOX, event_seq=number, attempts=7), returning=("event_seq",))
+        [[row], _] = await commit(
+            journal, put, Update(INBOX, {"attempts": number}, where(event_seq=Ref(0, "event_seq")))
+        )
+        assert row == {"event_seq": int(number)}
+        for few in (False, True):
+            query = Select(INBOX, where(attempts=number, event_seq=one_of(number)), ("attempts",), few=few)
+            assert await journal.read(query) == [{"attempts": int(number)}]
+
+    async def test_statements_of_a_unit_see_what_those_before_them_did(self, journal: Journal) -> None:
+        statements: list[Statement] = [meta("a", "0")]
+        statements += [Update(META, {"value": f"{n + 1}"}, where(name="a", value=f"{n}")) for n in range(20)]
+        statements += [Delete(META, where(value="20")), meta("a", "new"), Update(META, {"name": "b"}, where(name="a"))]
+        await commit(journal, *statements)
+        assert await contents(journal, META) == [{"name": "b", "value": "new"}]
 
     async def test_a_unit_without_statements_commits(self, journal: Journal) -> None:
         assert list(await commit(journal)) == []
@@ -280,6 +350,12 @@ class JournalContract:
         await commit(journal, Insert(EVENTS, filled(EVENTS, event_id="1"), conflict="ignore"))
         assert list(await commit(journal, event("3"))) == [[{"seq": 3}]]
 
+    async def test_counts_of_many_at_once_add_up(self, journal: Journal) -> None:
+        await commit(journal, insert(INBOX, event_seq=1))
+        count = Update(INBOX, {"attempts": Increment()}, where(event_seq=1), returning=("attempts",))
+        receipts = await asyncio.gather(*(commit(journal, count) for _ in range(100)))
+        assert sorted(rows[0]["attempts"] for [rows] in receipts) == list(range(1, 101))
+
     async def test_a_failing_unit_does_no_harm_to_those_beside_it(self, journal: Journal) -> None:
         await commit(journal, meta("taken"))
         units = [(event(f"{number}"), meta("taken" if number % 3 == 1 else f"{number}")) for number in range(60)]
@@ -350,7 +426,8 @@ class JournalContract:
         assert len(await journal.read(Select(INBOX))) == 5
 
     async def test_text_is_ordered_by_code_point(self, journal: Journal) -> None:
-        texts = ["", "A", "Z", "a", "ab", "z", "é", "中", "\ud7ff", "\ue000", "\uffff", "🎉", "\U0010ffff"]
+        low = ["", "\0", "\0\0", "\0\x01", "\0a", "\x01", "\x01\0", "\x01\x01", "\x01\x02", "\x01a", "\x02", "\x02\0"]
+        texts = [*low, "A", "Z", "a", "ab", "z", "é", "中", "\ud7ff", "\ue000", "\uffff", "🎉", "\U0010ffff"]
         await commit(journal, *map(meta, reversed(texts)))
         assert await names(journal) == texts
 
@@ -376,6 +453,19 @@ class JournalContract:
     async def test_a_prefix_that_ends_in_the_highest_character_selects(self, journal: Journal) -> None:
         await commit(journal, meta("a"), meta("a\U0010ffff"), meta("a\U0010ffffb"), meta("b"))
         assert await names(journal, name=starting("a\U0010ffff")) == ["a\U0010ffff", "a\U0010ffffb"]
+
+    async def test_prefixes_of_the_lowest_characters_select(self, journal: Journal) -> None:
+        texts = ["", "\0", "\0\0", "\0\x01", "\0a", "\x01", "\x01\0", "\x01\x02", "\x02"]
+        await commit(journal, *map(meta, texts))
+        for prefix in texts:
+            assert await names(journal, name=starting(prefix)) == [text for text in texts if text.startswith(prefix)]
+
+    async def test_a_query_by_key_answers_like_any_other(self, journal: Journal) -> None:
+        await commit(journal, *(insert(INBOX, event_seq=number, run_id=f"{number % 3}") for number in range(1, 30)))
+        for tests in ({"run_id": "1"}, {"event_seq": above(25)}, {"run_id": one_of("0", "2")}, {"run_id": "none"}, {}):
+            for limit in (None, 0, 3):
+                query = Select(INBOX, where(**tests), (), ("event_seq",), "descending", limit)
+                assert await journal.read(replace(query, few=True)) == await journal.read(query)
 
     async def test_rows_belong_to_the_reader(self, journal: Journal) -> None:
         await commit(journal, meta("a", "kept"))
@@ -408,6 +498,49 @@ class JournalContract:
     ) -> None:
         with pytest.raises(StorageFailed):
             await commit(journal, event("undone"), insert(table, **{column: value}))
-        with pytest.raises(StorageFailed):
-            await journal.read(Select(table, where(**{column: value})))
+        for few in (False, True):
+            with pytest.raises(StorageFailed):
+                await journal.read(Select(table, where(**{column: value}), few=few))
         assert list(await commit(journal, event("kept"))) == [[{"seq": 1}]]
+
+    # Search
+
+    async def found(self, journal: Journal, *words: str, **conditions: Any) -> list[str]:
+        rows = await journal.search(Search(TRANSCRIPT_SEARCH, "words", words, where(**conditions)))
+        return [str(row["transcript_id"]) for row in rows]
+
+    async def test_a_search_finds_rows_that_hold_all_the_words(self, journal: Journal) -> None:
+        await commit(journal, *(searchable(each, text) for each, text in SEARCHED.items()))
+        assert set(await self.found(journal, "rain")) == {"a", "b", "c"}
+        assert await self.found(journal, "rain", "tomorrow") == ["b"]
+        assert await self.found(journal, "sun") == []
+        assert await self.found(journal, "明天") == ["d"]
+        assert await self.found(journal, "天") == ["d"]
+
+    async def test_a_search_gives_the_closer_match_first_and_the_newer_among_equals(self, journal: Journal) -> None:
+        await commit(journal, *(searchable(each, text) for each, text in SEARCHED.items()))
+        assert await self.found(journal, "rain") == ["c", "a", "b"]
+
+    async def test_a_search_is_bound_by_its_conditions_and_its_limit(self, journal: Journal) -> None:
+        await commit(journal, *(searchable(each, "rain", role=each) for each in "abc"))
+        assert await self.found(journal, "rain", role="b") == ["b"]
+        assert await self.found(journal, "rain", role=one_of("a", "c"), created_at=above(-1)) == ["c", "a"]
+        limited = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",), limit=2))
+        assert [row["transcript_id"] for row in limited] == ["c", "b"]
+
+    @pytest.mark.parametrize("word", ['"', "'", 'a"b', "OR", "NOT", "*", "a:b", "-", "\\", "'&'", "("])
+    async def test_words_are_data_and_never_syntax(self, journal: Journal, word: str) -> None:
+        await commit(journal, searchable("a", "rain tomorrow"))
+        assert await self.found(journal, word) == []
+
+    async def test_what_was_deleted_is_not_found(self, journal: Journal) -> None:
+        await commit(journal, searchable("a", "rain"), searchable("b", "rain"))
+        await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="a")))
+        assert await self.found(journal, "rain") == ["b"]
+
+
+SEARCHED = {"a": "rain today", "b": "rain tomorrow and ever after that too", "c": "rain now", "d": "明 天 明天"}
+
+
+def searchable(transcript_id: str, words: str, **values: Any) -> Insert:
+    return Insert(TRANSCRIPT_SEARCH, filled(TRANSCRIPT_SEARCH, transcript_id=transcript_id, words=words, **values))

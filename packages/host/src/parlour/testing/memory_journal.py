@@ -21,6 +21,7 @@ from parlour.core.journal import (
     Receipt,
     Ref,
     Row,
+    Search,
     Select,
     Statement,
     StorageFailed,
@@ -64,6 +65,11 @@ class MemoryJournal:
         await asyncio.sleep(0)  # others may write before the caller sees the answer, as with any database
         return rows
 
+    async def search(self, query: Search) -> list[Row]:
+        rows = self.database.search(query)
+        await asyncio.sleep(0)
+        return rows
+
 
 class MemoryDatabase:
     """What is durable."""
@@ -88,6 +94,13 @@ class MemoryDatabase:
         if query.order:
             found.sort(key=lambda row: _values(row, query.order), reverse=query.direction == "descending")
         return [_part(row, query.columns or query.table.names) for row in found[: query.limit]]
+
+    def search(self, query: Search) -> list[Row]:
+        """The shorter the text around the words, the better the match."""
+        candidates = self.read(Select(query.table, query.where, order=query.table.key, direction="descending"))
+        texts = [(str(row[query.column]).split(" "), row) for row in candidates]
+        found = [(len(text), row) for text, row in texts if set(query.words) <= set(text)]
+        return [row for _, row in sorted(found, key=lambda each: each[0])[: query.limit]]
 
     def rows(self, table: Table) -> "_Rows":
         found = self._tables.get(table.name)

@@ -5,27 +5,35 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.gate import Gate, Refused
+from parlour.core.access.gate import Gate
+from parlour.core.access.refusal import Refused
 from parlour.core.access.table import ACTIONS, Action
 from parlour.core.agents.agent import StatePolicy
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import EVENTS
 from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, Ending
 from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
+from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import DISCOVERY, PLUGIN, PuppetRun, World, make_agent
 
 ARGUMENTS: dict[str, Any] = {"scope": "conversation", "key": "k", "value": "v"}
-EVERY = pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
-GUARDED = [action for action in ACTIONS.values() if action.api]
-SCOPED = [action for action in ACTIONS.values() if action.scoped]
+OPEN = [
+    action
+    for action in ACTIONS.values()
+    if action.name.startswith("state_") or action.name in ("steering_pull", "get_host_version")
+]
+"""What every puppet's run may do."""
+EVERY = pytest.mark.parametrize("action", OPEN, ids=lambda action: action.name)
+GUARDED = [action for action in OPEN if action.api]
+SCOPED = [action for action in OPEN if action.scope == "state"]
 
 
 def request(action: Action, run_id: str, **more: Any) -> dict[str, Any]:
     """The least that the action's model takes."""
     needed = {
         name: ARGUMENTS[name]
-        for name, field in action.request.model_fields.items()
+        for name, field in action.wire.request.model_fields.items()
         if field.is_required() and name in ARGUMENTS
     }
     return {"run_id": run_id, "call_id": f"{run_id}:1", **needed, **more}
@@ -94,7 +102,7 @@ async def test_a_run_that_is_being_stopped_is_refused(action: Action) -> None:
     assert session is not None
     session.stop(Ending("cancelled", "cancelled"))
     refusal = await refused(world, action, **request(action, run.run_id))
-    assert refusal.code == "unauthorized"
+    assert refusal.code == "cancelled"
     await world.rest()
 
 
@@ -163,10 +171,16 @@ async def test_a_denial_that_can_not_be_written_is_not_answered_as_one(action: A
 @EVERY
 async def test_a_malformed_request_is_refused_with_its_field_named(action: Action) -> None:
     world, run = await active()
-    refusal = await refused(world, action, **request(action, run.run_id, surprise=1))
+    refusal = await refused(world, action, **request(action, run.run_id, call_id=1))
     assert refusal.code == "invalid_argument"
     assert action.name in refusal.message
-    assert "surprise" in refusal.message
+    assert "call_id" in refusal.message
+
+
+@EVERY
+async def test_a_field_that_a_newer_plugin_adds_is_passed_over(action: Action) -> None:
+    world, run = await active()
+    assert isinstance(await world.core.gate.call(PLUGIN, action.name, request(action, run.run_id, added=1)), dict)
 
 
 @pytest.mark.parametrize("data", [None, [], "x", 5, {}])
@@ -188,7 +202,7 @@ async def test_an_action_that_is_not_in_the_table_does_not_exist() -> None:
 async def test_a_gate_whose_handlers_and_table_differ_can_not_be_built() -> None:
     world = await World.open()
     with pytest.raises(ValueError, match="get_host_version"):
-        Gate({}, world.core.sessions, world.journal, world.clock, world.ids)
+        Gate({}, world.core.sessions, lambda plugin_id: PluginPermissions(), world.journal, world.clock, world.ids)
 
 
 async def test_a_value_at_the_limit_is_taken() -> None:

@@ -13,6 +13,7 @@ from parlour.core.agents.agent import Binding, StatePolicy
 from parlour.core.agents.registry import Descriptor
 from parlour.core.encoding import loads
 from parlour.core.events.envelope import Party, RecordedEvent
+from parlour.core.providers import Providers
 from parlour_sdk.protocol.context import AvailableApis
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
 
@@ -31,7 +32,7 @@ def grant(
 ) -> Grant:
     recorded_event = event or recorded(subject=Party("file", "f1"))
     binding = Binding(make_agent(agent, state_policy=StatePolicy(scopes=scopes)), recorded_event.envelope.bot_id)
-    return compute(recorded_event, binding, descriptor(**more))
+    return compute(recorded_event, binding, descriptor(**more), Providers())
 
 
 def test_a_run_has_the_scopes_that_its_policy_names() -> None:
@@ -40,13 +41,13 @@ def test_a_run_has_the_scopes_that_its_policy_names() -> None:
 
 def test_the_default_policy_leaves_out_subject_and_runner() -> None:
     binding = Binding(make_agent(), "")
-    scopes = compute(recorded(subject=Party("file", "f1")), binding, descriptor()).scopes
+    scopes = compute(recorded(subject=Party("file", "f1")), binding, descriptor(), Providers()).scopes
     assert set(scopes) == {"conversation", "actor", "binding"}
 
 
 def test_a_policy_that_is_off_grants_no_state_at_all() -> None:
     binding = Binding(make_agent(state_policy=StatePolicy(enabled=False)), "")
-    made = compute(recorded(), binding, descriptor())
+    made = compute(recorded(), binding, descriptor(), Providers())
     assert len(made.scopes) == 0
     assert "state" not in made.apis
 
@@ -76,7 +77,10 @@ def test_what_is_available_is_what_was_granted_and_the_protocol_knows_it() -> No
 
 def test_the_ledger_keeps_names_of_scopes_and_never_their_keys() -> None:
     made = grant()
-    assert loads(made.encode()) == {"apis": ["state", "steering_pull"], "state_scopes": sorted(ALL)}
+    kept = loads(made.encode())
+    assert kept["apis"] == ["state", "steering_pull"]
+    assert kept["state_scopes"] == sorted(ALL)
+    assert not any(key in made.encode() for key in made.scopes.values())
 
 
 def test_the_binding_is_the_agent_and_the_bot() -> None:

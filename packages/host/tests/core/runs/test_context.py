@@ -11,9 +11,10 @@ from parlour.core.access import grants
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Registry
 from parlour.core.events.envelope import Party, RecordedEvent
+from parlour.core.providers import Providers
 from parlour.core.runs.context import Opening, build
 from parlour_sdk.protocol.context import AgentRunContext, AgentRunRequest
-from parlour_sdk.protocol.run_api import SteeringPullResult
+from parlour_sdk.protocol.steering import SteeringPullResult
 
 from ..support import DISCOVERY, EPOCH, PLUGIN, RUNNER, World, make_agent, message, recorded
 
@@ -33,7 +34,15 @@ def request(event: RecordedEvent, opening: Opening = OPENING, **agent: Any) -> d
     descriptor = registry.get(RUNNER)
     assert descriptor is not None
     binding = Binding(make_agent(**agent), event.envelope.bot_id)
-    return build(event, binding, descriptor, grants.compute(event, binding, descriptor), opening, "1.2.3")
+    return build(
+        event,
+        binding,
+        descriptor,
+        grants.compute(event, binding, descriptor, Providers()),
+        Providers(),
+        opening,
+        "1.2.3",
+    )
 
 
 def context(event: RecordedEvent, **agent: Any) -> AgentRunContext:

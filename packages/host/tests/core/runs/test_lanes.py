@@ -8,7 +8,7 @@ import pytest
 
 from parlour.core.journal import StorageFailed
 from parlour.core.runs.lanes import FAULTS, Lanes
-from parlour.core.runs.orchestrator import Turn
+from parlour.core.runs.turns import Turn
 from parlour.core.runs.session import Entry
 from parlour.core.runs.slots import Slots
 

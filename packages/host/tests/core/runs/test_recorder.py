@@ -155,13 +155,15 @@ async def test_an_invalid_result_is_dropped_and_the_run_goes_on() -> None:
     assert [kind for kind, _ in world.facts(run.run_id)] == ["mood.changed", "message.completed", "run.completed"]
 
 
-async def test_a_message_longer_than_may_be_shown_is_kept_whole_in_the_ledger() -> None:
+async def test_a_message_longer_than_may_be_shown_is_kept_whole_as_an_artifact() -> None:
     world, run = await active(surface="platform")
     run.answer("x" * (MESSAGE_TEXT_BYTES + 1))
     await world.rest()
     assert world.surface.texts == ["x" * MESSAGE_TEXT_BYTES]
     [whole] = [data for kind, data in world.facts(run.run_id) if kind == "message.completed"]
-    assert len(whole["message"]["content"]) == MESSAGE_TEXT_BYTES + 1
+    [ref] = whole["message"]["artifact_refs"]
+    assert len(whole["message"]["content"]) == MESSAGE_TEXT_BYTES
+    assert ref["size_bytes"] == len(world.objects.content[ref["sha256"]]) == MESSAGE_TEXT_BYTES + 1
 
 
 async def test_a_failure_tells_the_runners_own_sentence_and_keeps_its_code() -> None:

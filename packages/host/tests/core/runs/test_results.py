@@ -135,11 +135,11 @@ def test_a_result_of_another_run_has_no_effect_and_uses_up_no_number() -> None:
 @pytest.mark.parametrize(
     ("kind", "data"),
     [
-        ("message.delta", {"chunk": {"content": "a"}, "extra": 1}),
-        ("message.delta", {"chunk": {"content": 5}}),
+        ("message.delta", {"chunk": {"role": "assistant", "content": "a"}, "extra": 1}),
+        ("message.delta", {"chunk": {"role": "assistant", "content": 5}}),
         ("message.completed", {"message": {"role": "robot", "content": "a"}}),
         ("message.completed", {"message": "a"}),
-        ("message.completed", {"message": {"content": [{"type": "image", "name": "no source"}]}}),
+        ("message.completed", {"message": {"role": "assistant", "content": [{"type": "image", "name": "no source"}]}}),
         ("artifact.created", {"artifact_type": "file", "size_bytes": "12"}),
         ("state.updated", {"scope": "galaxy", "key": "k", "value": 1}),
         ("state.updated", {"scope": "actor", "key": "", "value": 1}),

@@ -244,7 +244,7 @@ async def test_a_run_that_is_over_pulls_nothing() -> None:
     session = world.core.sessions.get(run.run_id)
     assert session is not None
     session.stop(CANCELLED)
-    with pytest.raises(Exception, match="no active run"):
+    with pytest.raises(Exception, match="being ended"):
         await pulled(world, run)
     (await world.plugins.next_run()).answer("two")
     await world.rest()

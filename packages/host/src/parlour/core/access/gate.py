@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,77 +13,131 @@ from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.facts import event_log
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock, Ids
+from parlour.core.providers import ProviderFailed
 from parlour.core.runs.session import RunSession, Sessions
-from parlour_sdk.protocol.run_api import RunCall
+from parlour_sdk.protocol.calls import Call
+from parlour_sdk.protocol.manifest import PluginPermissions
 
+from . import audit
+from .caller import Caller
+from .grants import Grant, outside_a_run
 from .rate import Rate
+from .refusal import Refused
 from .table import ACTIONS, Action
 
 logger = logging.getLogger(__name__)
 
 DENIALS_PER_SECOND = 100
 """Per plugin, recorded; what is refused beyond that can't fill the log."""
+PLUGIN_CALLS_PER_SECOND = 100
+PLUGIN_CALLS_BURST = 200
 
-Handler = Callable[[RunSession, Any], Awaitable[BaseModel]]
-
-
-class Refused(Exception):
-    """The call is answered with an error."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
+Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncIterator[BaseModel]]
+PluginGrants = Callable[[str], PluginPermissions]
+"""What the operator granted each plugin for use outside runs."""
 
 
 class Gate:
     def __init__(
-        self, handlers: Mapping[str, Handler], sessions: Sessions, journal: Journal, clock: Clock, ids: Ids
+        self,
+        handlers: Mapping[str, Handler],
+        sessions: Sessions,
+        plugin_grants: PluginGrants,
+        journal: Journal,
+        clock: Clock,
+        ids: Ids,
     ) -> None:
         if set(handlers) != set(ACTIONS):
             raise ValueError(f"actions and their table differ: {set(handlers) ^ set(ACTIONS)}")
-        self._handlers = handlers
+        self._handlers: Mapping[str, Any] = handlers
         self._sessions = sessions
+        self._plugin_grants = plugin_grants
         self._journal = journal
         self._clock = clock
         self._ids = ids
         self._denials: dict[str, Rate] = {}
+        self._rates: dict[str, Rate] = {}
+
+    def streams(self, name: str) -> bool:
+        action = ACTIONS.get(name)
+        return action is not None and action.wire.streams
 
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
         """`plugin_id` is what the runtime knows of the connection, never a field of the call."""
+        caller, request = await self._admit(plugin_id, name, data)
+        # once begun an action is carried out, even when its caller is gone: memory and database stay at one
+        acting = asyncio.ensure_future(self._handlers[name](caller, request))
+        acting.add_done_callback(_observed)
+        with _in_the_contracts_words():
+            answer: BaseModel = await asyncio.shield(acting)
+        return answer.model_dump(mode="json")
+
+    async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        caller, request = await self._admit(plugin_id, name, data)
+        with _in_the_contracts_words():
+            async for part in self._handlers[name](caller, request):
+                yield part.model_dump(mode="json")
+
+    async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[Caller, Call]:
         action = ACTIONS.get(name)
         if action is None:
             raise Refused("not_supported", f"the Host has no action '{name}'")
+        request = _parsed(action, data)
+        caller = self._caller(plugin_id, request)
         try:
-            request = action.request.model_validate(data)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(str(part) for part in first["loc"]) or "the request"
-            raise Refused("invalid_argument", f"{name}: {field}: {first['msg']}") from error
-        session = self._sessions.get(request.run_id)
-        try:
-            session = _check(session, plugin_id, action, request)
+            self._check(caller, action, request)
         except Refused as refusal:
-            if not self._denials.setdefault(plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND)).take():
-                raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
-            await self._record_denial(plugin_id, name, request.run_id, refusal)
+            await self._record_denial(caller, action, request, refusal)
             raise
-        if not session.rate.take():
-            raise Refused("rate_limited", "this run calls the Host too often; wait and try again")
-        # once begun an action is carried out, even when its caller is gone: memory and database stay at one
-        acting = asyncio.ensure_future(self._handlers[name](session, request))
-        acting.add_done_callback(_observed)
-        try:
-            answer = await asyncio.shield(acting)
-        except GuardFailed as ended:
-            raise Refused("unauthorized", "no active run has this id") from ended
-        except StorageFailed as failure:
-            raise Refused("runtime_error", failure.message) from failure
-        return answer.model_dump(mode="json")
+        if caller.session is not None:
+            entry = audit.access(
+                caller,
+                caller.run.run_id,
+                name,
+                _resource(action, request),
+                _scope(action, request),
+                "allowed",
+                "",
+                self._clock.now(),
+            )
+            caller.session.audited.append(entry)
+            if caller.session.begin is not None:
+                with _in_the_contracts_words():
+                    await caller.session.begin()
+        return caller, request
 
-    async def _record_denial(self, plugin_id: str, action: str, run_id: str, refusal: Refused) -> None:
+    def _caller(self, plugin_id: str, request: Call) -> Caller:
+        if request.run_id is None:
+            return Caller(plugin_id, outside_a_run(plugin_id, self._plugin_grants(plugin_id)))
+        session = self._sessions.get(request.run_id)
+        if session is None or session.executor != plugin_id:
+            return Caller(plugin_id, Grant(plugin_id, frozenset()))
+        return Caller(plugin_id, session.grant, session)
+
+    def _check(self, caller: Caller, action: Action, request: Call) -> None:
+        if request.run_id is not None:
+            _check_run(caller.session, action)
+        _check_access(caller.grant, action, request, in_run=caller.session is not None)
+        if len(to_json(request)) > action.max_bytes:
+            raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
+        rate = caller.session.rate if caller.session else self._rate(caller.plugin_id)
+        if not rate.take():
+            raise Refused("rate_limited", "this caller asks too often; wait and try again", retryable=True)
+        if caller.session is not None and 0 < caller.session.deadline_at <= self._clock.now():
+            raise Refused("deadline_exceeded", "the run's time is over")
+
+    def _rate(self, plugin_id: str) -> Rate:
+        if plugin_id not in self._rates:
+            self._rates[plugin_id] = Rate(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
+        return self._rates[plugin_id]
+
+    async def _record_denial(self, caller: Caller, action: Action, request: Call, refusal: Refused) -> None:
         """A denial is durable before it is answered."""
-        logger.warning("plugin %s was refused %s in run %s: %s", plugin_id, action, run_id, refusal.message)
+        rate = self._denials.setdefault(caller.plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND))
+        if not rate.take():
+            raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
+        run_id, now = request.run_id or "", self._clock.now()
+        logger.warning("plugin %s was refused %s in run %s: %s", caller.plugin_id, action.name, run_id, refusal.message)
         identity = self._ids.new()
         denial = EventEnvelope(
             event_id=identity,
@@ -91,30 +146,85 @@ class Gate:
             chat="",
             context=EventContext(identity),
             surface="",
-            actor=Party("plugin", plugin_id),
-            data={"action": action, "run_id": run_id, "code": refusal.code, "message": refusal.message},
+            actor=Party("plugin", caller.plugin_id),
+            data={"action": action.name, "run_id": run_id, "code": refusal.code, "message": refusal.message},
         )
-        unit = Unit("access.deny", (event_log.append(denial, "", self._clock.now()),))
+        resource, scope = _resource(action, request), _scope(action, request)
+        entry = audit.access(caller, run_id, action.name, resource, scope, "denied", refusal.code, now)
         try:
-            await self._journal.commit(unit)
+            await self._journal.commit(Unit("access.deny", (event_log.append(denial, "", now), entry)))
         except StorageFailed as failure:
             raise Refused("runtime_error", failure.message) from failure
 
 
-def _check(session: RunSession | None, plugin_id: str, action: Action, request: RunCall) -> RunSession:
-    if session is None or session.is_over():
+def _parsed(action: Action, data: Any) -> Call:
+    try:
+        return action.wire.request.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the request"
+        raise Refused("invalid_argument", f"{action.name}: {field}: {first['msg']}") from error
+
+
+def _check_run(session: RunSession | None, action: Action) -> None:
+    if session is None or session.ended.is_set():
         raise Refused("unauthorized", "no active run has this id")
-    grant = session.grant
-    if grant.plugin_id != plugin_id:
-        raise Refused("unauthorized", "no active run has this id")
-    if action.api and action.api not in grant.apis:
+    if session.stopping is not None:
+        code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(session.stopping.status, "unauthorized")
+        raise Refused(code, "the run is being ended")
+    if action.wire.where == "plugin":
+        raise Refused("unauthorized", f"{action.name} is not for runs; ask without a run_id")
+
+
+def _check_access(grant: Grant, action: Action, request: Call, in_run: bool) -> None:
+    if action.permission is not None and not grant.has(action.permission):
+        raise Refused("unauthorized", f"{':'.join(action.permission)} was not granted")
+    if in_run and action.api and action.api not in grant.apis:
         raise Refused("unauthorized", f"this run was not granted {action.api}")
-    scope = getattr(request, "scope", "")
-    if action.scoped and scope not in grant.scopes:
-        raise Refused("unauthorized", f"this run has no state scope '{scope}'")
-    if len(to_json(request)) > action.max_bytes:
-        raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
-    return session
+    if action.resource is not None and action.permission is not None:
+        kind, name = action.resource[0], _resource(action, request)
+        if not grant.allows(kind, name, action.permission[1]):
+            raise Refused("unauthorized", f"{action.permission[1]} on '{name}' ({kind}) was not granted")
+    scope = _scope(action, request)
+    match action.scope:
+        case "state" if scope not in grant.scopes:
+            raise Refused("unauthorized", f"this run has no state scope '{scope}'")
+        case "storage" if scope not in grant.storage:
+            raise Refused("unauthorized", f"the storage area '{scope}' was not granted")
+        case "conversation" if scope and scope != grant.conversation_id and not grant.other_conversations:
+            raise Refused("unauthorized", "this run may read its own conversation only")
+
+
+def _resource(action: Action, request: Call) -> str:
+    return str(getattr(request, action.resource[1])) if action.resource is not None else ""
+
+
+def _scope(action: Action, request: Call) -> str:
+    match action.scope:
+        case "state":
+            return str(getattr(request, "scope", ""))
+        case "storage":
+            return str(getattr(request, "area", ""))
+        case "conversation":
+            named = getattr(request, "conversation_id", None) or getattr(
+                getattr(request, "filters", None), "conversation_id", None
+            )
+            return str(named or "")
+        case _:
+            return ""
+
+
+@contextmanager
+def _in_the_contracts_words() -> Iterator[None]:
+    """What goes wrong behind the door, as the caller is told."""
+    try:
+        yield
+    except GuardFailed as ended:
+        raise Refused("unauthorized", "no active run has this id") from ended
+    except StorageFailed as failure:
+        raise Refused("runtime_error", failure.message) from failure
+    except ProviderFailed as failure:
+        raise Refused(failure.code, failure.message, failure.retryable) from failure
 
 
 def _observed(acting: "asyncio.Future[BaseModel]") -> None:

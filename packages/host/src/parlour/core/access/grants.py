@@ -1,39 +1,212 @@
-"""The authorization snapshot of a run. A Grant is made here alone, before the run starts, and never changes."""
+"""The authorization snapshot of a run. A Grant is made here alone, before the run starts, and never changes.
 
-from dataclasses import dataclass
+effective access = manifest permissions ∩ policy ∩ (what the configuration selects ∪ what the policy grants) ∩ scope
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from parlour.core.agents.agent import Binding
+from parlour.core.agents.forms import prefilled, selected
+from parlour.core.agents.policy import Kind
 from parlour.core.agents.registry import Descriptor
-from parlour.core.encoding import dumps
-from parlour.core.events.envelope import RecordedEvent
+from parlour.core.encoding import dumps, loads
+from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.facts.state import Scopes, scope_key
+from parlour.core.providers import Providers
+from parlour_sdk.protocol.access import Permission
+from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
+
+Operations = Mapping[str, frozenset[str]]
+"""Ids of granted resources, each with what may be done with it."""
+
+_MODEL_OPERATIONS = {"llm": ("invoke", "stream"), "embedding": ("embed",), "rerank": ("rerank",)}
+API_PERMISSIONS: dict[str, Permission] = {
+    "history_page": ("history", "page"),
+    "history_search": ("history", "search"),
+    "event_get": ("events", "get"),
+    "event_page": ("events", "page"),
+    "artifact_metadata": ("artifacts", "metadata"),
+    "artifact_read": ("artifacts", "read"),
+    "artifact_create": ("artifacts", "create"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    runner_id: str
+    """What a caller may do. Outside a run it is what the operator granted the plugin."""
+
     plugin_id: str
-    apis: frozenset[str]
-    scopes: Scopes
+    permissions: frozenset[Permission]
+    runner_id: str = ""
+    apis: frozenset[str] = frozenset()
+    scopes: Scopes = field(default_factory=lambda: Scopes({}, ""))
+    resources: Mapping[str, Operations] = field(default_factory=dict)
+    """By kind: models, tools, knowledge_bases, skills, files."""
+    every_resource: bool = False
+    """Outside a run a permission holds for all there are."""
+    storage: Mapping[str, str] = field(default_factory=dict)
+    """The owner of each storage area that may be used."""
+    actions: tuple[str, ...] = ()
+    """Patterns of platform actions."""
+    conversation_id: str = ""
+    thread_id: str = ""
+    other_conversations: bool = False
+
+    def has(self, permission: Permission) -> bool:
+        return permission in self.permissions
+
+    def allows(self, kind: str, name: str, operation: str) -> bool:
+        return self.every_resource or operation in self.resources.get(kind, {}).get(name, frozenset())
+
+    def allows_action(self, action: str) -> bool:
+        return any(fnmatchcase(action, pattern) for pattern in self.actions)
 
     def encode(self) -> str:
         """As the ledger keeps it."""
-        return dumps({"apis": sorted(self.apis), "state_scopes": sorted(self.scopes)})
+        return dumps(
+            {
+                "apis": sorted(self.apis),
+                "permissions": sorted(f"{key}:{literal}" for key, literal in self.permissions),
+                "state_scopes": sorted(self.scopes),
+                "resources": {
+                    kind: {name: sorted(operations) for name, operations in sorted(names.items())}
+                    for kind, names in self.resources.items()
+                    if names
+                },
+                "storage": sorted(self.storage),
+                "actions": list(self.actions),
+                "other_conversations": self.other_conversations,
+            }
+        )
 
 
-def compute(event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
+def compute(
+    event: RecordedEvent,
+    binding: Binding,
+    descriptor: Descriptor,
+    providers: Providers,
+    authority: EventEnvelope | None = None,
+) -> Grant:
+    """`authority` is the event of the sender on whose behalf the run acts, if that is another than its own."""
+    manifest, policy = descriptor.manifest, binding.agent.resource_policy
+    permissions = literals(manifest.permissions)
     scopes = _state_scopes(event, binding, descriptor)
-    apis = set()
-    if scopes:
-        apis.add("state")
-    if descriptor.manifest.capabilities.steering:
-        apis.add("steering_pull")
-    return Grant(descriptor.runner_id, descriptor.plugin_id, frozenset(apis), scopes)
+    storage = _storage(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
+    areas: dict[str, str] = {area: storage[area] for area in manifest.permissions.storage if area in policy.storage}
+    actions = tuple(manifest.permissions.platform_actions) if manifest.capabilities.platform_actions else ()
+    apis = {api for api, permission in API_PERMISSIONS.items() if permission in permissions}
+    apis |= {"state"} if scopes else set()
+    apis |= {"storage"} if areas else set()
+    apis |= {"steering_pull"} if manifest.capabilities.steering else set()
+    apis |= {"platform_action"} if actions else set()
+    return Grant(
+        plugin_id=descriptor.plugin_id,
+        permissions=permissions,
+        runner_id=descriptor.runner_id,
+        apis=frozenset(apis),
+        scopes=scopes,
+        resources=_resources(authority or event.envelope, binding, descriptor, providers),
+        storage=areas,
+        actions=actions,
+        conversation_id=event.conversation_id,
+        thread_id=event.envelope.thread_id,
+        other_conversations=policy.cross_conversation_history,
+    )
+
+
+def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
+    """The grant that was frozen with the ledger's row, for a run that begins or goes on later than it was granted."""
+    kept = loads(snapshot)
+    scopes = _state_scopes(event, binding, descriptor)
+    owners = _storage(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
+    return Grant(
+        plugin_id=descriptor.plugin_id,
+        permissions=frozenset(
+            (key, literal) for key, _, literal in (each.partition(":") for each in kept["permissions"])
+        ),
+        runner_id=descriptor.runner_id,
+        apis=frozenset(kept["apis"]),
+        scopes=Scopes({name: scopes[name] for name in kept["state_scopes"] if name in scopes}, event.conversation_id),
+        resources={
+            kind: {name: frozenset(operations) for name, operations in names.items()}
+            for kind, names in kept["resources"].items()
+        },
+        storage={area: owners[area] for area in kept["storage"]},
+        actions=tuple(kept["actions"]),
+        conversation_id=event.conversation_id,
+        thread_id=event.envelope.thread_id,
+        other_conversations=kept["other_conversations"],
+    )
+
+
+def outside_a_run(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
+    """What a plugin's components may use without a run: what the operator granted at its installation."""
+    storage = _storage(workspace_id, plugin_id, "")
+    areas: dict[str, str] = {area: storage[area] for area in granted.storage if area != "binding"}
+    return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
+
+
+def literals(permissions: Permissions | PluginPermissions) -> frozenset[Permission]:
+    return frozenset((key, literal) for key, listed in permissions if isinstance(listed, list) for literal in listed)
 
 
 def available_apis(grant: Grant) -> dict[str, bool]:
     return dict.fromkeys(sorted(grant.apis), True)
+
+
+def _storage(workspace_id: str, plugin_id: str, binding_id: str) -> dict[str, str]:
+    return {
+        "plugin": f"{workspace_id}:{plugin_id}",
+        "workspace": workspace_id,
+        "binding": f"{workspace_id}:{plugin_id}:{binding_id}",
+    }
+
+
+def _resources(
+    sender: EventEnvelope, binding: Binding, descriptor: Descriptor, providers: Providers
+) -> dict[str, Operations]:
+    manifest, agent = descriptor.manifest, binding.agent
+    able = manifest.capabilities
+    chosen = selected(manifest.config_schema, prefilled(manifest.config_schema, agent.runner_config))
+    permitted: dict[Kind, tuple[str, ...]] = {
+        "models": tuple(manifest.permissions.models),
+        "tools": tuple(manifest.permissions.tools) if able.tool_calling else (),
+        "knowledge_bases": tuple(manifest.permissions.knowledge_bases) if able.knowledge_retrieval else (),
+        "skills": tuple(manifest.permissions.skills) if able.skills else (),
+        "files": tuple(manifest.permissions.files),
+    }
+    granted: dict[str, Operations] = {}
+    for kind, operations in permitted.items():
+        if not operations:
+            continue
+        policy = agent.resource_policy.names(kind, sender)
+        wanted = chosen.get(kind, frozenset())
+        denied = agent.resource_policy.denied(kind, sender)
+        granted[kind] = {
+            name: able_to & set(operations)
+            for name, able_to in _there_are(kind, providers)
+            if (name in policy or name in wanted) and name not in denied
+        }
+    return granted
+
+
+def _there_are(kind: Kind, providers: Providers) -> Iterable[tuple[str, frozenset[str]]]:
+    match kind:
+        case "models":
+            return ((each.model_id, frozenset(_MODEL_OPERATIONS[each.type])) for each in providers.models.resources())
+        case "tools":
+            return ((each.tool_name, frozenset(("detail", "call"))) for each in providers.tools.resources())
+        case "knowledge_bases":
+            return ((each.kb_id, frozenset(("list", "retrieve"))) for each in providers.knowledge.resources())
+        case "skills":
+            return (
+                (each.skill_name, frozenset(("list", "activate", "author"))) for each in providers.skills.resources()
+            )
+        case "files":
+            return ((each.file_id, frozenset(("config", "knowledge"))) for each in providers.files.resources())
 
 
 def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Scopes:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 
+from .policy import ResourcePolicy
+
 RestartPolicy = Literal["auto", "never", "always"]
 STATE_SCOPES = ("conversation", "actor", "binding")
 
@@ -22,7 +24,7 @@ class Agent:
     runner_id: str
     description: str = ""
     runner_config: dict[str, Any] = field(default_factory=dict)
-    resource_policy: dict[str, Any] = field(default_factory=dict)
+    resource_policy: ResourcePolicy = field(default_factory=ResourcePolicy)
     state_policy: StatePolicy = StatePolicy()
     delivery_policy: dict[str, Any] = field(default_factory=dict)
     approval_policy: dict[str, Any] = field(default_factory=dict)
@@ -40,9 +42,10 @@ class Agent:
     @classmethod
     def decode(cls, text: str) -> "Agent":
         fields = loads(text)
-        policy = fields.pop("state_policy")
+        policy, resources = fields.pop("state_policy"), fields.pop("resource_policy")
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
+            resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),
         )
 
@@ -53,6 +56,8 @@ class Binding:
 
     agent: Agent
     bot_id: str
+    reason: str = ""
+    """Why this agent, in words."""
 
     @property
     def binding_id(self) -> str:

@@ -1,5 +1,6 @@
 """Checks a configuration against the form that asked for it, and prefills it from the form's defaults."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from parlour_sdk.protocol.form import FormItem
@@ -33,6 +34,44 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
     defaults = {item.name: item.default for item in form if item.default is not None and not item.display}
     return {**defaults, **{name: value for name, value in config.items() if value is not None}}
+
+
+_SELECTS = {
+    "llm-model-selector": "models",
+    "model-fallback-selector": "models",
+    "rerank-model-selector": "models",
+    "embedding-model-selector": "models",
+    "knowledge-base-multi-selector": "knowledge_bases",
+    "tool-multi-selector": "tools",
+    "skill-multi-selector": "skills",
+    "file": "files",
+    "array[file]": "files",
+}
+
+
+def selected(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozenset[str]]:
+    """The Host's resources that a configuration names through its selectors, by kind."""
+    chosen: dict[str, set[str]] = {}
+    for item in form:
+        kind = _SELECTS.get(item.type)
+        if kind is not None and not item.display and _shown(item, config):
+            chosen.setdefault(kind, set()).update(_ids(config.get(item.name)))
+    return {kind: frozenset(ids) for kind, ids in chosen.items()}
+
+
+def _ids(value: Any) -> Iterator[str]:
+    """Of an id, a list of ids, a primary with fallbacks, or a file."""
+    match value:
+        case str() if value:
+            yield value
+        case list():
+            for each in value:
+                yield from _ids(each)
+        case {"file_key": str(key)}:
+            yield key
+        case {"primary": primary, **others}:
+            yield from _ids(primary)
+            yield from _ids(others.get("fallbacks"))
 
 
 def problems(form: list[FormItem], config: dict[str, Any]) -> list[Problem]:

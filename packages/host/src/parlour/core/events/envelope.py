@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .commission import Commission
+
 JsonObject = Mapping[str, Any]
 
 
@@ -61,6 +63,8 @@ class EventEnvelope:
     input: JsonObject = field(default_factory=dict)
     data: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)
+    commission: Commission | None = None
+    """What a plugin asked for that created a run; None for what came from outside."""
 
     @property
     def conversation(self) -> ConversationKey:

@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 
-from parlour.core.facts import conversations, event_log, inbox
+from parlour.core.facts import conversations, event_log, inbox, trail
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Unit
 from parlour.core.ports import Clock, Ids
+from parlour.core.providers import ProviderFailed
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.session import Entry
 
 from .envelope import EventEnvelope, RecordedEvent
+from .media import EventMedia, taken_elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,11 @@ class Closed(Exception):
 
 
 class Gateway:
-    def __init__(self, journal: Journal, chats: Conversations, lanes: Lanes, ids: Ids, clock: Clock) -> None:
+    def __init__(
+        self, journal: Journal, chats: Conversations, media: EventMedia, lanes: Lanes, ids: Ids, clock: Clock
+    ) -> None:
         self._journal = journal
+        self._media = media
         self._log = EventLog(journal)
         self._conversations = chats
         self._lanes = lanes
@@ -45,6 +50,14 @@ class Gateway:
         if self._closed:
             raise Closed(Closed.__doc__)
         key = event.conversation
+        try:
+            taken = await self._media.take(event, self._conversations)
+        except ProviderFailed:
+            accepted = await self.recorded(event)
+            if accepted is None:
+                raise
+            return accepted  # its files were there when it came first
+        event = taken.event
         while True:
             now = self._clock.now()
             known = await self._conversations.find(key)
@@ -54,9 +67,12 @@ class Gateway:
                 draft.add(conversations.create(conversation_id, key, now))
             numbered = draft.add(event_log.append(event, conversation_id, now))
             draft.add(inbox.owe(Ref(numbered, "seq"), conversation_id))
+            files = draft.add(*taken.statements(conversation_id))
             try:
                 receipt = await self._journal.commit(draft.unit())
             except GuardFailed as failure:
+                if failure.statement >= files:
+                    raise taken_elsewhere() from failure
                 if failure.statement != numbered:
                     continue  # somebody else opened the conversation just now
                 return await self._duplicate(event)
@@ -76,4 +92,6 @@ class Gateway:
         accepted = await self.recorded(event)
         if accepted is None:
             raise LookupError(f"event {event.event_id} was refused as known and can't be found")
+        note = trail.note(accepted.seq, "duplicate", {"event_id": event.event_id}, self._clock.now())
+        await self._journal.commit(Unit("event.repeat", (note,)))
         return accepted

@@ -1,6 +1,7 @@
 """The event log: facts only, immutable, numbered in commit order."""
 
 from parlour.core.encoding import dumps, loads
+from parlour.core.events.commission import Commission
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
 from parlour.core.journal import Insert, Journal, Ref, Row, Select, where
 
@@ -40,6 +41,7 @@ def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert
                     "subject_data": event.subject.data,
                     "metadata": event.metadata,
                     "context": _context(event.context),
+                    **({"commission": event.commission.encode()} if event.commission else {}),
                 }
             ),
             "event_time": event.event_time,
@@ -74,6 +76,7 @@ def restore(row: Row) -> RecordedEvent:
         input=body["input"],
         data=body["data"],
         metadata=body["metadata"],
+        commission=Commission.decode(body["commission"]) if "commission" in body else None,
     )
     return RecordedEvent(row["seq"], row["conversation_id"], row["created_at"], envelope)
 

@@ -1,13 +1,26 @@
 """What is owed: one row per event that still needs work, and none after it.
 
 States: `owed` waits for its turn; `running` is being answered by `run_id`; `claimed` waits in that run's steering
-queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id. `transcribed` is the number
-of the event's transcript item, which is written once; zero until then.
+queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id; one for which a run was
+created names that. `transcribed` is the number of the event's transcript item, which is written once; zero until then.
 """
 
 from dataclasses import dataclass
 
-from parlour.core.journal import ANY, Delete, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
+from parlour.core.journal import (
+    ANY,
+    Delete,
+    Increment,
+    Insert,
+    Journal,
+    Ref,
+    Row,
+    Select,
+    Update,
+    Upsert,
+    one_of,
+    where,
+)
 
 from .tables import INBOX, OUTCOMES
 
@@ -22,14 +35,15 @@ class Settled:
     run_id: str
 
 
-def owe(event_seq: int | Ref, lane: str) -> Insert:
+def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, transcribed: int = 0) -> Insert:
+    """`run_id` names a run that was created for the event and waits for its turn."""
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "lane": lane,
         "state": "owed",
-        "run_id": "",
-        "attempts": 0,
-        "transcribed": 0,
+        "run_id": run_id,
+        "attempts": attempts,
+        "transcribed": transcribed,
     }
     return Insert(INBOX, values)
 
@@ -71,7 +85,7 @@ def owe_again(event_seq: int) -> Update:
 
 
 def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
-    """Nothing is owed any more; what became of the event is a fact."""
+    """Nothing is owed any more; what became of the event is a fact. That of a later run replaces an earlier one."""
     return (
         Delete(INBOX, where(event_seq=settled.event_seq)),
         Insert(
@@ -83,6 +97,7 @@ def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
                 "run_id": settled.run_id,
                 "decided_at": now,
             },
+            conflict=Upsert(("event_seq",), ("outcome", "reason", "run_id", "decided_at")),
         ),
     )
 

@@ -1,10 +1,12 @@
 """The ledger of runs: what each did, in order, and how it ended. Only the transitions of the control plane exist."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from parlour.core.encoding import dumps
-from parlour.core.journal import Insert, Journal, Row, Select, Update, one_of, where
+from parlour.core.journal import Condition, Insert, Journal, Ref, Row, Select, Update, above, below, one_of, where
 
 from .tables import RUN_EVENTS, RUNS
 
@@ -26,7 +28,7 @@ TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
 @dataclass(frozen=True, slots=True)
 class NewRun:
     run_id: str
-    event_seq: int
+    event_seq: int | Ref
     event_id: str
     agent_id: str
     binding_id: str
@@ -41,6 +43,8 @@ class NewRun:
     snapshot: str
     deadline_at: int
     now: int
+    metadata: str = "{}"
+    status: Status = "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +75,19 @@ def open_run(run: NewRun) -> Insert:
             "thread_id": run.thread_id,
             "workspace_id": run.workspace_id,
             "bot_id": run.bot_id,
-            "status": "running",
+            "status": run.status,
             "status_reason": "",
             "error": "",
             "parent_run_id": run.parent_run_id,
             "claimed_by": "",
             "usage": "{}",
             "snapshot": run.snapshot,
-            "metadata": "{}",
+            "metadata": run.metadata,
             "attempt": run.attempt,
             "shown": 0,
             "effects": 0,
             "created_at": run.now,
-            "started_at": run.now,
+            "started_at": run.now if run.status == "running" else 0,
             "finished_at": 0,
             "updated_at": run.now,
             "deadline_at": run.deadline_at,
@@ -92,6 +96,20 @@ def open_run(run: NewRun) -> Insert:
             "feed_seq": 0,
         },
     )
+
+
+def advance(run_id: str, source: Status, target: Status, now: int, **values: str | int) -> Update:
+    """One step of the table; fails its guard when the run is not where it is thought to be."""
+    if target not in TRANSITIONS[source]:
+        raise ValueError(f"a run does not go from {source} to {target}")
+    if target == "running":
+        values = {"started_at": now, **values}
+    return Update(RUNS, {"status": target, "updated_at": now, **values}, where(run_id=run_id, status=source))
+
+
+def renew(run_id: str, lease_until: int) -> Update:
+    held = one_of("claimed", "running", "waiting_approval")
+    return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=held))
 
 
 def touch(run_id: str, now: int, *, shown: bool = False, effects: bool = False) -> Update:
@@ -132,6 +150,8 @@ def append(
     source: str = "runner",
     first: int = 0,
     last: int = 0,
+    artifact_refs: Sequence[Any] = (),
+    metadata: Mapping[str, Any] = MappingProxyType({}),
 ) -> Insert:
     """`sequence` is the ledger's own order; `first` and `last` are the runner's numbers that the row stands for."""
     return Insert(
@@ -142,8 +162,8 @@ def append(
             "type": type,
             "data": dumps(data),
             "source": source,
-            "artifact_refs": "[]",
-            "metadata": "{}",
+            "artifact_refs": dumps(artifact_refs),
+            "metadata": dumps(dict(metadata)),
             "first_sequence": first,
             "last_sequence": last,
             "created_at": now,
@@ -157,6 +177,24 @@ class Ledger:
 
     async def run(self, run_id: str) -> Row | None:
         rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1, few=True))
+        return rows[0] if rows else None
+
+    async def page(self, conditions: tuple[Condition, ...], before: str, limit: int) -> list[Row]:
+        """Newest first, those before that run."""
+        if before:
+            conditions += where(run_id=below(before))
+        return await self._journal.read(
+            Select(RUNS, conditions, order=("run_id",), direction="descending", limit=limit)
+        )
+
+    async def events(self, run_id: str, after: int, limit: int) -> list[Row]:
+        conditions = where(run_id=run_id, sequence=above(after))
+        return await self._journal.read(Select(RUN_EVENTS, conditions, order=("sequence",), limit=limit))
+
+    async def of_event(self, event_seq: int) -> Row | None:
+        """The latest of an event's runs."""
+        query = Select(RUNS, where(event_seq=event_seq), order=("run_id",), direction="descending", limit=1)
+        rows = await self._journal.read(query)
         return rows[0] if rows else None
 
     async def ended_after(self, conversation_id: str, feed_seq: int) -> list[Row]:

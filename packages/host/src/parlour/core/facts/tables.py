@@ -104,7 +104,7 @@ OUTBOX = Table(
     ),
     key=("seq",),
     unique=(("outbox_id",),),
-    indexes=(("state", "seq"), ("conversation_id", "feed_seq"), ("run_id",)),
+    indexes=(("state", "seq"), ("conversation_id", "feed_seq"), ("run_id",), ("platform_message_id",)),
     counted="seq",
 )
 
@@ -114,6 +114,85 @@ STATE = Table(
     key=("scope_key", "name"),
     indexes=(("conversation_id",),),
 )
+
+TRANSCRIPT_SEARCH = Table(
+    "transcript_search",
+    _columns("transcript_id conversation_id thread_id role item_type event_type words", "seq created_at"),
+    key=("transcript_id",),
+    indexes=(("conversation_id", "seq"),),
+)
+"""The words of an item as the search finds them; the databases' own full-text indexes stand on this table."""
+
+AUDIT = Table(
+    "audit",
+    _columns(
+        "kind workspace_id actor run_id runner_id plugin_id action resource scope outcome code detail", "seq created_at"
+    ),
+    key=("seq",),
+    indexes=(("run_id",), ("kind", "seq"), ("created_at",)),
+    counted="seq",
+)
+"""Kind `access`: what plugins asked and whether it was allowed; `admin`: what people changed; `runtime`: what became of
+remote runtimes and their claims."""
+
+ARTIFACTS = Table(
+    "artifacts",
+    _columns(
+        "artifact_id artifact_type mime_type name sha256 source workspace_id bot_id conversation_id thread_id run_id "
+        "runner_id binding_id location reference summary metadata",
+        "size_bytes created_at expires_at",
+    ),
+    key=("artifact_id",),
+    indexes=(("conversation_id", "artifact_id"), ("run_id",), ("sha256",), ("created_at",), ("expires_at",)),
+)
+"""Location `object`: content by sha256 in the object store; `url` and `platform`: fetched on first read."""
+
+STORAGE = Table(
+    "storage",
+    (*_columns("area owner name"), Column("value", "blob"), *_columns(integer="size_bytes updated_at")),
+    key=("area", "owner", "name"),
+)
+
+FEEDBACK = Table(
+    "feedback",
+    _columns(
+        "feedback_key feedback_id workspace_id bot_id content reasons user_id session_id message_id stream_id run_id "
+        "agent_id conversation_id",
+        "feedback_type created_at updated_at",
+    ),
+    key=("feedback_key",),
+    indexes=(("agent_id", "feedback_key"), ("run_id",), ("conversation_id",)),
+)
+
+CALLS = Table(
+    "calls",
+    _columns("lineage run_id action request_hash state answer", "position created_at"),
+    key=("lineage", "position"),
+    indexes=(("run_id",),),
+)
+"""Journaled calls: `lineage` is the first run of an event's attempts, `position` the order of the call in its run."""
+
+QUEUE = Table(
+    "queue",
+    _columns("run_id runner_id plugin_id labels lease request", "created_at"),
+    key=("run_id",),
+    indexes=(("created_at",),),
+)
+"""Runs that wait for a remote runtime, or are claimed by one."""
+
+RUNTIMES = Table(
+    "runtimes",
+    _columns("runtime_id workspace_id plugin_id status definition", "registered_at last_seen_at expires_at"),
+    key=("runtime_id",),
+)
+
+TRAIL = Table(
+    "trail",
+    _columns("entry_id step data", "event_seq created_at"),
+    key=("entry_id",),
+    indexes=(("event_seq",),),
+)
+"""Decisions about an event that no other fact tells."""
 
 TABLES: tuple[Table, ...] = (
     META,
@@ -129,4 +208,13 @@ TABLES: tuple[Table, ...] = (
     TRANSCRIPT,
     OUTBOX,
     STATE,
+    TRANSCRIPT_SEARCH,
+    AUDIT,
+    ARTIFACTS,
+    STORAGE,
+    FEEDBACK,
+    CALLS,
+    QUEUE,
+    RUNTIMES,
+    TRAIL,
 )

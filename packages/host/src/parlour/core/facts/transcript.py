@@ -1,12 +1,14 @@
 """The conversation as its people saw it, numbered per conversation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from parlour.core.encoding import dumps
-from parlour.core.events.envelope import RecordedEvent
+from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.journal import Draft, Increment, Insert, Ref, Update, where
 
-from .tables import CONVERSATIONS, TRANSCRIPT
+from . import words
+from .tables import CONVERSATIONS, TRANSCRIPT, TRANSCRIPT_SEARCH
 
 ITEM_BYTES = 64 * 1024
 
@@ -17,6 +19,7 @@ def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: i
     return _add(
         draft,
         event.conversation_id,
+        event.envelope.event_type,
         {
             "transcript_id": transcript_id,
             "thread_id": envelope.thread_id,
@@ -27,6 +30,7 @@ def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: i
             "item_type": envelope.event_type,
             "content": _bounded(envelope.text),
             "content_json": dumps(envelope.input.get("contents", ())),
+            "artifact_refs": dumps(_brought(envelope)),
             "metadata": dumps({"actor_id": envelope.actor.id, "actor_name": envelope.actor.name}),
         },
         now,
@@ -42,11 +46,13 @@ def add_reply_item(
     message: dict[str, Any],
     text: str,
     now: int,
+    artifact_refs: Sequence[Any] = (),
 ) -> Ref:
     content = message.get("content")
     return _add(
         draft,
         event.conversation_id,
+        event.envelope.event_type,
         {
             "transcript_id": transcript_id,
             "thread_id": event.envelope.thread_id,
@@ -57,13 +63,14 @@ def add_reply_item(
             "item_type": item_type,
             "content": _bounded(text),
             "content_json": dumps(content if isinstance(content, list) else ()),
+            "artifact_refs": dumps(artifact_refs),
             "metadata": dumps(message.get("metadata") or {}),
         },
         now,
     )
 
 
-def _add(draft: Draft, conversation_id: str, values: dict[str, str | int], now: int) -> Ref:
+def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int], now: int) -> Ref:
     number = Update(
         CONVERSATIONS,
         {"transcript_seq": Increment(), "updated_at": now},
@@ -75,11 +82,35 @@ def _add(draft: Draft, conversation_id: str, values: dict[str, str | int], now: 
         **values,
         "conversation_id": conversation_id,
         "seq": numbered,
-        "artifact_refs": "[]",
         "created_at": now,
     }
-    draft.add(Insert(TRANSCRIPT, row))
+    draft.add(Insert(TRANSCRIPT, row), _findable(values, event_type, conversation_id, numbered, now))
     return numbered
+
+
+def _findable(values: dict[str, str | int], event_type: str, conversation_id: str, numbered: Ref, now: int) -> Insert:
+    """The item's words, for the search."""
+    text = [words.of_conversation(conversation_id), *words.indexed(str(values["content"]))]
+    return Insert(
+        TRANSCRIPT_SEARCH,
+        {
+            "transcript_id": values["transcript_id"],
+            "conversation_id": conversation_id,
+            "thread_id": values["thread_id"],
+            "role": values["role"],
+            "item_type": values["item_type"],
+            "event_type": event_type,
+            "words": " ".join(text),
+            "seq": numbered,
+            "created_at": now,
+        },
+    )
+
+
+def _brought(envelope: EventEnvelope) -> list[Any]:
+    """What came with it, and its text when that is longer than an item."""
+    whole = envelope.metadata.get("text_ref")
+    return [*envelope.input.get("attachments", ()), *([whole] if whole else [])]
 
 
 def _bounded(text: str) -> str:

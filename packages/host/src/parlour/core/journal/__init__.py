@@ -3,7 +3,7 @@
 from .draft import Draft
 from .errors import GuardFailed, StorageFailed
 from .port import Journal, Receipt, resolved
-from .query import Select
+from .query import Search, Select
 from .schema import Column, Table
 from .statements import (
     ANY,
@@ -41,6 +41,7 @@ __all__ = [
     "Receipt",
     "Ref",
     "Row",
+    "Search",
     "Select",
     "Statement",
     "StorageFailed",

@@ -1,9 +1,9 @@
-"""The port to a database. Implementations: memory (parlour.testing), SQLite and, later, PostgreSQL."""
+"""The port to a database. Implementations: memory (parlour.testing), SQLite and PostgreSQL."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from .query import Select
+from .query import Search, Select
 from .statements import Ref, Row, Unit
 
 Receipt = Sequence[list[Row]]
@@ -20,6 +20,10 @@ class Journal(Protocol):
 
     async def read(self, query: Select) -> list[Row]:
         """Sees at least everything whose commit has returned."""
+        ...
+
+    async def search(self, query: Search) -> list[Row]:
+        """All of a matching row's columns. The words are data: whatever they hold, they are looked for as they are."""
         ...
 
 

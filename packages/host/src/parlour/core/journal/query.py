@@ -20,3 +20,14 @@ class Select:
     limit: int | None = None
     few: bool = False
     """By key, a handful of rows: may be answered on the spot, without a hand-over to another thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Rows whose text holds all the words, the best match first. `column` holds words with spaces between them."""
+
+    table: Table
+    column: str
+    words: tuple[str, ...]
+    where: tuple[Condition, ...] = ()
+    limit: int = 10

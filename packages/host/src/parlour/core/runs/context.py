@@ -11,6 +11,11 @@ from parlour.core.agents.agent import Binding
 from parlour.core.agents.forms import prefilled
 from parlour.core.agents.registry import Descriptor
 from parlour.core.events.envelope import Party, RecordedEvent
+from parlour.core.providers import Providers
+
+from . import resources
+from .bootstrap import NOTHING, Inlined
+from .inputs import in_words
 
 _SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"}
 
@@ -24,12 +29,23 @@ class Opening:
     transcript_seq: int
     deadline_at: int
     state: dict[str, dict[str, Any]]
+    latest_cursor: str = ""
+    inlined: Inlined = NOTHING
 
 
 def build(
-    event: RecordedEvent, binding: Binding, descriptor: Descriptor, grant: Grant, opening: Opening, host_version: str
+    event: RecordedEvent,
+    binding: Binding,
+    descriptor: Descriptor,
+    grant: Grant,
+    providers: Providers,
+    opening: Opening,
+    host_version: str,
 ) -> dict[str, Any]:
     envelope = event.envelope
+    form = descriptor.manifest.config_schema
+    config = prefilled(form, binding.agent.runner_config)
+    granted = resources.project(grant, providers)
     context: dict[str, Any] = {
         "run_id": opening.run_id,
         "trigger": {
@@ -37,16 +53,17 @@ def build(
             "source": _SOURCES.get(envelope.source, "platform"),
             "timestamp": event.created_at,
         },
-        **event_parts(event),
+        **event_parts(event, descriptor.manifest.capabilities.multimodal_input),
         "delivery": {"surface": envelope.surface, "supports_streaming": envelope.surface == "webui"},
-        "resources": {"storage": {}},
+        "resources": granted,
         "context": {
             "conversation_id": event.conversation_id,
             "thread_id": envelope.thread_id or None,
             "event_seq": event.seq,
             "transcript_seq": opening.transcript_seq,
             "has_history_before": opening.transcript_seq > 1,
-            "inline_policy": {"mode": "none"},
+            "latest_cursor": opening.latest_cursor or None,
+            "inline_policy": opening.inlined.inline_policy,
             "available_apis": available_apis(grant),
         },
         "state": opening.state,
@@ -56,14 +73,16 @@ def build(
             "trace_id": opening.run_id,
             "attempt": opening.attempt,
             "deadline_at": opening.deadline_at or None,
+            "static_refs": resources.static_refs(form, config, granted),
         },
-        "config": prefilled(descriptor.manifest.config_schema, binding.agent.runner_config),
+        "config": config,
+        "bootstrap": opening.inlined.bootstrap,
         "metadata": {},
     }
     return {"runner_id": descriptor.runner_id, "runner_name": descriptor.manifest.name, "context": context}
 
 
-def event_parts(event: RecordedEvent) -> dict[str, Any]:
+def event_parts(event: RecordedEvent, multimodal: bool) -> dict[str, Any]:
     """The event and its parties, as a run and a steering item both tell them."""
     envelope = event.envelope
     return {
@@ -75,7 +94,7 @@ def event_parts(event: RecordedEvent) -> dict[str, Any]:
             "source_event_type": envelope.source_event_type or None,
             "data": envelope.data,
         },
-        "input": envelope.input,
+        "input": envelope.input if multimodal else in_words(envelope.input),
         "conversation": {
             "conversation_id": event.conversation_id,
             "thread_id": envelope.thread_id or None,

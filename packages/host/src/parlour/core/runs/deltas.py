@@ -57,6 +57,10 @@ class Deltas:
         """What was written of a message that was never completed."""
         return "".join(self._message)
 
+    def resume(self, text: str) -> None:
+        """What another life of the Host had of a message that goes on."""
+        self._message, self._message_characters = [text], len(text)
+
     def message_completed(self) -> None:
         self._message.clear()
         self._message_characters = 0

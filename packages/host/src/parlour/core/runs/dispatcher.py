@@ -9,9 +9,10 @@ from parlour.core.routing.router import Bound, Dropped, Misconfigured, Router
 
 from . import restart
 from .ending import Endings
-from .orchestrator import Orchestrator, Turn
+from .orchestrator import Orchestrator
 from .outcomes import Outcomes
 from .session import Entry
+from .turns import Turn
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 from parlour.core.journal import StorageFailed
 
-from .orchestrator import Turn
 from .session import Entry
 from .slots import Slots
+from .turns import Parked, Turn
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +27,8 @@ class Lane:
         self.waiting: list[Entry] = []
         self.task: asyncio.Task[None] | None = None
         self.claims: asyncio.Task[None] | None = None
+        self.parked: asyncio.Task[None] | None = None
+        """Waits for a run that is executed elsewhere."""
         self.handling = False
         self.current = 0
         self.faults = 0
@@ -59,7 +61,8 @@ class Lanes:
             return
         lane = self._lanes.setdefault(entry.lane, Lane())
         place = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
-        if entry.seq == lane.current or [each.seq for each in lane.waiting[place : place + 1]] == [entry.seq]:
+        known = entry.seq == lane.current and not entry.run_id  # a run that was created is always another one
+        if known or [each.seq for each in lane.waiting[place : place + 1]] == [entry.seq]:
             return  # it was taken up as owed before its arrival was told
         lane.waiting.insert(place, entry)
         if lane.task is None:
@@ -68,8 +71,19 @@ class Lanes:
             lane.claims = asyncio.create_task(self._offer_to_run(lane))
 
     def close(self) -> None:
-        """Nothing new starts; what is active may end."""
+        """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
         self._closed = True
+        for lane in self._lanes.values():
+            if lane.parked is not None:
+                lane.parked.cancel()
+
+    def withdraw(self, name: str, seq: int) -> Entry | None:
+        """Takes an event back that has not had its turn."""
+        lane = self._lanes.get(name)
+        found = next((entry for entry in lane.waiting if entry.seq == seq), None) if lane is not None else None
+        if lane is not None and found is not None:
+            lane.waiting.remove(found)
+        return found
 
     async def join(self) -> None:
         await asyncio.gather(*(lane.task for lane in self._lanes.values() if lane.task), return_exceptions=True)
@@ -80,24 +94,44 @@ class Lanes:
                 person = _person(lane.waiting[0])
                 await self._slots.acquire(person)
                 try:
-                    await self._next(name, lane)
+                    parked = await self._next(name, lane)
                 finally:
                     self._slots.release(person)
+                if parked is not None:
+                    await self._stay(name, lane, parked)
         finally:
             del self._lanes[name]
 
-    async def _next(self, name: str, lane: Lane) -> None:
+    async def _next(self, name: str, lane: Lane) -> Parked | None:
+        if not lane.waiting:
+            return None  # it was withdrawn while there was no slot
         entry = lane.waiting.pop(0)
         lane.current = entry.seq
         lane.handling = True
+        return await self._turn(name, lane, self._handle(entry))
+
+    async def _stay(self, name: str, lane: Lane, parked: Parked) -> None:
+        """A run that is executed elsewhere holds its lane and no slot."""
+        lane.parked = asyncio.create_task(_over(parked))
+        if self._closed:
+            lane.parked.cancel()
+        await asyncio.wait([lane.parked])
+        left_alone, lane.parked = lane.parked.cancelled(), None
+        if left_alone:
+            await self._stop_claims(lane)
+        else:
+            await self._turn(name, lane, parked.finish())
+
+    async def _turn(self, name: str, lane: Lane, handling: Awaitable[Turn]) -> Parked | None:
+        """What is to be waited for, if the run goes on elsewhere."""
         try:
-            turn = await self._handle(entry)
+            turn = await handling
         except StorageFailed as failure:
             logger.error("lane %s waits for the database: %s", name, failure.message)
             await self._stop_claims(lane)
             await self._read_again(name, lane)
         except Exception:
-            logger.exception("event %s could not be handled", entry.seq)
+            logger.exception("event %s could not be handled", lane.current)
             await self._stop_claims(lane)
             lane.faults += 1
             if lane.faults <= FAULTS:
@@ -105,8 +139,11 @@ class Lanes:
             else:
                 lane.waiting = []
         else:
+            if turn.parked is not None:
+                return turn.parked
             await self._stop_claims(lane)
             lane.waiting[:0] = turn.back
+        return None
 
     async def _offer_to_run(self, lane: Lane) -> None:
         """Further messages join the active run, head first, as long as it takes them."""
@@ -146,3 +183,7 @@ class Lanes:
 def _person(entry: Entry) -> str:
     envelope = entry.event.envelope
     return "" if envelope.principal else f"{envelope.bot_id}:{envelope.actor.id}"
+
+
+async def _over(parked: Parked) -> None:
+    await parked.over()

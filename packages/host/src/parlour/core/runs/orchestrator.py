@@ -1,34 +1,27 @@
-"""The single entry for every run: opens it, calls its plugin, applies its results, closes it whatever happens."""
+"""The single entry for every run: opens it, calls its plugin, applies its results, closes it whatever happens.
+
+A run for remote runtimes is handed to the claims, which hold its lane until it is over.
+"""
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
 
-from parlour.core.access import grants
-from parlour.core.access.grants import Grant
 from parlour.core.agents.agent import Binding
+from parlour.core.agents.policy import Selection
 from parlour.core.agents.registry import Descriptor, Registry
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.facts import inbox, ledger, transcript
-from parlour.core.facts.ledger import NewRun
-from parlour.core.facts.state import State
-from parlour.core.journal import Draft, Journal, Ref, resolved
-from parlour.core.ports import Clock, Ids, PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.journal import Draft, Journal
+from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
 
-from . import context
+from . import turns
+from .claims import Claims, LiveRun
 from .ending import Aftermath, Endings
+from .opening import Openings
 from .outcomes import Outcomes
-from .recorder import Recorder
 from .session import Ending, Entry, RunSession, Sessions, Stopped
+from .turns import Turn
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What goes back to the head of the lane, in order."""
-
-    back: list[Entry] = field(default_factory=list)
 
 
 class Orchestrator:
@@ -37,92 +30,50 @@ class Orchestrator:
         journal: Journal,
         plugins: PluginCaller,
         registry: Registry,
+        openings: Openings,
+        live: LiveRun,
+        claims: Claims,
         sessions: Sessions,
         delivery: Delivery,
         endings: Endings,
         outcomes: Outcomes,
-        ids: Ids,
-        clock: Clock,
-        host_version: str,
     ) -> None:
         self._journal = journal
         self._plugins = plugins
         self._registry = registry
+        self._openings = openings
+        self._live = live
+        self._claims = claims
         self._sessions = sessions
         self._delivery = delivery
         self._endings = endings
         self._outcomes = outcomes
-        self._state = State(journal)
-        self._ids = ids
-        self._clock = clock
-        self._host_version = host_version
 
     async def run(self, entry: Entry, binding: Binding) -> Turn:
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
             await self._refuse(entry, f"runner '{binding.agent.runner_id}' is not installed or did not start")
             return Turn()
-        grant = grants.compute(entry.event, binding, descriptor)
-        steerable = "steering_pull" in grant.apis
-        session = RunSession(self._ids.new(), entry, binding, grant, steerable)
-        request = await self._open(session, descriptor, grant)
-        self._sessions.register(session)
-        self._delivery.feed.run_started(entry.event.conversation_id, session.run_id)
+        if descriptor.plugin_id not in Selection.of(binding.agent.resource_policy.plugins):
+            await self._refuse(entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
+            return Turn()
+        session = await self._openings.session(entry, binding, descriptor)
+        commission = entry.event.envelope.commission
+        if commission is not None and commission.queue:
+            return await self._claims.park(session, descriptor, commission.labels)
+        self._sessions.announce(session)
         try:
+            request = await self._openings.begin(session, descriptor)
+            self._sessions.register(session)
+            self._delivery.feed.run_started(entry.event.conversation_id, session.run_id)
             aftermath = await self._serve(session, descriptor, request)
         finally:
             self._sessions.unregister(session)
         self._outcomes.settled(aftermath.settled)
-        if aftermath.retry:
-            entry.parent_run_id = session.run_id
-            return Turn(sorted([entry, *aftermath.owed_again], key=lambda each: each.seq))
-        return Turn(aftermath.owed_again)
-
-    async def _open(self, session: RunSession, descriptor: Descriptor, grant: Grant) -> dict[str, object]:
-        """One unit: the attempt, the ledger row, the user's transcript item. Then the context is built."""
-        entry, agent, now = session.entry, session.binding.agent, self._clock.now()
-        event = entry.event
-        deadline_at = now + int(agent.timeout_seconds * 1000) if agent.timeout_seconds else 0
-        draft = Draft("run.open")
-        numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), event, now)
-        draft.add(
-            inbox.begin(event.seq, session.run_id, numbered),
-            ledger.open_run(
-                NewRun(
-                    run_id=session.run_id,
-                    event_seq=event.seq,
-                    event_id=event.envelope.event_id,
-                    agent_id=agent.agent_id,
-                    binding_id=session.binding.binding_id,
-                    runner_id=descriptor.runner_id,
-                    plugin_id=descriptor.plugin_id,
-                    conversation_id=event.conversation_id,
-                    thread_id=event.envelope.thread_id,
-                    workspace_id=event.envelope.workspace_id,
-                    bot_id=event.envelope.bot_id,
-                    attempt=entry.attempts + 1,
-                    parent_run_id=entry.parent_run_id,
-                    snapshot=grant.encode(),
-                    deadline_at=deadline_at,
-                    now=now,
-                )
-            ),
-        )
-        snapshot = await self._state.snapshot(grant.scopes)
-        receipt = await self._journal.commit(draft.unit())
-        entry.attempts += 1
-        entry.transcribed = resolved(receipt, numbered)
-        opening = context.Opening(
-            run_id=session.run_id,
-            attempt=entry.attempts,
-            transcript_seq=entry.transcribed,
-            deadline_at=deadline_at,
-            state=snapshot,
-        )
-        return context.build(event, session.binding, descriptor, grant, opening, self._host_version)
+        return turns.after(entry, session.run_id, aftermath)
 
     async def _serve(self, session: RunSession, descriptor: Descriptor, request: dict[str, object]) -> Aftermath:
-        recorder = Recorder(session, self._journal, self._delivery, self._endings, self._ids, self._clock)
+        live = self._live(session)
         timer = self._set_deadline(session)
         try:
             session.stream = stream = self._plugins.run_agent(descriptor.plugin_id, request)
@@ -130,23 +81,23 @@ class Orchestrator:
                 batch = await stream.batch()
                 if session.is_over():
                     break
-                aftermath = await recorder.take(batch) if batch else await recorder.end(None)
+                aftermath = await live.take(batch) if batch else await live.end(None)
                 if aftermath is not None:
                     return aftermath
         except Stopped:
             pass
         except PluginLost as lost:
-            return await recorder.end(Ending("failed", lost.code, "the plugin's process ended during the run"))
+            return await live.end(Ending("failed", lost.code, f"the plugin was lost during the run: {lost}"))
         except PluginRefused as refusal:
-            return await recorder.end(Ending("failed", "runner.error", str(refusal)))
+            return await live.end(Ending("failed", "runner.error", str(refusal)))
         except PluginUnavailable as absence:
-            return await recorder.end(Ending("failed", absence.code, str(absence)))
+            return await live.end(Ending("failed", absence.code, str(absence)))
         finally:
             if timer is not None:
                 timer.cancel()
             if session.stream is not None:
                 session.stream.abort(Stopped())  # whatever the runner still says is of no interest
-        return await recorder.end(session.stopping)
+        return await live.end(session.stopping)
 
     def _set_deadline(self, session: RunSession) -> asyncio.TimerHandle | None:
         seconds = session.binding.agent.timeout_seconds

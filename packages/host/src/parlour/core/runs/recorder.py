@@ -6,20 +6,23 @@ same batch joins it. A message that is shown while it grows has its row, `stream
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import ledger, outgoing, state, transcript
+from parlour.core.facts.keeping import Artifacts
 from parlour.core.facts.outgoing import Outgoing
-from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed
+from parlour.core.journal import Draft, GuardFailed, Journal, Statement, StorageFailed
 from parlour.core.ports import Clock, Ids
 
+from .attachments import Attachments, Carried
 from .deltas import WINDOW_SECONDS, Deltas
 from .ending import Aftermath, EndingRun, Endings
-from .results import Completed, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite, preview
+from .progress import Progress
+from .results import Completed, Created, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite
 from .session import Ending, RunSession
 
 logger = logging.getLogger(__name__)
@@ -45,7 +48,14 @@ class Step:
 
 class Recorder:
     def __init__(
-        self, session: RunSession, journal: Journal, delivery: Delivery, endings: Endings, ids: Ids, clock: Clock
+        self,
+        session: RunSession,
+        journal: Journal,
+        artifacts: Artifacts,
+        delivery: Delivery,
+        endings: Endings,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
         self._session = session
         self._journal = journal
@@ -54,19 +64,42 @@ class Recorder:
         self._ids = ids
         self._clock = clock
         self._rules = ResultRules(session.run_id, self._warn)
+        self._attachments = Attachments(artifacts, session, self._warn)
         self._deltas = Deltas()
         self._streams = delivery.streams(session.event)
         self._stream_row: Outgoing | None = None
         self._messages = 0
         self._warnings = 0
+        self._resumed = False
+        self.marked: dict[int, str] = {}
+        """Digests of results that were handed in one by one, by number, until they are written with them."""
         self._window: asyncio.TimerHandle | None = None
         self._flush: asyncio.Task[None] | None = None
+
+    @property
+    def next_result(self) -> int:
+        return self._rules.next_number
+
+    def has_taken(self, sequence: int) -> bool:
+        return self._rules.has_taken(sequence)
+
+    def resume(self, progress: Progress) -> None:
+        """Goes on where another life of the Host was."""
+        self._rules.resume(progress.last, progress.missing)
+        self._attachments.resume(progress.waiting)
+        self._deltas.resume(progress.text)
+        self._messages = progress.messages
+        self._resumed = True
+
+    async def abandon(self) -> None:
+        """Somebody else goes on with the run; this one writes nothing more."""
+        await self._stop_window()
 
     async def take(self, batch: list[Any]) -> Aftermath | None:
         """Applies a batch in stream order; the aftermath when it ended the run."""
         step = Step(self._session.run_id, self._clock.now())
         for raw in batch:
-            ending = self._apply(step, self._rules.take(raw))
+            ending = await self._apply(step, self._rules.take(raw))
             if ending is not None:
                 return await self._end(step, ending)
         await self._progress(step)
@@ -76,50 +109,50 @@ class Recorder:
         """The stream is over without a last word (None), or the Host ended the run."""
         step = Step(self._session.run_id, self._clock.now())
         if ending is None:
-            self._complete_leftover(step)
+            await self._complete_leftover(step)
             ending = Ending("completed", "stop") if self._messages else NO_OUTPUT
         return await self._end(step, ending)
 
-    def _apply(self, step: Step, effect: Effect) -> Ending | None:
+    async def _apply(self, step: Step, effect: Effect) -> Ending | None:
         match effect:
             case Delta():
                 self._deltas.add(effect.text, effect.sequence)
             case Completed():
-                self._complete(step, effect)
+                await self._complete(step, effect)
             case Note():
                 self._note(step, effect)
+            case Created():
+                await self._keep_file(step, effect)
             case StateWrite():
                 self._write_state(step, effect)
             case Finish():
-                return self._finish(step, effect)
+                return await self._finish(step, effect)
             case Ignored():
                 self._warn(effect.warning)
         return None
 
-    def _complete(self, step: Step, effect: Completed) -> None:
+    async def _complete(self, step: Step, effect: Completed) -> dict[str, Any]:
+        """The message as it is kept and shown."""
+        carried = await self._attachments.carry(effect.message, effect.text)
         self._write_deltas(step)
-        session = self._session
-        step.draft.add(
-            ledger.append(
-                session.run_id,
-                session.next_sequence(),
-                "message.completed",
-                {"message": effect.message},
-                step.now,
-                first=effect.sequence,
-                last=effect.sequence,
-            )
-        )
-        self._show_message(step, effect.message, effect.text)
+        data, sequence = {"message": carried.message}, effect.sequence
+        self._append(step, "message.completed", data, sequence, carried.refs)
+        self._show_message(step, carried)
+        return carried.message
 
-    def _show_message(self, step: Step, message: dict[str, Any], text: str) -> None:
-        session = self._session
-        shown, cut = preview(text)
-        if cut:
-            self._warn("a message is longer than may be shown; the ledger keeps it whole")
-            message = {**message, "content": shown, "metadata": {**(message.get("metadata") or {}), "cut": True}}
+    def _show_message(self, step: Step, carried: Carried) -> None:
+        session, message = self._session, carried.message
+        step.draft.add(*(artifact.insert() for artifact in carried.made))
         transcript.add_reply_item(
-            step.draft, self._ids.new(), session.event, session.run_id, "message", message, shown, step.now
+            step.draft,
+            self._ids.new(),
+            session.event,
+            session.run_id,
+            "message",
+            message,
+            carried.text,
+            step.now,
+            carried.refs,
         )
         self._show_deltas(step)
         if self._stream_row is None:
@@ -135,11 +168,22 @@ class Recorder:
         self._messages += 1
         session.shown = True
 
-    def _complete_leftover(self, step: Step) -> None:
+    async def _complete_leftover(self, step: Step) -> None:
         text = self._deltas.leftover()
         if text.strip():
+            carried = await self._attachments.carry({"role": "assistant", "content": text}, text)
             self._write_deltas(step)
-            self._show_message(step, {"role": "assistant", "content": text}, text)
+            self._show_message(step, carried)
+
+    async def _keep_file(self, step: Step, effect: Created) -> None:
+        artifact = await self._attachments.created(effect)
+        if artifact is None:
+            return
+        self._write_deltas(step)
+        if effect.content is not None:
+            step.draft.add(artifact.insert())
+        self._append(step, "artifact.created", artifact.told(), effect.sequence, [artifact.ref()])
+        self._session.effects = True
 
     def _note(self, step: Step, effect: Note) -> None:
         self._write_deltas(step)
@@ -150,7 +194,7 @@ class Recorder:
             status = effect.type.rpartition(".")[2]
             feed, run_id = self._delivery.feed, self._session.run_id
             step.then.append(partial(feed.tool, self._conversation, run_id, effect.data, status, feed.stamp()))
-        elif effect.type in ("artifact.created", "action.requested"):
+        elif effect.type == "action.requested":
             self._warn(f"{effect.type} is recorded and has no effect: this Host does not serve it")
         else:
             self._warn(f"a result has the unknown type '{effect.type[:100]}'; it is recorded and has no effect")
@@ -166,14 +210,15 @@ class Recorder:
         step.draft.add(state.put(scopes, effect.scope, effect.key, effect.value, step.now))
         self._session.effects = True
 
-    def _finish(self, step: Step, effect: Finish) -> Ending:
+    async def _finish(self, step: Step, effect: Finish) -> Ending:
+        data = {name: value for name, value in effect.data.items() if name != "message"}
         if effect.ending.status == "completed":
             if effect.message is not None and not self._messages:
-                self._complete(step, effect.message)
+                data["message"] = await self._complete(step, effect.message)
             else:
-                self._complete_leftover(step)
+                await self._complete_leftover(step)
         self._write_deltas(step)
-        self._append(step, effect.type, effect.data, effect.sequence)
+        self._append(step, effect.type, data, effect.sequence)
         if effect.ending.status == "completed" and not self._messages and not effect.ending.silent:
             return NO_OUTPUT
         return replace(effect.ending, silent=effect.ending.silent and not self._messages)
@@ -214,7 +259,7 @@ class Recorder:
             step.draft.name = "run.end"
             aftermath = self._endings.draft(step.draft, self._facts(), ending)
             step.rows += aftermath.rows
-            await self._commit(step)
+            await self._commit(step, *session.closing)
             session.ended.set()
         for action in step.then:
             action()
@@ -222,7 +267,8 @@ class Recorder:
         self._delivery.feed.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
         return aftermath
 
-    async def _commit(self, step: Step) -> None:
+    async def _commit(self, step: Step, *closing: Statement) -> None:
+        step.draft.add(*self._session.fence, *closing, *self._session.take_audited())
         try:
             await self._journal.commit(step.draft.unit())
         except (GuardFailed, StorageFailed):
@@ -242,12 +288,28 @@ class Recorder:
             claimed=tuple(session.claimed),
             injected=tuple(session.injected),
             cancel_requested_at=session.cancel_requested_at,
-            streaming=self._stream_row is not None,
+            streaming=self._stream_row is not None or self._resumed,
         )
 
-    def _append(self, step: Step, type: str, data: Any, sequence: int) -> None:
+    def _append(self, step: Step, type: str, data: Any, sequence: int, refs: Sequence[Any] = ()) -> None:
         run_id, number = self._session.run_id, self._session.next_sequence()
-        step.draft.add(ledger.append(run_id, number, type, data, step.now, first=sequence, last=sequence))
+        step.draft.add(
+            ledger.append(
+                run_id,
+                number,
+                type,
+                data,
+                step.now,
+                first=sequence,
+                last=sequence,
+                artifact_refs=refs,
+                metadata=self._digests(sequence, sequence),
+            )
+        )
+
+    def _digests(self, first: int, last: int) -> dict[str, Any]:
+        numbers = [number for number in self.marked if first <= number <= last]
+        return {"digests": {str(number): self.marked.pop(number) for number in numbers}} if numbers else {}
 
     def _write_deltas(self, step: Step) -> None:
         if not self._deltas.unwritten:
@@ -255,7 +317,10 @@ class Recorder:
         text, first, last = self._deltas.take_unwritten()
         chunk = {"chunk": {"role": "assistant", "content": text}}
         run_id, number = self._session.run_id, self._session.next_sequence()
-        step.draft.add(ledger.append(run_id, number, "message.delta", chunk, step.now, first=first, last=last))
+        marks = self._digests(first, last)
+        step.draft.add(
+            ledger.append(run_id, number, "message.delta", chunk, step.now, first=first, last=last, metadata=marks)
+        )
 
     def _window_over(self) -> None:
         self._window = None

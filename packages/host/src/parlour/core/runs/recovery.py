@@ -7,7 +7,8 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import event_log
 from parlour.core.facts.inbox import Inbox
 from parlour.core.facts.ledger import Ledger, touch
-from parlour.core.facts.tables import EVENTS
+from parlour.core.facts.queue import Queue
+from parlour.core.facts.tables import EVENTS, RUNS
 from parlour.core.journal import Draft, Journal, Row, Select, one_of, where
 
 from .ending import EndingRun, Endings
@@ -33,6 +34,7 @@ class Recovery:
         self._journal = journal
         self._inbox = Inbox(journal)
         self._ledger = Ledger(journal)
+        self._queue = Queue(journal)
         self._agents = agents
         self._endings = endings
         self._delivery = delivery
@@ -49,11 +51,20 @@ class Recovery:
     async def _take_up(self, rows: list[Row]) -> list[Entry]:
         entries = {row["event_seq"]: entry for row, entry in zip(rows, await self._entries(rows), strict=True)}
         owed = [entries[row["event_seq"]] for row in rows if row["state"] == "owed"]
+        parked = await self._queue.run_ids()
         for row in rows:
             if row["state"] == "running" and self._sessions.get(row["run_id"]) is None:
+                if row["run_id"] in parked:
+                    owed.append(self._park(row, entries[row["event_seq"]]))
+                    continue
                 taken = [entries[each["event_seq"]] for each in rows if each["run_id"] == row["run_id"]]
                 owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken)
         return sorted(owed, key=lambda entry: entry.seq)
+
+    def _park(self, row: Row, entry: Entry) -> Entry:
+        """Whoever executes it may be alive: its lane waits for it again."""
+        entry.run_id, entry.parked = row["run_id"], True
+        return entry
 
     async def _interrupt(self, row: Row, entry: Entry, rows: list[Row], taken: list[Entry]) -> list[Entry]:
         run = await self._ledger.run(row["run_id"])
@@ -87,12 +98,22 @@ class Recovery:
             seqs = [row["event_seq"] for row in rows[start : start + PAGE]]
             found = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs))))
             events.update({event["seq"]: event for event in found})
+        created = await self._created([row["run_id"] for row in rows if row["state"] == "owed" and row["run_id"]])
         return [
             Entry(
                 event_log.restore(events[row["event_seq"]]),
                 attempts=row["attempts"],
                 transcribed=row["transcribed"],
-                parent_run_id=row["run_id"] if row["state"] == "owed" else "",
+                parent_run_id=row["run_id"] if row["state"] == "owed" and row["run_id"] not in created else "",
+                run_id=row["run_id"] if row["run_id"] in created else "",
             )
             for row in rows
         ]
+
+    async def _created(self, run_ids: list[str]) -> set[str]:
+        """Of these, the runs that have yet to begin."""
+        created: set[str] = set()
+        for start in range(0, len(run_ids), PAGE):
+            conditions = where(run_id=one_of(*run_ids[start : start + PAGE]), status="created")
+            created |= {row["run_id"] for row in await self._journal.read(Select(RUNS, conditions, ("run_id",)))}
+        return created

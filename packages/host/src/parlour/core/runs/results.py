@@ -1,5 +1,7 @@
 """The rules for what a runner streams back: each raw result becomes one effect. Pure; acting is the recorder's."""
 
+import base64
+import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import NoneType
@@ -9,10 +11,11 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from parlour_sdk.protocol.content import plain_text
-from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.results import (
     PAYLOADS,
     AgentRunResult,
+    ArtifactCreated,
     MessageCompleted,
     MessageDelta,
     RunCompleted,
@@ -49,6 +52,15 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Created:
+    """A file for the next message: its content, or the id of one that the Host has."""
+
+    data: ArtifactCreated
+    content: bytes | None
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
 class StateWrite:
     scope: str
     key: str
@@ -74,7 +86,7 @@ class Ignored:
     warning: str
 
 
-Effect = Delta | Completed | Note | StateWrite | Finish | Ignored
+Effect = Delta | Completed | Note | Created | StateWrite | Finish | Ignored
 
 
 class ResultRules:
@@ -85,6 +97,17 @@ class ResultRules:
         self._warn = warn
         self._last = 0
         self._skipped: set[int] = set()
+
+    def resume(self, last: int, missing: set[int]) -> None:
+        """Goes on after the results that another life of the Host took."""
+        self._last, self._skipped = last, missing
+
+    @property
+    def next_number(self) -> int:
+        return self._last + 1
+
+    def has_taken(self, sequence: int) -> bool:
+        return sequence <= self._last and sequence not in self._skipped
 
     def take(self, raw: Any) -> Effect:
         return self._plain_delta(raw) or self._strictly(raw)
@@ -124,7 +147,7 @@ class ResultRules:
         sequence = result.sequence if result.sequence is not None else self._last + 1
         if not self._is_new(sequence):
             return Ignored(f"result {sequence} came again")
-        return self._effect(result, sequence)
+        return effect_of(result, sequence)
 
     def _is_new(self, sequence: int) -> bool:
         if sequence == self._last + 1:
@@ -142,30 +165,33 @@ class ResultRules:
             return True
         return False
 
-    def _effect(self, result: AgentRunResult, sequence: int) -> Effect:
-        model = PAYLOADS.get(result.type)
-        if model is None:
+
+def effect_of(result: AgentRunResult, sequence: int) -> Effect:
+    model = PAYLOADS.get(result.type)
+    if model is None:
+        return _bounded(Note(result.type, result.data, sequence))
+    try:
+        payload = model.model_validate(result.data)
+    except ValidationError as error:
+        return Ignored(f"result {sequence} ({result.type}) is dropped: {_first(error)}")
+    match payload:
+        case MessageDelta():
+            return Delta(plain_text(payload.chunk.content), sequence)
+        case MessageCompleted():
+            return _completed(payload.message.model_dump(mode="json", exclude_none=True), sequence)
+        case ArtifactCreated():
+            return _created(payload, sequence)
+        case StateUpdated():
+            if len(to_json(payload.value)) > RESULT_BYTES:
+                return Ignored(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
+            return StateWrite(payload.scope, payload.key, payload.value, sequence)
+        case RunCompleted():
+            return _finish_well(payload, result.data, sequence)
+        case RunFailed():
+            ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable)
+            return Finish(result.data, result.type, ending, None, sequence)
+        case _:
             return _bounded(Note(result.type, result.data, sequence))
-        try:
-            payload = model.model_validate(result.data)
-        except ValidationError as error:
-            return Ignored(f"result {sequence} ({result.type}) is dropped: {_first(error)}")
-        match payload:
-            case MessageDelta():
-                return Delta(plain_text(payload.chunk.content), sequence)
-            case MessageCompleted():
-                return _completed(payload.message.model_dump(mode="json", exclude_none=True), sequence)
-            case StateUpdated():
-                if len(to_json(payload.value)) > RESULT_BYTES:
-                    return Ignored(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
-                return StateWrite(payload.scope, payload.key, payload.value, sequence)
-            case RunCompleted():
-                return _finish_well(payload, result.data, sequence)
-            case RunFailed():
-                ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable)
-                return Finish(result.data, result.type, ending, None, sequence)
-            case _:
-                return _bounded(Note(result.type, result.data, sequence))
 
 
 def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> Finish:
@@ -180,6 +206,24 @@ def _completed(message: dict[str, Any], sequence: int) -> Completed:
     content = message.get("content", "")
     text = content if isinstance(content, str) else "".join(each.get("text", "") for each in content)
     return Completed(message, text, sequence)
+
+
+def _created(payload: ArtifactCreated, sequence: int) -> Created | Ignored:
+    told = f"result {sequence} (artifact.created)"
+    if (payload.content_base64 is None) == (payload.artifact_id is None):
+        return Ignored(f"{told} is dropped: it needs content_base64, or the artifact_id of what artifact_create made")
+    if len(to_json(payload.model_dump(exclude={"content_base64"}))) > RESULT_BYTES:
+        return Ignored(f"{told} is over the limit of {RESULT_BYTES} bytes")
+    if payload.content_base64 is None:
+        return Created(payload, None, sequence)
+    try:
+        content = base64.b64decode(payload.content_base64, validate=True)
+    except (binascii.Error, ValueError):
+        return Ignored(f"{told} is dropped: content_base64 is not base64")
+    if len(content) > ARTIFACT_CONTENT_BYTES:
+        limit = f"{told} is over the limit of {ARTIFACT_CONTENT_BYTES} bytes"
+        return Ignored(f"{limit}; more goes through artifact_create")
+    return Created(payload, content, sequence)
 
 
 def _bounded(note: Note) -> Note | Ignored:

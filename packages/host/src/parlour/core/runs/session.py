@@ -2,15 +2,17 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from parlour.core.access.grants import Grant
 from parlour.core.access.rate import Rate
 from parlour.core.agents.agent import Binding
 from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts.incoming import Incoming
 from parlour.core.facts.ledger import Status
-from parlour.core.ports import ResultStream
+from parlour.core.journal import Insert, Statement
 
 CALLS_PER_SECOND = 50
 CALLS_BURST = 100
@@ -26,6 +28,10 @@ class Entry:
     """The number of its transcript item, zero until it has one."""
     claimed_at: int = 0
     parent_run_id: str = ""
+    run_id: str = ""
+    """Of a run that was created for it and has yet to begin; the first attempt is that one."""
+    parked: bool = False
+    """That run was handed to remote runtimes before this Host was started."""
 
     @property
     def seq(self) -> int:
@@ -57,6 +63,10 @@ class Stopped(Exception):
     """The Host ended the run; the session says how."""
 
 
+class Stoppable(Protocol):
+    def abort(self, error: BaseException) -> None: ...
+
+
 class RunSession:
     def __init__(self, run_id: str, entry: Entry, binding: Binding, grant: Grant, steerable: bool) -> None:
         self.run_id = run_id
@@ -64,8 +74,25 @@ class RunSession:
         self.binding = binding
         self.grant = grant
         self.steerable = steerable
+        self.multimodal = True
+        """Whether its runner takes media as they are; otherwise it is told of them in words."""
         self.rate = Rate(CALLS_PER_SECOND, CALLS_BURST)
-        self.stream: ResultStream | None = None
+        self.uploads: dict[str, Incoming] = {}
+        """Files that its runner is sending, by upload id."""
+        self.deadline_at = 0
+        self.executor = grant.plugin_id
+        """The plugin whose calls are the run's; empty while nobody executes it."""
+        self.remote = False
+        """Executed by a remote runtime: it outlives this process."""
+        self.begin: Callable[[], Awaitable[None]] | None = None
+        """What the first call of a run has to wait for, if anything."""
+        self.fence: tuple[Statement, ...] = ()
+        """Guards that every write of its results carries."""
+        self.closing: tuple[Statement, ...] = ()
+        """What its last unit does besides."""
+        self.audited: list[Insert] = []
+        """Calls that were allowed, to be recorded with the run's next write."""
+        self.stream: Stoppable | None = None
         self.stopping: Ending | None = None
         self.cancel_requested_at = 0
         self.shown = False
@@ -90,6 +117,14 @@ class RunSession:
         self._sequence += 1
         return self._sequence
 
+    def resume(self, sequence: int) -> None:
+        """Goes on after this number of the ledger."""
+        self._sequence = sequence
+
+    def take_audited(self) -> list[Insert]:
+        taken, self.audited = self.audited, []
+        return taken
+
     def stop(self, ending: Ending) -> None:
         """Ends the run now, whatever its runner does."""
         if self.stopping is None:
@@ -105,6 +140,10 @@ class Sessions:
         self._by_run: dict[str, RunSession] = {}
         self._by_lane: dict[str, RunSession] = {}
 
+    def announce(self, session: RunSession) -> None:
+        """Its ledger row is being written: whoever reads that finds a run that can be cancelled."""
+        self._by_run[session.run_id] = session
+
     def register(self, session: RunSession) -> None:
         self._by_run[session.run_id] = session
         self._by_lane[session.entry.lane] = session
@@ -113,6 +152,8 @@ class Sessions:
         self._by_run.pop(session.run_id, None)
         if self._by_lane.get(session.entry.lane) is session:
             del self._by_lane[session.entry.lane]
+        while session.uploads:
+            session.uploads.popitem()[1].abandon()
         session.ended.set()
 
     def get(self, run_id: str) -> RunSession | None:

@@ -79,7 +79,7 @@ class Steering:
 
     def _may_join(self, session: RunSession, entry: Entry) -> bool:
         """Same actor, same agent: rights never widen."""
-        if not session.steerable:
+        if not session.steerable or entry.run_id:
             return False
         mine, theirs = session.event.envelope, entry.event.envelope
         if (mine.actor.type, mine.actor.id) != (theirs.actor.type, theirs.actor.id):
@@ -93,4 +93,4 @@ class Steering:
 
 def _item(session: RunSession, entry: Entry) -> dict[str, Any]:
     head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": entry.claimed_at}
-    return {**head, **event_parts(entry.event), "metadata": {}}
+    return {**head, **event_parts(entry.event, session.multimodal), "metadata": {}}

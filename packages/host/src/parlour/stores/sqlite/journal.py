@@ -7,13 +7,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from parlour.core.journal import Receipt, Ref, Row, Select, StorageFailed, Unit
-from parlour.stores.sql import SQLITE, Compiler, Parameters
+from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
+from parlour.stores.futures import resolve
+from parlour.stores.sql import SQLITE, Compiler, require_references
 
 from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
 from .failures import storage_failure
-from .futures import resolve
 from .readers import Answer, Question, Readers, read
 from .writer import Job, Writer
 
@@ -70,7 +70,7 @@ class SqliteJournal:
         steps = [compile_statement(statement) for statement in unit.statements]
         for index, (plan, parameters, _) in enumerate(steps):
             if plan.references:
-                _require_references(unit, index, parameters)
+                require_references(unit, index, parameters)
         future: asyncio.Future[Receipt] = self._loop.create_future()
         self._writer.submit(Job(unit.name, steps, future))
         return await future
@@ -84,6 +84,12 @@ class SqliteJournal:
                 return answer  # otherwise a reader tries it again, with time to wait
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._readers.submit(Question(plan, parameters, future))
+        return await future
+
+    async def search(self, query: Search) -> list[Row]:
+        self._require_open()
+        future: asyncio.Future[list[Row]] = self._loop.create_future()
+        self._readers.submit(Question(*self._compiler.search(query), future))
         return await future
 
     def _connect(self) -> None:
@@ -121,13 +127,3 @@ class SqliteJournal:
     def _deliver(self, question: Question, answer: Answer) -> None:
         with suppress(RuntimeError):  # a loop that is closed already has nobody who waits
             self._loop.call_soon_threadsafe(resolve, question.future, answer)
-
-
-def _require_references(unit: Unit, index: int, parameters: Parameters) -> None:
-    for reference in parameters:
-        if type(reference) is not Ref:
-            continue
-        if not 0 <= reference.statement < index:
-            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to no earlier one: {reference}")
-        if reference.column not in unit.statements[reference.statement].returning:
-            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to what is not returned: {reference}")

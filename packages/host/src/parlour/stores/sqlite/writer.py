@@ -22,10 +22,10 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from parlour.core.journal import GuardFailed, Receipt, Row
+from parlour.stores.futures import resolve
 from parlour.stores.sql import Parameters, Plan
 
 from .failures import is_busy, is_unique_violation, storage_failure
-from .futures import resolve
 
 logger = logging.getLogger(__name__)
 

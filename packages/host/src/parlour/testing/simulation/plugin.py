@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from parlour.core.access.gate import Gate, Refused
+from parlour.core.access.gate import Gate
+from parlour.core.access.refusal import Refused
 from parlour.core.ports import PluginLost
 
 from .world import World

@@ -110,6 +110,7 @@ async def _life(world: World, plan: Plan) -> None:
             clock=SimulatedClock(world),
             ids=SimulatedIds(world),
             surfaces={"sim": SimulatedPlatform(world)},
+            objects=world.objects,
             concurrent_runs=world.dice.choice((1, 2, 256)),
         )
     )

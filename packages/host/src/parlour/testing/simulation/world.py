@@ -8,9 +8,10 @@ from typing import Any, NoReturn
 
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.identity import compose
-from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
+from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.core.ports import SendRefused, Sent
 from parlour.testing.memory_journal import MemoryDatabase
+from parlour.testing.memory_objects import MemoryObjects
 
 from .promises import Shown
 
@@ -28,6 +29,7 @@ class World:
     answers_questions: bool
     """The platform can be asked whether it has a message."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
+    objects: MemoryObjects = field(default_factory=MemoryObjects)
     shown: list[Shown] = field(default_factory=list)
     now: float = 0.0
     dead: bool = False
@@ -119,6 +121,13 @@ class SimulatedJournal:
         if self._world.dead:
             raise asyncio.CancelledError
         return self._world.database.read(query)
+
+    async def search(self, query: Search) -> list[Row]:
+        await self._world.pause(0.002)
+        await asyncio.sleep(0)
+        if self._world.dead:
+            raise asyncio.CancelledError
+        return self._world.database.search(query)
 
 
 class SimulatedPlatform:

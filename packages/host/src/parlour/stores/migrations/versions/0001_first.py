@@ -1,43 +1,29 @@
-"""The tables of the first release.
-
-Integers are 64 bits everywhere: SQLite's INTEGER, PostgreSQL's BIGINT. Text compares by code point everywhere.
-SQLite checks types only in STRICT tables.
-"""
-
-from collections.abc import Iterator
+"""The tables of the first release, and what the journal keeps for itself on PostgreSQL."""
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import postgresql
+
+from parlour.stores.columns import counted, integer, on_postgres, text
 
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
 
-TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-INTEGER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-
-
-def _text(names: str) -> "Iterator[sa.Column[str]]":
-    return (sa.Column(name, TEXT, nullable=False) for name in names.split())
-
-
-def _integer(names: str) -> "Iterator[sa.Column[int]]":
-    return (sa.Column(name, INTEGER, nullable=False, autoincrement=False) for name in names.split())
-
 
 def upgrade() -> None:
     op.create_table(
         "meta",
-        *_text("name value"),
+        *text("name value"),
         sa.PrimaryKeyConstraint("name"),
         sqlite_strict=True,
     )
 
     op.create_table(
         "api_keys",
-        *_text("key_id name scope digest"),
-        *_integer("created_at expires_at revoked_at"),
+        *text("key_id name scope digest"),
+        *integer("created_at expires_at revoked_at"),
         sa.PrimaryKeyConstraint("key_id"),
         sa.UniqueConstraint("digest", name="api_keys_unique_digest"),
         sqlite_strict=True,
@@ -45,16 +31,16 @@ def upgrade() -> None:
 
     op.create_table(
         "agents",
-        *_text("agent_id definition"),
-        *_integer("created_at updated_at"),
+        *text("agent_id definition"),
+        *integer("created_at updated_at"),
         sa.PrimaryKeyConstraint("agent_id"),
         sqlite_strict=True,
     )
 
     op.create_table(
         "routes",
-        *_text("route_id bot_id definition"),
-        *_integer("position"),
+        *text("route_id bot_id definition"),
+        *integer("position"),
         sa.PrimaryKeyConstraint("route_id"),
         sqlite_strict=True,
     )
@@ -62,8 +48,8 @@ def upgrade() -> None:
 
     op.create_table(
         "conversations",
-        *_text("conversation_id workspace_id source bot_id chat thread_id agent_id principal"),
-        *_integer("generation transcript_seq created_at updated_at"),
+        *text("conversation_id workspace_id source bot_id chat thread_id agent_id principal"),
+        *integer("generation transcript_seq created_at updated_at"),
         sa.PrimaryKeyConstraint("conversation_id"),
         sa.UniqueConstraint(
             "workspace_id",
@@ -82,12 +68,12 @@ def upgrade() -> None:
 
     op.create_table(
         "events",
-        sa.Column("seq", INTEGER, primary_key=True),
-        *_text(
+        counted("seq"),
+        *text(
             "event_id event_type workspace_id source source_event_type bot_id principal conversation_id "
             "thread_id actor_type actor_id actor_name subject_type subject_id input_summary body"
         ),
-        *_integer("event_time created_at"),
+        *integer("event_time created_at"),
         sa.UniqueConstraint("workspace_id", "source", "bot_id", "principal", "event_id", name="events_unique_event_id"),
         sqlite_autoincrement=True,
         sqlite_strict=True,
@@ -98,8 +84,8 @@ def upgrade() -> None:
 
     op.create_table(
         "inbox",
-        *_text("lane state run_id"),
-        *_integer("event_seq attempts transcribed"),
+        *text("lane state run_id"),
+        *integer("event_seq attempts transcribed"),
         sa.PrimaryKeyConstraint("event_seq"),
         sqlite_strict=True,
     )
@@ -107,8 +93,8 @@ def upgrade() -> None:
 
     op.create_table(
         "outcomes",
-        *_text("outcome reason run_id"),
-        *_integer("event_seq decided_at"),
+        *text("outcome reason run_id"),
+        *integer("event_seq decided_at"),
         sa.PrimaryKeyConstraint("event_seq"),
         sqlite_strict=True,
     )
@@ -116,12 +102,12 @@ def upgrade() -> None:
 
     op.create_table(
         "runs",
-        *_text(
+        *text(
             "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id "
             "workspace_id bot_id status status_reason error parent_run_id claimed_by usage snapshot "
             "metadata"
         ),
-        *_integer(
+        *integer(
             "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
             "cancel_requested_at lease_until feed_seq"
         ),
@@ -136,19 +122,19 @@ def upgrade() -> None:
 
     op.create_table(
         "run_events",
-        *_text("run_id type data source artifact_refs metadata"),
-        *_integer("sequence first_sequence last_sequence created_at"),
+        *text("run_id type data source artifact_refs metadata"),
+        *integer("sequence first_sequence last_sequence created_at"),
         sa.PrimaryKeyConstraint("run_id", "sequence"),
         sqlite_strict=True,
     )
 
     op.create_table(
         "transcript",
-        *_text(
+        *text(
             "transcript_id conversation_id thread_id event_id run_id role item_type content "
             "content_json artifact_refs metadata"
         ),
-        *_integer("seq event_seq created_at"),
+        *integer("seq event_seq created_at"),
         sa.PrimaryKeyConstraint("transcript_id"),
         sa.UniqueConstraint("conversation_id", "seq", name="transcript_unique_seq"),
         sqlite_strict=True,
@@ -157,9 +143,9 @@ def upgrade() -> None:
 
     op.create_table(
         "outbox",
-        sa.Column("seq", INTEGER, primary_key=True),
-        *_text("outbox_id surface target conversation_id bot_id run_id kind state payload reason platform_message_id"),
-        *_integer("feed_seq attempts possibly_repeated not_before expires_at created_at updated_at"),
+        counted("seq"),
+        *text("outbox_id surface target conversation_id bot_id run_id kind state payload reason platform_message_id"),
+        *integer("feed_seq attempts possibly_repeated not_before expires_at created_at updated_at"),
         sa.UniqueConstraint("outbox_id", name="outbox_unique_outbox_id"),
         sqlite_autoincrement=True,
         sqlite_strict=True,
@@ -170,12 +156,24 @@ def upgrade() -> None:
 
     op.create_table(
         "state",
-        *_text("scope_key name scope conversation_id value"),
-        *_integer("updated_at"),
+        *text("scope_key name scope conversation_id value"),
+        *integer("updated_at"),
         sa.PrimaryKeyConstraint("scope_key", "name"),
         sqlite_strict=True,
     )
     op.create_index("state_by_conversation_id", "state", ["conversation_id"])
+
+    if on_postgres():
+        op.create_table("journal_counters", *text("name"), *integer("last"), sa.PrimaryKeyConstraint("name"))
+        op.create_table(
+            "journal_writers",
+            *text("writer_id"),
+            *integer("batch"),
+            sa.Column("outcomes", postgresql.JSONB(), nullable=False),
+            sa.Column("replaced", sa.Boolean(), nullable=False),
+            sa.Column("touched_at", sa.DateTime(timezone=True), nullable=False),
+            sa.PrimaryKeyConstraint("writer_id"),
+        )
 
 
 def downgrade() -> None:

@@ -1,0 +1,42 @@
+"""Knowledge bases, skills and files that a caller was granted."""
+
+from parlour.core.access.caller import Caller
+from parlour.core.providers import Files, Knowledge, Skills
+from parlour_sdk.protocol.files import FileChunk, GetFile
+from parlour_sdk.protocol.knowledge import KnowledgeList, KnowledgeResult, ListKnowledge, RetrieveKnowledge
+from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
+
+
+class KnowledgeActions:
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    async def list(self, caller: Caller, request: ListKnowledge) -> KnowledgeList:
+        granted = [
+            each for each in self._knowledge.resources() if caller.grant.allows("knowledge_bases", each.kb_id, "list")
+        ]
+        return KnowledgeList(knowledge_bases=granted)
+
+    async def retrieve(self, caller: Caller, request: RetrieveKnowledge) -> KnowledgeResult:
+        chunks = await self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
+        return KnowledgeResult(chunks=list(chunks))
+
+
+class SkillActions:
+    def __init__(self, skills: Skills) -> None:
+        self._skills = skills
+
+    async def list(self, caller: Caller, request: ListSkills) -> SkillList:
+        granted = [each for each in self._skills.resources() if caller.grant.allows("skills", each.skill_name, "list")]
+        return SkillList(skills=granted)
+
+    async def activate(self, caller: Caller, request: ActivateSkill) -> ActiveSkill:
+        return await self._skills.activate(request.skill_name)
+
+
+class FileActions:
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    async def get(self, caller: Caller, request: GetFile) -> FileChunk:
+        return await self._files.read(request.file_key, request.offset, request.length)

@@ -1,0 +1,64 @@
+"""The audit: who asked for what and whether it was allowed, and what people changed. Reading it is a query."""
+
+from typing import Any
+
+from parlour.core.encoding import dumps
+from parlour.core.facts.tables import AUDIT
+from parlour.core.journal import Insert
+
+from .caller import Caller
+
+
+def access(
+    caller: Caller, run_id: str, action: str, resource: str, scope: str, outcome: str, code: str, now: int
+) -> Insert:
+    """`run_id` is what the call named; it is the caller's own only if there is a session."""
+    return _entry(
+        now,
+        kind="access",
+        actor=caller.plugin_id,
+        run_id=run_id,
+        runner_id=caller.grant.runner_id if caller.session else "",
+        plugin_id=caller.plugin_id,
+        action=action,
+        resource=resource,
+        scope=scope,
+        outcome=outcome,
+        code=code,
+    )
+
+
+def admin(actor: str, action: str, resource: str, before: Any, after: Any, now: int) -> Insert:
+    """Secrets are masked by whoever calls."""
+    detail = dumps({"before": before, "after": after})
+    return _entry(now, kind="admin", actor=actor, action=action, resource=resource, outcome="done", detail=detail)
+
+
+def runtime(plugin_id: str, runtime_id: str, action: str, outcome: str, now: int, run_id: str = "") -> Insert:
+    """What became of a remote runtime or of a claim of its."""
+    return _entry(
+        now,
+        kind="runtime",
+        actor=plugin_id,
+        plugin_id=plugin_id,
+        run_id=run_id,
+        action=action,
+        resource=runtime_id,
+        outcome=outcome,
+    )
+
+
+def _entry(now: int, **values: str) -> Insert:
+    row: dict[str, str | int] = {
+        "workspace_id": "default",
+        "run_id": "",
+        "runner_id": "",
+        "plugin_id": "",
+        "resource": "",
+        "scope": "",
+        "code": "",
+        "detail": "",
+        **values,
+        "created_at": now,
+    }
+    return Insert(AUDIT, row)

@@ -1,0 +1,42 @@
+"""A grant cut by that of whoever starts the run: nobody hands on what they do not have."""
+
+from collections.abc import Set
+from dataclasses import replace
+
+from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
+
+from .grants import API_PERMISSIONS, Grant, Operations
+
+OWN_CONVERSATION: Set[str] = {"history", "events", "artifacts"}
+"""What a run may do with the conversation it is in. Outside a run there is none to have rights in, and the
+conversation of what is created there belongs to its creator."""
+WITHIN_A_RUN: Set[str] = frozenset(Permissions.model_fields)
+OUTSIDE: Set[str] = (frozenset(PluginPermissions.model_fields) | WITHIN_A_RUN) - OWN_CONVERSATION
+
+
+def cut(grant: Grant, creator: Grant, within_a_run: bool) -> Grant:
+    keys = WITHIN_A_RUN if within_a_run else OUTSIDE
+    permissions = frozenset(each for each in grant.permissions if each[0] not in keys or each in creator.permissions)
+    storage = {area: owner for area, owner in grant.storage.items() if area in creator.storage}
+    actions = tuple(each for each in grant.actions if creator.allows_action(each))
+    lost = {api for api, permission in API_PERMISSIONS.items() if permission not in permissions}
+    lost |= set() if storage else {"storage"}
+    lost |= set() if actions else {"platform_action"}
+    return replace(
+        grant,
+        permissions=permissions,
+        apis=grant.apis - lost,
+        resources={kind: _common(kind, names, creator) for kind, names in grant.resources.items()},
+        storage=storage,
+        actions=actions,
+        other_conversations=grant.other_conversations and creator.other_conversations,
+    )
+
+
+def _common(kind: str, names: Operations, creator: Grant) -> Operations:
+    common = {name: frozenset(each for each in able if _may(creator, kind, name, each)) for name, able in names.items()}
+    return {name: able for name, able in common.items() if able}
+
+
+def _may(creator: Grant, kind: str, name: str, operation: str) -> bool:
+    return creator.has((kind, operation)) and creator.allows(kind, name, operation)

@@ -1,0 +1,87 @@
+"""Says what a plugin asks for in words that a person can decide by. Grants nothing.
+
+A sentence's key and values are what a page in another language is made from; its text is the English one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parlour_sdk.protocol.manifest import PluginPermissions
+
+WORDS = {
+    "platform_api.message.send": "send messages on your bots' platforms",
+    "platform_api.message.manage": "edit, delete and forward messages and react to them",
+    "platform_api.message.read": "read messages on your bots' platforms",
+    "platform_api.group.read": "see the groups that your bots are in and who is in them",
+    "platform_api.group.manage": "rename and leave groups",
+    "platform_api.member.moderate": "mute, unmute and remove members of groups",
+    "platform_api.user.read": "see the profiles of people",
+    "platform_api.requests.answer": "answer friend requests and invitations to groups",
+    "platform_api.media": "fetch and upload images and files",
+    "platform_api.platform.call": "call whatever else a platform's interface offers to your bots",
+    "events.all": "see every event: all that your bots receive, and what happens in Parlour",
+    "events.some": "see these events: {events}",
+    "models.invoke": "ask your models, which may cost money",
+    "models.stream": "ask your models and get the answer as it is made, which may cost money",
+    "models.rerank": "let a model order texts by relevance, which may cost money",
+    "models.embed": "let a model turn texts into vectors, which may cost money",
+    "tools.detail": "see which tools there are and how they are called",
+    "tools.call": "call tools",
+    "knowledge_bases.list": "see which knowledge bases there are",
+    "knowledge_bases.retrieve": "search in knowledge bases",
+    "storage.plugin": "keep data of its own in Parlour",
+    "storage.workspace": "read and write the data that all plugins of the workspace share",
+    "storage.binding": "keep data for each agent and bot",
+    "agent_runs.read": "see runs of agents, with what was said in them",
+    "agent_runs.create": "start runs of agents",
+    "agent_runs.control": "cancel runs of agents",
+    "agent_runs.admin": "change and delete anybody's runs",
+    "runtimes.read": "see which runtimes are connected",
+    "runtimes.admin": "connect and remove runtimes",
+    "network.unfiltered": "reach {hosts} over the network (the sandbox can't tell hosts apart: it gets the whole "
+    "network, and with it whatever listens on this machine)",
+    "network.open": "reach {hosts} over the network",
+    "no_sandbox": "without having asked: use the whole network and whatever files the user that runs Parlour may, "
+    "since there is no sandbox around it",
+}
+EVERY_EVENT = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    key: str
+    values: dict[str, str]
+    text: str
+    """What it may do, such as "call tools"."""
+
+
+def in_words(permissions: PluginPermissions, sandboxed: bool) -> list[Sentence]:
+    """`sandboxed` says whether anything keeps it from what it did not ask for."""
+    return [*_by_name(permissions), *_events(permissions.events), *_network(permissions.network, sandboxed)]
+
+
+def _by_name(permissions: PluginPermissions) -> Iterator[Sentence]:
+    for key, names in permissions.model_dump(exclude={"events", "network"}).items():
+        yield from (_sentence(f"{key}.{name}") for name in dict.fromkeys(names))
+
+
+def _events(types: list[str]) -> Iterator[Sentence]:
+    if EVERY_EVENT in types:
+        yield _sentence("events.all")
+    elif types:
+        yield _sentence("events.some", events=_listed(types))
+
+
+def _network(hosts: list[str], sandboxed: bool) -> Iterator[Sentence]:
+    if hosts:
+        yield _sentence("network.unfiltered" if sandboxed else "network.open", hosts=_listed(hosts))
+    if not sandboxed:
+        yield _sentence("no_sandbox")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+def _sentence(key: str, **values: str) -> Sentence:
+    return Sentence(key, values, WORDS[key].format_map(values))

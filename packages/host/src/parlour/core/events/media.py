@@ -1,0 +1,184 @@
+"""The files of an event: what it brings becomes artifacts, so that the event itself holds references only.
+
+Content is stored before the event is recorded; the rows go with the event's own unit.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from parlour.core.facts import artifacts
+from parlour.core.facts.artifacts import Artifact, Description, Place
+from parlour.core.facts.conversations import Conversations
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.journal import Statement
+from parlour.core.providers import ProviderFailed
+from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
+
+from .envelope import EventEnvelope
+
+FILES_OF_AN_EVENT = 50
+MEDIA: Final = ("image", "audio", "video", "file")
+CHAINS: Final = ("message_chain", "new_content")
+CHAIN_MEDIA: Final = {"Image": "image", "Voice": "audio", "File": "file", "Video": "video"}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An event as it is recorded, with the artifacts that it made and the uploads that it claims."""
+
+    event: EventEnvelope
+    made: tuple[Artifact, ...] = ()
+    claimed: tuple[str, ...] = ()
+
+    def statements(self, conversation_id: str) -> list[Statement]:
+        if not self.made and not self.claimed:
+            return []
+        place = replace(_place(self.event), conversation_id=conversation_id)
+        claims = [artifacts.claim(artifact_id, place) for artifact_id in self.claimed]
+        return [*claims, *(each.at(conversation_id).insert() for each in self.made)]
+
+
+class EventMedia:
+    def __init__(self, kept: Artifacts) -> None:
+        self._kept = kept
+
+    async def take(self, event: EventEnvelope, conversations: Conversations) -> Taken:
+        """Raises ProviderFailed with the field that can't be taken."""
+        if not _has_files(event):
+            return Taken(event)
+        work = _Taking(self._kept, event, await conversations.find(event.conversation))
+        told: dict[str, Any] = dict(event.input)
+        if event.input.get("contents"):
+            told["contents"] = await work.elements(event.input["contents"], "input.contents")
+        await work.attachments(event.input.get("attachments", ()))
+        data = {**event.data, **{name: await work.chain(event.data[name], name) for name in _chains(event)}}
+        if work.refs:
+            told["attachments"] = list(work.refs.values())
+        metadata = {**event.metadata, **await work.long_text(event.text)}
+        changed = replace(event, input=told, data=data, metadata=metadata)
+        return Taken(changed, tuple(work.made), tuple(work.claimed))
+
+
+class _Taking:
+    """One event's files, as they are found."""
+
+    def __init__(self, kept: Artifacts, event: EventEnvelope, conversation_id: str | None) -> None:
+        self._kept = kept
+        self._place = _place(event)
+        self._own = None if conversation_id is None else replace(self._place, conversation_id=conversation_id)
+        self._owner = event.principal
+        self.refs: dict[str, dict[str, Any]] = {}
+        self.made: list[Artifact] = []
+        self.claimed: list[str] = []
+
+    async def elements(self, elements: Any, field: str) -> list[Any]:
+        return [await self._element(element, f"{field}.{number}") for number, element in enumerate(elements)]
+
+    async def _element(self, element: dict[str, Any], field: str) -> dict[str, Any]:
+        if element.get("type") == "quote":
+            return {**element, "contents": await self.elements(element.get("contents", ()), f"{field}.contents")}
+        if element.get("type") not in MEDIA:
+            return element
+        if "content_base64" in element:
+            rest = {name: value for name, value in element.items() if name != "content_base64"}
+            return {**rest, **_told(await self._brought(element, element["content_base64"], f"{field}.content_base64"))}
+        if "artifact_id" in element:
+            return {**element, **_told(await self._known(element["artifact_id"], f"{field}.artifact_id"))}
+        self._add(self._kept.linked(element["url"], _description(element, element["type"]), self._place))
+        return element
+
+    async def attachments(self, refs: Any) -> None:
+        for number, ref in enumerate(refs):
+            await self._known(ref["artifact_id"], f"input.attachments.{number}.artifact_id")
+
+    async def chain(self, components: Any, field: str) -> Any:
+        """A platform's own message, of which the outside world sends any shape."""
+        if not isinstance(components, list):
+            return components
+        return [await self._component(each, f"data.{field}.{number}") for number, each in enumerate(components)]
+
+    async def _component(self, component: Any, field: str) -> Any:
+        if not isinstance(component, dict):
+            return component
+        kind = CHAIN_MEDIA.get(str(component.get("type")))
+        if kind is None or not isinstance(component.get("base64"), str):
+            return component
+        rest = {name: value for name, value in component.items() if name != "base64"}
+        artifact = await self._brought({**rest, "type": kind}, component["base64"], f"{field}.base64")
+        return {**rest, "artifact_id": artifact.artifact_id}
+
+    async def long_text(self, text: str) -> dict[str, Any]:
+        """A text that the transcript can't hold whole is kept whole beside it."""
+        content = text.encode(errors="replace")
+        if len(content) <= TRANSCRIPT_TEXT_BYTES:
+            return {}
+        description = Description("text", "message.txt", "text/plain", "event")
+        artifact = await self._kept.keep(content, description, self._place)
+        self.made.append(artifact)
+        return {"text_ref": artifact.ref()}
+
+    async def _brought(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
+        try:
+            decoded = base64.b64decode(content, validate=True)
+        except (binascii.Error, ValueError):
+            raise ProviderFailed("invalid_argument", f"{field}: this is not base64") from None
+        return self._add(await self._kept.keep(decoded, _description(element, str(element["type"])), self._place))
+
+    async def _known(self, artifact_id: str, field: str) -> Artifact:
+        artifact = await self._kept.find(artifact_id)
+        if artifact is not None and self._own is not None and self._own.sees(artifact.place):
+            self.refs[artifact_id] = artifact.ref()
+            return artifact
+        upload = artifact is not None and artifact.description.source == "upload" and not artifact.place.conversation_id
+        if artifact is None or not upload or artifact.reference != self._owner:
+            raise ProviderFailed("invalid_argument", f"{field}: there is no such file; send it with POST /api/v1/files")
+        if artifact_id not in self.claimed:
+            self.claimed.append(artifact_id)
+        kept = replace(artifact, description=replace(artifact.description, expires_at=0))
+        self.refs[artifact_id] = kept.ref()
+        return kept
+
+    def _add(self, artifact: Artifact) -> Artifact:
+        if len(self.made) >= FILES_OF_AN_EVENT:
+            limit = f"an event brings at most {FILES_OF_AN_EVENT} files"
+            raise ProviderFailed("invalid_argument", f"input.contents: {limit}")
+        self.made.append(artifact)
+        self.refs[artifact.artifact_id] = artifact.ref()
+        return artifact
+
+
+def taken_elsewhere() -> ProviderFailed:
+    sentence = "a file of this event went to another conversation just now; send it again with POST /api/v1/files"
+    return ProviderFailed("invalid_argument", sentence)
+
+
+def _has_files(event: EventEnvelope) -> bool:
+    said = event.input
+    if said.get("attachments") or _chains(event):
+        return True
+    if any(element.get("type") in MEDIA or element.get("type") == "quote" for element in said.get("contents") or ()):
+        return True
+    text = event.text
+    return len(text) * 4 > TRANSCRIPT_TEXT_BYTES and len(text.encode(errors="replace")) > TRANSCRIPT_TEXT_BYTES
+
+
+def _chains(event: EventEnvelope) -> list[str]:
+    return [name for name in CHAINS if name in event.data] if event.data else []
+
+
+def _place(event: EventEnvelope) -> Place:
+    return Place(event.workspace_id, event.bot_id, thread_id=event.thread_id)
+
+
+def _description(element: Mapping[str, Any], kind: str) -> Description:
+    name, mime_type = element.get("name"), element.get("mime_type")
+    return Description(kind, str(name or ""), str(mime_type or ""), "event")
+
+
+def _told(artifact: Artifact) -> dict[str, Any]:
+    described = artifact.description
+    told = {"name": described.name, "mime_type": described.mime_type, "size_bytes": artifact.size_bytes}
+    return {"artifact_id": artifact.artifact_id, **{name: value for name, value in told.items() if value != ""}}

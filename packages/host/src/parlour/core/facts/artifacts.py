@@ -1,0 +1,182 @@
+"""Artifacts: files, media and large results, as rows that say what they are, where they belong and who may see them.
+
+Their bytes are in the object store. An object is durable before its row is written, so a row never names nothing.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import ANY, Delete, Insert, Row, Update, where
+
+from .tables import ARTIFACTS
+
+Location = Literal["object", "url", "platform"]
+NAME_CHARACTERS = 200
+_PLACE: Final = ("workspace_id", "bot_id", "conversation_id", "thread_id", "run_id", "runner_id", "binding_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something belongs: a conversation, or a run, or for what has neither a binding."""
+
+    workspace_id: str = "default"
+    bot_id: str = ""
+    conversation_id: str = ""
+    thread_id: str = ""
+    run_id: str = ""
+    runner_id: str = ""
+    binding_id: str = ""
+
+    def sees(self, other: "Place") -> bool:
+        """Whether a run at this place may see what belongs to the other."""
+        if self.workspace_id != other.workspace_id:
+            return False
+        if other.run_id and other.run_id == self.run_id:
+            return True
+        if other.conversation_id:
+            return (other.conversation_id, other.thread_id) == (self.conversation_id, self.thread_id)
+        return bool(other.binding_id) and other.binding_id == self.binding_id
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What whoever brings a file says of it."""
+
+    artifact_type: str = "file"
+    name: str = ""
+    mime_type: str = ""
+    source: str = "runner"
+    expires_at: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    artifact_id: str
+    description: Description
+    """Its MIME type is what the content says."""
+    place: Place
+    created_at: int
+    sha256: str = ""
+    size_bytes: int = 0
+    location: Location = "object"
+    reference: str = ""
+    """Of an upload its owner, of a link where it leads: never told."""
+
+    def insert(self) -> Insert:
+        described = self.description
+        return Insert(
+            ARTIFACTS,
+            {
+                "artifact_id": self.artifact_id,
+                "artifact_type": described.artifact_type,
+                "mime_type": described.mime_type,
+                "name": described.name,
+                "sha256": self.sha256,
+                "source": described.source,
+                **{name: getattr(self.place, name) for name in _PLACE},
+                "location": self.location,
+                "reference": self.reference,
+                "summary": "",
+                "metadata": dumps(described.metadata),
+                "size_bytes": self.size_bytes,
+                "created_at": self.created_at,
+                "expires_at": described.expires_at,
+            },
+        )
+
+    def at(self, conversation_id: str) -> "Artifact":
+        return replace(self, place=replace(self.place, conversation_id=conversation_id))
+
+    def ref(self) -> dict[str, Any]:
+        """As messages and inputs name it."""
+        described = self.description
+        told = {
+            "artifact_id": self.artifact_id,
+            "artifact_type": described.artifact_type,
+            "mime_type": described.mime_type,
+            "name": described.name,
+            "size_bytes": self.size_bytes if self.location == "object" else None,
+            "sha256": self.sha256,
+            "expires_at": described.expires_at,
+        }
+        return {name: value for name, value in told.items() if value or (name == "size_bytes" and value is not None)}
+
+    def told(self) -> dict[str, Any]:
+        """Everything that may be known of it, with null for what is not."""
+        described, place = self.description, self.place
+        return {
+            "artifact_id": self.artifact_id,
+            "artifact_type": described.artifact_type,
+            "mime_type": described.mime_type or None,
+            "name": described.name or None,
+            "size_bytes": self.size_bytes if self.location == "object" else None,
+            "sha256": self.sha256 or None,
+            "source": described.source,
+            "conversation_id": place.conversation_id or None,
+            "run_id": place.run_id or None,
+            "runner_id": place.runner_id or None,
+            "created_at": self.created_at,
+            "expires_at": described.expires_at or None,
+            "metadata": described.metadata,
+        }
+
+
+def restore(row: Row) -> Artifact:
+    description = Description(
+        artifact_type=row["artifact_type"],
+        name=row["name"],
+        mime_type=row["mime_type"],
+        source=row["source"],
+        expires_at=row["expires_at"],
+        metadata=loads(row["metadata"]),
+    )
+    return Artifact(
+        artifact_id=row["artifact_id"],
+        description=description,
+        place=Place(**{name: row[name] for name in _PLACE}),
+        created_at=row["created_at"],
+        sha256=row["sha256"],
+        size_bytes=row["size_bytes"],
+        location=row["location"],
+        reference=row["reference"],
+    )
+
+
+def claim(artifact_id: str, place: Place) -> Update:
+    """An upload becomes a conversation's; fails its guard when another was faster or it is gone."""
+    values: dict[str, Any] = {
+        "bot_id": place.bot_id,
+        "conversation_id": place.conversation_id,
+        "thread_id": place.thread_id,
+        "expires_at": 0,
+    }
+    return Update(ARTIFACTS, values, where(artifact_id=artifact_id, source="upload", conversation_id=""))
+
+
+def fetched(artifact: Artifact) -> Update:
+    """A link's content is here now."""
+    values: dict[str, Any] = {
+        "location": "object",
+        "sha256": artifact.sha256,
+        "size_bytes": artifact.size_bytes,
+        "mime_type": artifact.description.mime_type,
+        "metadata": dumps(artifact.description.metadata),
+    }
+    return Update(ARTIFACTS, values, where(artifact_id=artifact.artifact_id), expect=ANY)
+
+
+def remove(artifact_id: str) -> Delete:
+    """Its object goes with the next clean-up, unless another artifact has the same content."""
+    return Delete(ARTIFACTS, where(artifact_id=artifact_id))
+
+
+def remove_of(conversation_id: str) -> Delete:
+    return Delete(ARTIFACTS, where(conversation_id=conversation_id), expect=ANY)
+
+
+def plain_name(name: str) -> str:
+    """A file's name without the folders and signs that could mean something to whoever saves it."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(each for each in last if each.isprintable())[:NAME_CHARACTERS].strip(". ")

@@ -1,0 +1,154 @@
+"""Reading the transcript and the event log for a run: by page and by search, bound to its conversation and thread."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlour.core.cursors import Cursors
+from parlour.core.encoding import loads
+from parlour.core.journal import Condition, Journal, Row, Search, Select, above, below, one_of, where
+from parlour_sdk.protocol.event_log import EventPage, EventPageGet, EventRecord
+from parlour_sdk.protocol.history import HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult, TranscriptItem
+
+from . import words
+from .tables import EVENTS, TRANSCRIPT, TRANSCRIPT_SEARCH
+
+
+class History:
+    def __init__(self, journal: Journal, cursors: Cursors) -> None:
+        self._journal = journal
+        self._cursors = cursors
+
+    def cursor(self, conversation_id: str, seq: int) -> str:
+        return self._cursors.encode(f"history:{conversation_id}", seq)
+
+    async def page(self, conversation_id: str, thread_id: str | None, request: HistoryPageGet) -> HistoryPage:
+        """Items in the order of the conversation, whichever way it is paged."""
+        listing = f"history:{conversation_id}"
+        conditions = _own(conversation_id, thread_id)
+        if request.before_cursor is not None:
+            conditions += where(seq=below(self._cursors.decode(listing, request.before_cursor)))
+        if request.after_cursor is not None:
+            conditions += where(seq=above(self._cursors.decode(listing, request.after_cursor)))
+        backward = request.direction == "backward"
+        rows = await self._journal.read(
+            Select(
+                TRANSCRIPT,
+                conditions,
+                order=("seq",),
+                direction="descending" if backward else "ascending",
+                limit=request.limit + 1,
+            )
+        )
+        more, rows = len(rows) > request.limit, rows[: request.limit]
+        items = [self._item(row, request.include_artifacts) for row in (reversed(rows) if backward else rows)]
+        older, newer = (items[0].cursor, items[-1].cursor) if items else (None, None)
+        onward, back = (older, newer) if backward else (newer, older)
+        return HistoryPage(items=items, next_cursor=onward if more else None, prev_cursor=back, has_more=more)
+
+    async def search(
+        self, conversation_id: str | None, thread_id: str | None, request: HistorySearch
+    ) -> HistorySearchResult:
+        asked = words.asked(request.query)
+        if not asked:
+            return HistorySearchResult(items=[], total_count=0, query=request.query)
+        filters = request.filters
+        conditions: tuple[Condition, ...] = () if conversation_id is None else _own(conversation_id, thread_id)
+        if filters is not None:
+            for column, chosen in (("role", filters.roles), ("item_type", filters.item_types)):
+                conditions += where(**{column: one_of(*chosen)}) if chosen else ()
+            conditions += where(event_type=one_of(*filters.event_types)) if filters.event_types else ()
+            conditions += where(created_at=below(filters.before)) if filters.before else ()
+            conditions += where(created_at=above(filters.after)) if filters.after else ()
+        scope = words.of_conversation(conversation_id) if conversation_id is not None else None
+        found = await self._journal.search(
+            Search(TRANSCRIPT_SEARCH, "words", ((scope,) if scope else ()) + tuple(asked), conditions, request.top_k)
+        )
+        rows = await self._by_id([str(row["transcript_id"]) for row in found])
+        return HistorySearchResult(items=[self._item(row, True) for row in rows], query=request.query)
+
+    async def _by_id(self, transcript_ids: Sequence[str]) -> list[Row]:
+        if not transcript_ids:
+            return []
+        rows = await self._journal.read(Select(TRANSCRIPT, where(transcript_id=one_of(*transcript_ids))))
+        by_id = {row["transcript_id"]: row for row in rows}
+        return [by_id[transcript_id] for transcript_id in transcript_ids if transcript_id in by_id]
+
+    def _item(self, row: Row, artifacts: bool) -> TranscriptItem:
+        return TranscriptItem.model_validate(
+            {
+                "transcript_id": row["transcript_id"],
+                "event_id": row["event_id"],
+                "conversation_id": row["conversation_id"],
+                "thread_id": row["thread_id"] or None,
+                "role": row["role"],
+                "item_type": row["item_type"],
+                "content": row["content"],
+                "content_json": loads(row["content_json"]) or None,
+                "artifact_refs": loads(row["artifact_refs"]) if artifacts else [],
+                "seq": row["seq"],
+                "cursor": self.cursor(row["conversation_id"], row["seq"]),
+                "created_at": row["created_at"],
+                "metadata": loads(row["metadata"]),
+            }
+        )
+
+
+class EventRecords:
+    """Events of one conversation, as records."""
+
+    def __init__(self, journal: Journal, cursors: Cursors) -> None:
+        self._journal = journal
+        self._cursors = cursors
+
+    async def get(self, conversation_id: str, thread_id: str, event_id: str) -> EventRecord | None:
+        conditions = where(event_id=event_id, conversation_id=conversation_id, thread_id=thread_id)
+        rows = await self._journal.read(Select(EVENTS, conditions, limit=1, few=True))
+        return self._record(rows[0]) if rows else None
+
+    async def page(self, conversation_id: str, thread_id: str, request: EventPageGet) -> EventPage:
+        conditions = where(conversation_id=conversation_id, thread_id=thread_id)
+        if request.before_cursor is not None:
+            conditions += where(seq=below(self._cursors.decode(_events(conversation_id), request.before_cursor)))
+        query = Select(EVENTS, conditions, order=("seq",), direction="descending", limit=request.limit + 1)
+        rows = await self._journal.read(query)
+        more, rows = len(rows) > request.limit, rows[: request.limit]
+        items = [self._record(row) for row in reversed(rows)]
+        return EventPage(items=items, next_cursor=items[0].cursor if more else None, has_more=more)
+
+    def _record(self, row: Row) -> EventRecord:
+        absent: dict[str, Any] = {name: row[name] or None for name in _OPTIONAL}
+        return EventRecord.model_validate(
+            {
+                **absent,
+                "event_id": row["event_id"],
+                "event_type": row["event_type"],
+                "source": row["source"],
+                "seq": row["seq"],
+                "cursor": self._cursors.encode(_events(row["conversation_id"]), row["seq"]),
+                "created_at": row["created_at"],
+            }
+        )
+
+
+_OPTIONAL = (
+    "event_time",
+    "bot_id",
+    "workspace_id",
+    "conversation_id",
+    "thread_id",
+    "actor_type",
+    "actor_id",
+    "actor_name",
+    "subject_type",
+    "subject_id",
+    "input_summary",
+)
+
+
+def _events(conversation_id: str) -> str:
+    return f"events:{conversation_id}"
+
+
+def _own(conversation_id: str, thread_id: str | None) -> tuple[Condition, ...]:
+    conditions = where(conversation_id=conversation_id)
+    return conditions if thread_id is None else conditions + where(thread_id=thread_id)

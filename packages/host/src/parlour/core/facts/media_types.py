@@ -1,0 +1,106 @@
+"""What a file is, decided by its content. What its sender says counts only where content can't tell."""
+
+import re
+from typing import Final
+
+HEAD_BYTES = 2048
+"""As much of the beginning as is looked at."""
+BINARY = "application/octet-stream"
+TEXT = "text/plain"
+
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"%PDF-", "application/pdf"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"PK\x05\x06", "application/zip"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"ID3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"#!AMR", "audio/amr"),
+    (b"OggS", "audio/ogg"),
+    (b"\x1a\x45\xdf\xa3", "video/webm"),
+)
+_RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo"}
+_BRANDS: Final = {b"M4A ": "audio/mp4", b"M4B ": "audio/mp4", b"avif": "image/avif", b"heic": "image/heic"}
+_SAME: Final = {
+    "audio/ogg": {"video/ogg", "application/ogg", "audio/opus"},
+    "video/webm": {"audio/webm", "video/x-matroska"},
+    "video/mp4": {"audio/mp4", "video/quicktime", "audio/x-m4a"},
+    "audio/mpeg": {"audio/mp3"},
+    "audio/wav": {"audio/x-wav", "audio/wave", "audio/vnd.wave"},
+    "image/jpeg": {"image/jpg"},
+    "application/gzip": {"application/x-gzip", "application/x-tar"},
+}
+"""Names for what these containers hold, which their first bytes don't tell apart."""
+_ZIPPED: Final = ("application/vnd.", "application/epub+zip", "application/java-archive", "application/x-zip")
+_KNOWN: Final = frozenset({mime for _, mime in _SIGNATURES} | {*_RIFF.values(), *_BRANDS.values(), "video/mp4"}).union(
+    *_SAME.values()
+)
+_TEXTUAL: Final = re.compile(
+    r"text/.+|application/([\w.-]+\+)?(json|xml|yaml|toml)|application/(javascript|x-\w+-?script)"
+)
+_MARKUP: Final = (
+    (
+        re.compile(rb"<!doctype html|<html|<head|<body|<script|<iframe|<style|<title|<a\s|<img\s|<div|<table", re.I),
+        "text/html",
+    ),
+    (re.compile(rb"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg", re.I | re.S), "image/svg+xml"),
+    (re.compile(rb"<\?xml", re.I), "application/xml"),
+)
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_SHOWN: Final = frozenset(
+    ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "image/avif", "text/plain", "application/json")
+)
+
+
+def decide(head: bytes, declared: str = "") -> str:
+    """The type of content that begins like this."""
+    declared = _plain(declared)
+    found = _signature(head)
+    if found is not None:
+        fits = declared in _SAME.get(found, ()) or (found == "application/zip" and declared.startswith(_ZIPPED))
+        return declared if fits else found
+    if _is_text(head):
+        markup = next(
+            (mime for pattern, mime in _MARKUP if pattern.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())), None
+        )
+        if markup is not None and not (markup == "application/xml" and "xml" in declared):
+            return markup
+        return declared if _TEXTUAL.fullmatch(declared) else TEXT
+    return BINARY if declared in _KNOWN or _TEXTUAL.fullmatch(declared) else declared or BINARY
+
+
+def is_shown(mime_type: str) -> bool:
+    """Whether a browser may open it in place. All else is downloaded: a page or a picture may hold a script."""
+    return mime_type in _SHOWN or mime_type.startswith(("audio/", "video/"))
+
+
+def _plain(declared: str) -> str:
+    plain = declared.partition(";")[0].strip().lower()
+    return plain if re.fullmatch(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+_-]*", plain) and len(plain) <= 100 else ""
+
+
+def _signature(head: bytes) -> str | None:
+    if head[:4] == b"RIFF" and head[8:12] in _RIFF:
+        return _RIFF[head[8:12]]
+    if head[4:8] == b"ftyp":
+        return _BRANDS.get(head[8:12], "video/mp4")
+    if head[:1] == b"\xff" and head[1:2] in (b"\xfb", b"\xf3", b"\xf2"):
+        return "audio/mpeg"
+    return next((mime for signature, mime in _SIGNATURES if head.startswith(signature)), None)
+
+
+def _is_text(head: bytes) -> bool:
+    if _CONTROLS.search(head):
+        return False
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        # the look may have ended in the middle of a character
+        return len(head) == HEAD_BYTES and error.start >= HEAD_BYTES - 3
+    return True

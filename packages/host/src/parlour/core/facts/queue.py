@@ -1,0 +1,51 @@
+"""Runs that wait for a remote runtime or are claimed by one. The lease is the fencing token of the current claim."""
+
+from collections.abc import Sequence
+
+from parlour.core.encoding import dumps
+from parlour.core.journal import ANY, Delete, Insert, Journal, Row, Select, Update, other_than, where
+
+from .tables import QUEUE
+
+
+def put(run_id: str, runner_id: str, plugin_id: str, labels: Sequence[str], now: int) -> Insert:
+    values: dict[str, str | int] = {
+        "run_id": run_id,
+        "runner_id": runner_id,
+        "plugin_id": plugin_id,
+        "labels": dumps(list(labels)),
+        "lease": "",
+        "request": "",
+        "created_at": now,
+    }
+    return Insert(QUEUE, values)
+
+
+def hold(run_id: str, lease: str) -> Update:
+    """Fails its guard when somebody else holds it."""
+    return Update(QUEUE, {"lease": lease}, where(run_id=run_id, lease=""))
+
+
+def held(run_id: str, lease: str) -> Update:
+    """The guard of whatever only the holder may do: a stale lease fails it."""
+    return Update(QUEUE, {"lease": lease}, where(run_id=run_id, lease=lease))
+
+
+def give_back(run_id: str, lease: str) -> Update:
+    return Update(QUEUE, {"lease": ""}, where(run_id=run_id, lease=lease))
+
+
+def drop(run_id: str) -> Delete:
+    return Delete(QUEUE, where(run_id=run_id), expect=ANY)
+
+
+class Queue:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def row(self, run_id: str) -> Row | None:
+        rows = await self._journal.read(Select(QUEUE, where(run_id=run_id), limit=1, few=True))
+        return rows[0] if rows else None
+
+    async def run_ids(self) -> set[str]:
+        return {row["run_id"] for row in await self._journal.read(Select(QUEUE, where(run_id=other_than(""))))}

@@ -1,0 +1,106 @@
+"""Remote runtimes: who they say they are, and until when they count as there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import Insert, Journal, Row, Select, Update, at_most, where
+
+from .tables import RUNTIMES
+
+ACTIVE, GONE = "active", "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    runtime_id: str
+    plugin_id: str
+    status: str
+    definition: Mapping[str, Any]
+    """As it registered: labels, runners, slots, versions, providers, workspaces."""
+    registered_at: int
+    last_seen_at: int
+    expires_at: int
+    workspace_id: str = "default"
+
+    @property
+    def labels(self) -> frozenset[str]:
+        return frozenset(self.definition["labels"])
+
+    @property
+    def runners(self) -> frozenset[str]:
+        """None named means any."""
+        return frozenset(self.definition["runners"])
+
+    @property
+    def slots(self) -> int:
+        return int(self.definition["slots"])
+
+    def told(self) -> dict[str, Any]:
+        times = {"registered_at": self.registered_at, "last_seen_at": self.last_seen_at, "expires_at": self.expires_at}
+        return {"runtime_id": self.runtime_id, "status": self.status, **self.definition, **times}
+
+
+def add(runtime: Runtime) -> Insert:
+    """Fails its guard when the id is taken."""
+    return Insert(RUNTIMES, {"runtime_id": runtime.runtime_id, **_values(runtime)})
+
+
+def replace(known: Runtime, runtime: Runtime) -> Update:
+    """Fails its guard when it was changed by somebody else since it was read."""
+    same = where(runtime_id=known.runtime_id, plugin_id=known.plugin_id, status=known.status)
+    return Update(RUNTIMES, _values(runtime), same)
+
+
+def seen(runtime: Runtime, now: int, until: int) -> Update:
+    own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
+    return Update(RUNTIMES, {"last_seen_at": now, "expires_at": until}, own)
+
+
+def leave(runtime: Runtime) -> Update:
+    own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
+    return Update(RUNTIMES, {"status": GONE}, own)
+
+
+def expire(runtime: Runtime, now: int) -> Update:
+    """Fails its guard when it was heard of meanwhile."""
+    silent = where(runtime_id=runtime.runtime_id, status=ACTIVE, expires_at=at_most(now))
+    return Update(RUNTIMES, {"status": GONE}, silent)
+
+
+def _values(runtime: Runtime) -> dict[str, str | int]:
+    return {
+        "workspace_id": runtime.workspace_id,
+        "plugin_id": runtime.plugin_id,
+        "status": runtime.status,
+        "definition": dumps(dict(runtime.definition)),
+        "registered_at": runtime.registered_at,
+        "last_seen_at": runtime.last_seen_at,
+        "expires_at": runtime.expires_at,
+    }
+
+
+class Runtimes:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def get(self, runtime_id: str) -> Runtime | None:
+        rows = await self._journal.read(Select(RUNTIMES, where(runtime_id=runtime_id), limit=1, few=True))
+        return _restored(rows[0]) if rows else None
+
+    async def all(self) -> list[Runtime]:
+        return [_restored(row) for row in await self._journal.read(Select(RUNTIMES, order=("runtime_id",)))]
+
+
+def _restored(row: Row) -> Runtime:
+    return Runtime(
+        row["runtime_id"],
+        row["plugin_id"],
+        row["status"],
+        loads(row["definition"]),
+        row["registered_at"],
+        row["last_seen_at"],
+        row["expires_at"],
+        row["workspace_id"],
+    )

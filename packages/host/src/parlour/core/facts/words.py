@@ -1,0 +1,56 @@
+"""Text as words that a search can find, in every script.
+
+Words of alphabets are taken whole. Chinese, Japanese and Korean are written without spaces, so their text is taken in
+overlapping pairs of characters, which finds every word of two or more; a single character is found as itself.
+"""
+
+import re
+import unicodedata
+
+WORDS_PER_ITEM = 20_000
+WORD_CHARACTERS = 100
+_IDEOGRAPHS = (
+    "\u3005\u3007\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fffd"
+)
+_PIECES = re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
+_IS_IDEOGRAPHS = re.compile(f"[{_IDEOGRAPHS}]")
+
+
+def indexed(text: str) -> list[str]:
+    """The words under which a text is found."""
+    words: list[str] = []
+    for piece in _PIECES.findall(_folded(text)):
+        if _IS_IDEOGRAPHS.match(piece):
+            words += [*piece, *_pairs(piece)]
+        else:
+            words.append(piece)
+    return [word[:WORD_CHARACTERS] for word in words[:WORDS_PER_ITEM]]
+
+
+def asked(query: str) -> list[str]:
+    """The words that must all be there; none when the query has no word at all."""
+    words: list[str] = []
+    for piece in _PIECES.findall(_folded(query)):
+        words += _pairs(piece) if _IS_IDEOGRAPHS.match(piece) and len(piece) > 1 else [piece]
+    return list(dict.fromkeys(word[:WORD_CHARACTERS] for word in words))
+
+
+def of_conversation(conversation_id: str) -> str:
+    """A word that every item of a conversation has, so that a search within it touches nothing else."""
+    return "c" + "".join(letter for letter in conversation_id.lower() if letter.isalnum())
+
+
+def _pairs(piece: str) -> list[str]:
+    return [piece[index : index + 2] for index in range(len(piece) - 1)]
+
+
+def _folded(text: str) -> str:
+    """Full-width and composed forms, capitals and accents are the same letters."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter) or _voiced(letter))
+    return unicodedata.normalize("NFKC", plain)
+
+
+def _voiced(mark: str) -> bool:
+    """Japanese voicing marks make other letters, not accents."""
+    return mark in "\u3099\u309a"

@@ -1,0 +1,160 @@
+"""The files of a run's messages: those it made before, those it names, and those it holds inside.
+
+A message leaves here as it is kept and shown: references instead of content, and of a text that is too long a preview
+with the whole beside it. Bytes are stored here; rows are the recorder's to commit.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlour.core.events.media import MEDIA
+from parlour.core.facts.artifacts import Artifact, Description, Place
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.providers import ProviderFailed
+from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
+
+from .results import Created, preview
+from .session import RunSession
+
+Ref = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Carried:
+    """A message as it is shown, all the files that belong to it, and the rows of those that are new."""
+
+    message: dict[str, Any]
+    text: str
+    refs: list[Ref] = field(default_factory=list)
+    made: list[Artifact] = field(default_factory=list)
+
+
+def place_of(session: RunSession) -> Place:
+    envelope = session.event.envelope
+    return Place(
+        envelope.workspace_id,
+        envelope.bot_id,
+        session.event.conversation_id,
+        envelope.thread_id,
+        session.run_id,
+        session.grant.runner_id,
+        session.binding.binding_id,
+    )
+
+
+class Attachments:
+    def __init__(self, kept: Artifacts, session: RunSession, warn: Callable[[str], None]) -> None:
+        self._kept = kept
+        self._place = place_of(session)
+        self._warn = warn
+        self._waiting: list[Ref] = []
+        """Made since the last completed message."""
+
+    def resume(self, waiting: list[Ref]) -> None:
+        self._waiting = list(waiting)
+
+    async def created(self, effect: Created) -> Artifact | None:
+        """The artifact, which goes with the next message; None when there is nothing to go."""
+        said = effect.data
+        try:
+            if effect.content is None:
+                artifact = await self._kept.visible(said.artifact_id or "", self._place)
+            else:
+                described = Description(
+                    said.artifact_type, said.name or "", said.mime_type or "", metadata=said.metadata or {}
+                )
+                incoming = await self._kept.begin()
+                await incoming.write(effect.content)
+                artifact = await self._kept.made(incoming, described, self._place, sha256=said.sha256 or "")
+        except ProviderFailed as failure:
+            self._warn(f"result {effect.sequence} (artifact.created) is dropped: {failure.message}")
+            return None
+        self._waiting.append(artifact.ref())
+        return artifact
+
+    async def carry(self, message: dict[str, Any], text: str) -> Carried:
+        content = message.get("content", "")
+        if not self._waiting and isinstance(content, str) and "artifact_refs" not in message:
+            encoded_most = len(text) * 4
+            if encoded_most <= TRANSCRIPT_TEXT_BYTES:
+                return Carried(message, text)
+        carried = Carried(dict(message), text)
+        if isinstance(content, list):
+            carried.message["content"] = await self._elements(content, carried)
+        own = [await self._named(str(ref["artifact_id"])) for ref in message.get("artifact_refs") or ()]
+        beside = [*self._waiting, *(ref for ref in own if ref)]
+        self._waiting = []
+        await self._shorten(carried, beside)
+        shown = {ref["artifact_id"]: ref for ref in beside}
+        carried.message.pop("artifact_refs", None)
+        if shown:
+            carried.message["artifact_refs"] = list(shown.values())
+        carried.refs = list({**shown, **{ref["artifact_id"]: ref for ref in carried.refs}}.values())
+        return carried
+
+    async def _shorten(self, carried: Carried, beside: list[Ref]) -> None:
+        """A text that is too long for the transcript, or even to be shown, is kept whole as a file."""
+        encoded = carried.text.encode(errors="replace")
+        if len(encoded) <= TRANSCRIPT_TEXT_BYTES:
+            return
+        whole = await self._kept_or_told(encoded, Description("text", "message.txt", "text/plain"), carried)
+        shown, cut = preview(carried.text)
+        if not cut:
+            return
+        self._warn("a message is longer than may be shown; it is kept whole as an artifact")
+        content = carried.message["content"]
+        rest = [each for each in content if each.get("type") != "text"] if isinstance(content, list) else []
+        carried.message["content"] = [{"type": "text", "text": shown}, *rest] if rest else shown
+        carried.message["metadata"] = {**(carried.message.get("metadata") or {}), "cut": True}
+        carried.text = shown
+        if whole is not None:
+            beside.append(whole.ref())
+
+    async def _elements(self, elements: list[Any], carried: Carried) -> list[Any]:
+        kept = [await self._element(element, carried) for element in elements]
+        return [element for element in kept if element is not None]
+
+    async def _element(self, element: dict[str, Any], carried: Carried) -> dict[str, Any] | None:
+        if element.get("type") == "quote":
+            return {**element, "contents": await self._elements(element.get("contents", []), carried)}
+        if element.get("type") not in MEDIA or "url" in element:
+            return element
+        if "artifact_id" in element:
+            ref = await self._named(element["artifact_id"])
+            carried.refs += [ref] if ref else []
+            return element if ref else None
+        rest = {name: value for name, value in element.items() if name != "content_base64"}
+        artifact = await self._inside(element, carried)
+        if artifact is None:
+            return None
+        mime_type = artifact.description.mime_type
+        return {**rest, "mime_type": mime_type, "size_bytes": artifact.size_bytes, "artifact_id": artifact.artifact_id}
+
+    async def _inside(self, element: dict[str, Any], carried: Carried) -> Artifact | None:
+        try:
+            content = base64.b64decode(element["content_base64"], validate=True)
+        except (binascii.Error, ValueError):
+            self._warn(f"an element of type {element['type']} is dropped: content_base64 is not base64")
+            return None
+        described = Description(element["type"], element.get("name") or "", element.get("mime_type") or "")
+        return await self._kept_or_told(content, described, carried)
+
+    async def _kept_or_told(self, content: bytes, described: Description, carried: Carried) -> Artifact | None:
+        try:
+            artifact = await self._kept.keep(content, described, self._place)
+        except ProviderFailed as failure:
+            self._warn(f"a file of a message is not kept: {failure.message}")
+            return None
+        carried.made.append(artifact)
+        carried.refs.append(artifact.ref())
+        return artifact
+
+    async def _named(self, artifact_id: str) -> Ref | None:
+        try:
+            return (await self._kept.visible(artifact_id, self._place)).ref()
+        except ProviderFailed as failure:
+            self._warn(f"a message names a file that it can't have: {failure.message}")
+            return None

@@ -1,0 +1,71 @@
+"""History inlined into a run's context, only when its runner asked for it and never beyond the Host's own caps."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts.tables import TRANSCRIPT
+from parlour.core.journal import Journal, Row, Select, below, where
+from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
+from parlour_sdk.protocol.manifest import ContextPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    inline_policy: dict[str, Any]
+    bootstrap: dict[str, Any] | None = None
+
+
+NOTHING = Inlined({"mode": "none"})
+
+
+async def inline(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> Inlined:
+    """`transcript_seq` is the number of the event's own item; the tail is what came before it."""
+    match policy.bootstrap:
+        case "none":
+            return NOTHING
+        case "current_event":
+            text = event.envelope.text
+            inlined = {"mode": "current_event", "delivered_count": 1, "messages_complete": transcript_seq <= 1}
+            return Inlined(inlined, {"messages": [{"role": "user", "content": text}]})
+        case "recent_tail":
+            return await _tail(journal, policy, event, transcript_seq)
+
+
+async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> Inlined:
+    most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
+    query = Select(
+        TRANSCRIPT,
+        where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
+        ("role", "content", "seq"),
+        order=("seq",),
+        direction="descending",
+        limit=most,
+    )
+    rows = await journal.read(query) if most else []
+    chosen = _within(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
+    earlier = max(transcript_seq - 1, 0)
+    inlined = {
+        "mode": "recent_tail",
+        "delivered_count": len(chosen),
+        "source_total_count": earlier,
+        "messages_complete": len(chosen) == earlier,
+        "reason": None if len(chosen) == len(rows) else "the rest is over the size that may be inlined",
+    }
+    messages = [{"role": _role(row), "content": row["content"]} for row in reversed(chosen)]
+    return Inlined(inlined, {"messages": messages})
+
+
+def _within(rows: list[Row], size: int) -> list[Row]:
+    """The newest that fit; the first that does not fit ends it, so that there is no hole."""
+    chosen: list[Row] = []
+    for row in rows:
+        size -= len(str(row["content"]).encode())
+        if size < 0:
+            break
+        chosen.append(row)
+    return chosen
+
+
+def _role(row: Row) -> str:
+    return str(row["role"]) if row["role"] in ("user", "assistant", "system", "tool") else "system"

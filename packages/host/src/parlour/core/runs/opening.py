@@ -1,0 +1,145 @@
+"""Opens runs: the session with its frozen grant, the first unit, and what the runner is told."""
+
+from parlour.core.access import grants
+from parlour.core.access.grants import Grant
+from parlour.core.agents.agent import Binding
+from parlour.core.agents.registry import Descriptor
+from parlour.core.encoding import dumps
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts import inbox, ledger, transcript
+from parlour.core.facts.history import History
+from parlour.core.facts.ledger import Ledger, NewRun, Status
+from parlour.core.facts.state import State
+from parlour.core.journal import Draft, Journal, Ref, Statement, resolved
+from parlour.core.ports import Clock, Ids
+from parlour.core.providers import Providers
+
+from . import bootstrap, context
+from .session import Entry, RunSession
+
+
+class Openings:
+    def __init__(
+        self, journal: Journal, providers: Providers, history: History, ids: Ids, clock: Clock, host_version: str
+    ) -> None:
+        self._journal = journal
+        self._providers = providers
+        self._history = history
+        self._ledger = Ledger(journal)
+        self._state = State(journal)
+        self._ids = ids
+        self._clock = clock
+        self._host_version = host_version
+
+    async def session(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> RunSession:
+        grant = await self._grant(entry, binding, descriptor)
+        steerable = "steering_pull" in grant.apis
+        session = RunSession(entry.run_id or self._ids.new(), entry, binding, grant, steerable)
+        session.multimodal = descriptor.manifest.capabilities.multimodal_input
+        return session
+
+    async def begin(self, session: RunSession, descriptor: Descriptor) -> dict[str, object]:
+        """The run is running; what its runner is sent."""
+        scopes = session.grant.scopes
+        state = await self._state.snapshot(scopes)
+        await self.open(session, descriptor, "running")
+        return await self.request(session, descriptor, state)
+
+    async def open(self, session: RunSession, descriptor: Descriptor, status: Status, *beside: Statement) -> None:
+        """One unit: the attempt, the ledger row, the user's transcript item."""
+        entry, agent, now = session.entry, session.binding.agent, self._clock.now()
+        session.deadline_at = now + int(agent.timeout_seconds * 1000) if agent.timeout_seconds else 0
+        draft = Draft("run.open" if status == "running" else "run.queue")
+        numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), entry.event, now)
+        draft.add(inbox.begin(entry.seq, session.run_id, numbered))
+        if entry.run_id:
+            draft.add(ledger.advance(entry.run_id, "created", status, now, deadline_at=session.deadline_at))
+        else:
+            draft.add(ledger.open_run(self._row(session, descriptor, status)))
+        draft.add(*beside)
+        receipt = await self._journal.commit(draft.unit())
+        entry.attempts += 1
+        entry.transcribed = resolved(receipt, numbered)
+
+    async def request(
+        self, session: RunSession, descriptor: Descriptor, state: dict[str, dict[str, object]] | None = None
+    ) -> dict[str, object]:
+        entry, event = session.entry, session.event
+        opening = context.Opening(
+            run_id=session.run_id,
+            attempt=entry.attempts,
+            transcript_seq=entry.transcribed,
+            deadline_at=session.deadline_at,
+            state=await self._state.snapshot(session.grant.scopes) if state is None else state,
+            latest_cursor=self._history.cursor(event.conversation_id, entry.transcribed),
+            inlined=await bootstrap.inline(self._journal, descriptor.manifest.context, event, entry.transcribed),
+        )
+        return context.build(
+            event, session.binding, descriptor, session.grant, self._providers, opening, self._host_version
+        )
+
+    async def _grant(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> Grant:
+        """What was frozen when the run was created holds for all its attempts."""
+        commissioned = entry.event.envelope.commission is not None
+        frozen = await self._ledger.run(entry.run_id or (entry.parent_run_id if commissioned else ""))
+        if frozen is not None:
+            return grants.restored(frozen["snapshot"], entry.event, binding, descriptor)
+        return grants.compute(entry.event, binding, descriptor, self._providers)
+
+    def _row(self, session: RunSession, descriptor: Descriptor, status: Status) -> NewRun:
+        return new_run(
+            session.run_id,
+            session.event,
+            session.binding,
+            descriptor,
+            session.grant,
+            attempt=session.entry.attempts + 1,
+            parent_run_id=session.entry.parent_run_id,
+            deadline_at=session.deadline_at,
+            now=self._clock.now(),
+            status=status,
+        )
+
+
+def new_run(
+    run_id: str,
+    event: RecordedEvent,
+    binding: Binding,
+    descriptor: Descriptor,
+    grant: Grant,
+    *,
+    attempt: int,
+    parent_run_id: str,
+    deadline_at: int,
+    now: int,
+    status: Status,
+    event_seq: int | Ref | None = None,
+) -> NewRun:
+    """`event_seq` when the event's number is not known yet."""
+    envelope = event.envelope
+    return NewRun(
+        run_id=run_id,
+        event_seq=event.seq if event_seq is None else event_seq,
+        event_id=envelope.event_id,
+        agent_id=binding.agent.agent_id,
+        binding_id=binding.binding_id,
+        runner_id=descriptor.runner_id,
+        plugin_id=descriptor.plugin_id,
+        conversation_id=event.conversation_id,
+        thread_id=envelope.thread_id,
+        workspace_id=envelope.workspace_id,
+        bot_id=envelope.bot_id,
+        attempt=attempt,
+        parent_run_id=parent_run_id,
+        snapshot=grant.encode(),
+        deadline_at=deadline_at,
+        now=now,
+        metadata=dumps(_metadata(event, binding)),
+        status=status,
+    )
+
+
+def _metadata(event: RecordedEvent, binding: Binding) -> dict[str, object]:
+    commission = event.envelope.commission
+    created_by = {"created_by": commission.plugin_id} if commission is not None else {}
+    return {"route": binding.reason, **created_by}

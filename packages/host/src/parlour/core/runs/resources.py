@@ -1,0 +1,56 @@
+"""What a run was granted, as its runner is told: the frozen grant, and what there is to say of each resource."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from parlour.core.access.grants import Grant
+from parlour.core.encoding import dumps
+from parlour.core.providers import Providers
+from parlour_sdk.protocol.form import FormItem
+
+Projected = dict[str, Any]
+
+
+def project(grant: Grant, providers: Providers) -> Projected:
+    """The fields of `AgentResources`; a kind of which nothing was granted is left out."""
+    told: Projected = {"storage": {f"{area}_storage": True for area in grant.storage}}
+    there_are: dict[str, tuple[str, Iterable[BaseModel]]] = {
+        "models": ("model_id", providers.models.resources()),
+        "tools": ("tool_name", providers.tools.resources()),
+        "knowledge_bases": ("kb_id", providers.knowledge.resources()),
+        "skills": ("skill_name", providers.skills.resources()),
+        "files": ("file_id", providers.files.resources()),
+    }
+    for kind, operations in grant.resources.items():
+        if operations:
+            key, resources = there_are[kind]
+            chosen = [each for each in resources if getattr(each, key) in operations]
+            told[kind] = [_told(each, operations[getattr(each, key)]) for each in chosen]
+    if grant.actions:
+        told["platform_capabilities"] = list(grant.actions)
+    return told
+
+
+def _told(resource: BaseModel, operations: Iterable[str]) -> dict[str, Any]:
+    fields = resource.model_dump(exclude_none=True)
+    if "operations" in type(resource).model_fields:
+        fields["operations"] = sorted(operations)
+    return fields
+
+
+def static_refs(form: list[FormItem], config: Mapping[str, Any], resources: Projected) -> dict[str, dict[str, str]]:
+    """Hashes that stay the same while the prompt, the tools and the resources do."""
+    prompts = [config.get(item.name) for item in form if item.type == "prompt-editor"]
+    parts = {
+        "prompt": prompts,
+        "tools": resources.get("tools"),
+        "resources": {kind: listed for kind, listed in resources.items() if kind != "storage"},
+    }
+    return {name: {"hash": _hash(part), "version": "1"} for name, part in parts.items() if part}
+
+
+def _hash(part: Any) -> str:
+    return hashlib.sha256(dumps(part).encode()).hexdigest()[:32]

@@ -1,0 +1,32 @@
+"""What a lane is told when an event was handled: what comes next, or that the run goes on elsewhere."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .ending import Aftermath
+from .session import Entry
+
+
+class Parked(Protocol):
+    """A run that holds its lane while it is executed elsewhere."""
+
+    async def over(self) -> None:
+        """Returns when the run is over or to be ended. Writes nothing, and so may be given up at any time."""
+        ...
+
+    async def finish(self) -> "Turn": ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    back: list[Entry] = field(default_factory=list)
+    """What goes back to the head of the lane, in order."""
+    parked: Parked | None = None
+
+
+def after(entry: Entry, run_id: str, aftermath: Aftermath) -> Turn:
+    """The event of a run that is tried anew, and what the run had taken in."""
+    if not aftermath.retry:
+        return Turn(aftermath.owed_again)
+    entry.parent_run_id, entry.run_id, entry.parked = run_id, "", False
+    return Turn(sorted([entry, *aftermath.owed_again], key=lambda each: each.seq))

@@ -1,0 +1,75 @@
+"""Collects the facts about an event and puts them in order of time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.facts.tables import AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
+from parlour.core.journal import Journal, Row, Select, Table, one_of, where
+from parlour.core.ports import Clock
+
+from . import steps
+from .steps import Step
+
+EXPLAINING = ("tool.call.started", "tool.call.completed", "run.failed")
+STEERING = ("steering.queued", "steering.injected", "steering.dropped")
+FACTS_PER_TRAIL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    event: Row
+    steps: list[Step]
+
+
+class Trails:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    async def find(self, name: str) -> list[Row]:
+        """The events that an event id, a run id or a platform's message id leads to, newest first."""
+        events = await self._journal.read(
+            Select(EVENTS, where(event_id=name), order=("seq",), direction="descending", limit=10)
+        )
+        if events:
+            return events
+        runs = await self._rows(RUNS, run_id=name)
+        if not runs:
+            runs = [run for sent in await self._rows(OUTBOX, platform_message_id=name) for run in await self._of(sent)]
+        numbers = {run["event_seq"] for run in runs}
+        return await self._rows(EVENTS, seq=one_of(*numbers)) if numbers else []
+
+    async def of(self, event: Row) -> Found:
+        trail = [steps.received(event)]
+        trail += [steps.noted(entry) for entry in await self._rows(TRAIL, event_seq=event["seq"])]
+        trail += [steps.owed(row, self._clock.now()) for row in await self._rows(INBOX, event_seq=event["seq"])]
+        trail += [steps.settled(row) for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
+        runs = await self._runs(event)
+        for run in runs:
+            trail += await self._of_run(run, event)
+        order = {"received": 0, "run": 1, "grants": 2, "settled": 9, "owed": 9}
+        return Found(event, sorted(trail, key=lambda step: (step.at, order.get(step.step, 5))))
+
+    async def _runs(self, event: Row) -> list[Row]:
+        """Its own attempts, and the run that took it in."""
+        own = await self._rows(RUNS, event_seq=event["seq"])
+        known = {run["run_id"] for run in own}
+        taken = [row["run_id"] for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
+        others = [run_id for run_id in taken if run_id and run_id not in known]
+        return own + (await self._rows(RUNS, run_id=one_of(*others)) if others else [])
+
+    async def _of_run(self, run: Row, event: Row) -> list[Step]:
+        trail = [steps.opened(run, event), steps.granted(run)]
+        trail += [steps.denied(row) for row in await self._rows(AUDIT, run_id=run["run_id"], outcome="denied")]
+        facts = await self._rows(RUN_EVENTS, run_id=run["run_id"], type=one_of(*EXPLAINING, *STEERING))
+        trail += [step for step in map(steps.fact, facts) if step is not None]
+        trail += [steps.delivered(row) for row in await self._rows(OUTBOX, run_id=run["run_id"])]
+        if run["finished_at"]:
+            trail.append(steps.ended(run))
+        return trail
+
+    async def _of(self, outgoing: Row) -> list[Row]:
+        return await self._rows(RUNS, run_id=outgoing["run_id"]) if outgoing["run_id"] else []
+
+    async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
+        return await self._journal.read(Select(table, where(**conditions), limit=FACTS_PER_TRAIL))

@@ -1,0 +1,48 @@
+"""Columns for migrations, the same on SQLite and PostgreSQL.
+
+A table of the journal, in `core/facts/tables.py` and in a migration, has only such columns, each NOT NULL:
+
+    op.create_table(
+        "audit",
+        counted("seq"),
+        *text("kind actor action"),
+        *integer("created_at"),
+        sqlite_autoincrement=True,
+        sqlite_strict=True,
+    )
+    op.create_index("audit_by_actor", "audit", ["actor"])
+
+Text compares by code point and integers have 64 bits on both; SQLite checks types only in STRICT tables. A counted
+column is the primary key by itself. It needs `sqlite_autoincrement`; on PostgreSQL the journal keeps a counter by the
+table's name, which comes with the first row.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import sqlalchemy as sa
+from alembic import op
+
+TEXT: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+INTEGER: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+BLOB: Final = sa.LargeBinary()
+
+
+def on_postgres() -> bool:
+    return op.get_context().dialect.name == "postgresql"
+
+
+def text(names: str) -> "Iterator[sa.Column[str]]":
+    return (sa.Column(name, TEXT, nullable=False) for name in names.split())
+
+
+def integer(names: str) -> "Iterator[sa.Column[int]]":
+    return (sa.Column(name, INTEGER, nullable=False, autoincrement=False) for name in names.split())
+
+
+def blob(names: str) -> "Iterator[sa.Column[bytes]]":
+    return (sa.Column(name, BLOB, nullable=False) for name in names.split())
+
+
+def counted(name: str) -> "sa.Column[int]":
+    return sa.Column(name, INTEGER, primary_key=True, autoincrement=not on_postgres())

@@ -1,0 +1,187 @@
+"""Objects as files, in folders by the first letters of their digest.
+
+Every step goes from one open folder to the next and follows no link, so nothing outside the root is ever touched. A
+file is written beside, brought to disk and renamed: whoever looks sees a whole object or none.
+"""
+
+import asyncio
+import os
+import re
+import stat
+import threading
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from parlour.core.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
+
+from .failures import in_words
+from .spool import Spool
+
+INCOMING = "incoming"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class FolderObjects:
+    """One process at a time; the lock on the data directory sees to that."""
+
+    def __init__(self, root: Path) -> None:
+        self._renewing = threading.Lock()
+        """Held while an object is put or deleted, so that none is deleted just as it is put again."""
+        with in_words():
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+            self._incoming = _entered(self._root, INCOMING, make=True)
+            self._clear_incoming()
+
+    def close(self) -> None:
+        os.close(self._incoming)
+        os.close(self._root)
+
+    async def begin(self) -> "FolderWriting":
+        with in_words():
+            return FolderWriting(self, Spool(self._incoming, uuid.uuid4().hex))
+
+    async def size(self, sha256: str) -> int | None:
+        with in_words():
+            found = await asyncio.to_thread(self._look, sha256)
+        return None if found is None else found.size_bytes
+
+    async def stream(self, sha256: str, offset: int, length: int) -> AsyncIterator[bytes]:
+        with in_words():
+            file = await asyncio.to_thread(self._open, sha256)
+        try:
+            while length > 0:
+                with in_words():
+                    piece = await asyncio.to_thread(os.pread, file, min(length, PIECE_BYTES), offset)
+                if not piece:
+                    return
+                offset, length = offset + len(piece), length - len(piece)
+                yield piece
+        finally:
+            os.close(file)
+
+    async def delete(self, sha256: str, written_before: int) -> bool:
+        with in_words():
+            return await asyncio.to_thread(self._delete, sha256, written_before)
+
+    async def all(self) -> AsyncIterator[Kept]:
+        for first in _folders(self._root):
+            with in_words():
+                found = await asyncio.to_thread(self._kept_below, first)
+            for each in found:
+                yield each
+
+    def move_in(self, spool: Spool) -> Stored:
+        """Puts it in place of what may be there, which has the same content: the object is young again."""
+        stored = spool.sealed()
+        with self._folder_of(stored.sha256, make=True) as folder:
+            with self._renewing:
+                os.replace(spool.name, stored.sha256, src_dir_fd=self._incoming, dst_dir_fd=folder)
+            spool.close()
+            os.fsync(folder)
+        return stored
+
+    def _clear_incoming(self) -> None:
+        """What a process that died was writing."""
+        for name in os.listdir(self._incoming):
+            os.unlink(name, dir_fd=self._incoming)
+
+    @contextmanager
+    def _folder_of(self, sha256: str, make: bool = False) -> Iterator[int]:
+        if not _DIGEST.fullmatch(sha256):
+            raise ObjectMissing(ObjectMissing.__doc__)
+        upper = _entered(self._root, sha256[:2], make)
+        try:
+            lower = _entered(upper, sha256[2:4], make)
+        finally:
+            os.close(upper)
+        try:
+            yield lower
+        finally:
+            os.close(lower)
+
+    def _open(self, sha256: str) -> int:
+        try:
+            with self._folder_of(sha256) as folder:
+                return os.open(sha256, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+        except FileNotFoundError:
+            raise ObjectMissing(ObjectMissing.__doc__) from None
+
+    def _look(self, sha256: str) -> Kept | None:
+        try:
+            with self._folder_of(sha256) as folder:
+                return _kept(folder, sha256)
+        except (FileNotFoundError, ObjectMissing):
+            return None
+
+    def _delete(self, sha256: str, written_before: int) -> bool:
+        try:
+            with self._folder_of(sha256) as folder, self._renewing:
+                found = _kept(folder, sha256)
+                if found is None or found.written_at >= written_before:
+                    return False
+                os.unlink(sha256, dir_fd=folder)
+                return True
+        except (FileNotFoundError, ObjectMissing):
+            return False
+
+    def _kept_below(self, first: str) -> list[Kept]:
+        found: list[Kept] = []
+        upper = _entered(self._root, first)
+        try:
+            for second in _folders(upper):
+                lower = _entered(upper, second)
+                try:
+                    names = sorted(name for name in os.listdir(lower) if _DIGEST.fullmatch(name))
+                    found += [each for name in names if (each := _kept(lower, name))]
+                finally:
+                    os.close(lower)
+        finally:
+            os.close(upper)
+        return found
+
+
+class FolderWriting:
+    def __init__(self, store: FolderObjects, spool: Spool) -> None:
+        self._store = store
+        self._spool = spool
+
+    async def write(self, block: bytes) -> None:
+        with in_words():
+            await asyncio.to_thread(self._spool.write, block)
+
+    async def finish(self) -> Stored:
+        try:
+            with in_words():
+                return await asyncio.to_thread(self._store.move_in, self._spool)
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        with suppress(FileNotFoundError):
+            self._spool.discard()
+
+
+def _entered(folder: int, name: str, make: bool = False) -> int:
+    """A folder below an open one, and never where a link leads."""
+    if make:
+        try:
+            os.mkdir(name, 0o700, dir_fd=folder)
+            os.fsync(folder)
+        except FileExistsError:
+            pass
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _folders(folder: int) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if len(name) == 2)
+
+
+def _kept(folder: int, sha256: str) -> Kept | None:
+    found = os.stat(sha256, dir_fd=folder, follow_symlinks=False)
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Kept(sha256, found.st_size, found.st_mtime_ns // 1_000_000)

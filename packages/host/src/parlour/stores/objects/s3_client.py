@@ -1,0 +1,96 @@
+"""The few requests to S3-compatible storage that an object store needs: signed, retried within bounds, in words."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import httpx
+
+from parlour.core.journal import StorageFailed
+
+from .signature import EMPTY, Account, path, query, signed
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS = 4
+FIRST_PAUSE_SECONDS = 0.2
+TIMEOUT = httpx.Timeout(60, connect=10)
+Body = Callable[[], AsyncIterator[bytes]]
+
+
+class S3Client:
+    def __init__(self, account: Account, http: httpx.AsyncClient) -> None:
+        self._account = account
+        self._http = http
+
+    @asynccontextmanager
+    async def asked(
+        self,
+        method: str,
+        name: str = "",
+        parameters: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        digest: str = EMPTY,
+        accepted: tuple[int, ...] = (200,),
+    ) -> AsyncIterator[httpx.Response]:
+        """The answer, whose body is yet to be read. Raises StorageFailed for any status that is not accepted."""
+        pause = FIRST_PAUSE_SECONDS
+        for attempt in range(1, ATTEMPTS + 1):
+            request = self._request(method, name, parameters or {}, headers or {}, body, digest)
+            try:
+                answer = await self._http.send(request, stream=True)
+            except httpx.TransportError as error:
+                if attempt == ATTEMPTS:
+                    raise _failed(f"it can't be reached ({type(error).__name__})") from error
+            else:
+                if answer.status_code in accepted:
+                    break
+                text = (await answer.aread())[:500].decode(errors="replace")
+                await answer.aclose()
+                if answer.status_code not in (429, 500, 502, 503, 504) or attempt == ATTEMPTS:
+                    logger.error("object storage answered %s %s with %s: %s", method, name, answer.status_code, text)
+                    raise _refused(answer.status_code)
+            await asyncio.sleep(pause)
+            pause *= 2
+        try:
+            yield answer
+        except httpx.TransportError as error:
+            raise _failed(f"the connection broke ({type(error).__name__})") from error
+        finally:
+            await answer.aclose()
+
+    def _request(
+        self,
+        method: str,
+        name: str,
+        parameters: Mapping[str, str],
+        headers: Mapping[str, str],
+        body: Body | None,
+        digest: str,
+    ) -> httpx.Request:
+        endpoint = httpx.URL(self._account.endpoint)
+        target = path(*(part for part in (self._account.bucket, name) if part))
+        asked = query(parameters)
+        host = endpoint.netloc.decode()
+        told = signed(self._account, method, host, target, asked, headers, digest, datetime.now(UTC))
+        url = endpoint.copy_with(raw_path=f"{target}{'?' + asked if asked else ''}".encode())
+        return self._http.build_request(method, url, headers=told, content=body() if body else None, timeout=TIMEOUT)
+
+
+def _refused(status: int) -> StorageFailed:
+    match status:
+        case 401 | 403:
+            return _failed("it refuses the credentials; check artifacts.s3.access_key, secret_key and region")
+        case 404:
+            return _failed("it has no such bucket; check artifacts.s3.bucket")
+        case 507:
+            return StorageFailed("storage_full", "The object storage has no room to keep this file.")
+        case _:
+            return _failed(f"it answered with status {status}")
+
+
+def _failed(reason: str) -> StorageFailed:
+    return StorageFailed("storage_failed", f"The object storage could not do it: {reason}.")

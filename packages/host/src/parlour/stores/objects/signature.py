@@ -1,0 +1,65 @@
+"""Signs requests to S3-compatible storage (AWS signature, version 4). Pure: time and secrets are given."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import quote
+
+EMPTY = hashlib.sha256(b"").hexdigest()
+_ALGORITHM = "AWS4-HMAC-SHA256"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where objects go, and in whose name."""
+
+    endpoint: str
+    """`https://s3.example.org`: the bucket follows in the path."""
+    bucket: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    region: str = "us-east-1"
+    prefix: str = ""
+    """Before every name, so that a bucket can be shared."""
+
+
+def path(*parts: str) -> str:
+    return "/" + quote("/".join(parts), safe="/-_.~")
+
+
+def query(parameters: Mapping[str, str]) -> str:
+    pairs = [(quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in parameters.items()]
+    return "&".join(f"{name}={value}" for name, value in sorted(pairs))
+
+
+def signed(
+    account: Account,
+    method: str,
+    host: str,
+    target: str,
+    parameters: str,
+    headers: Mapping[str, str],
+    digest: str,
+    now: datetime,
+) -> dict[str, str]:
+    """All headers of the request; `digest` is the sha256 of its body."""
+    stamp = now.strftime("%Y%m%dT%H%M%SZ")
+    told = {name.lower(): value.strip() for name, value in headers.items()}
+    told |= {"host": host, "x-amz-content-sha256": digest, "x-amz-date": stamp}
+    names = ";".join(sorted(told))
+    lines = "".join(f"{name}:{told[name]}\n" for name in sorted(told))
+    request = "\n".join((method, target, parameters, lines, names, digest))
+    scope = f"{stamp[:8]}/{account.region}/s3/aws4_request"
+    to_sign = "\n".join((_ALGORITHM, stamp, scope, hashlib.sha256(request.encode()).hexdigest()))
+    signature = hmac.new(_key(account, stamp[:8]), to_sign.encode(), hashlib.sha256).hexdigest()
+    credential = f"{_ALGORITHM} Credential={account.access_key}/{scope}"
+    return {**told, "authorization": f"{credential}, SignedHeaders={names}, Signature={signature}"}
+
+
+def _key(account: Account, day: str) -> bytes:
+    key = f"AWS4{account.secret_key}".encode()
+    for part in (day, account.region, "s3", "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return key

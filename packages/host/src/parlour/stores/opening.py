@@ -1,0 +1,44 @@
+"""Opens the journal that the settings name. The drivers are loaded when they are needed."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from parlour.core.journal import Journal, StorageFailed
+
+
+@asynccontextmanager
+async def opened(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[Journal]:
+    """PostgreSQL at the address, or SQLite in the file when there is none; with all tables. Raises StorageFailed.
+
+    `alone` keeps another Host off the database. For a file, the lock on its data directory does that.
+    """
+    async with _postgres(url, alone) if url else _sqlite(file) as journal:
+        yield journal
+
+
+@asynccontextmanager
+async def _sqlite(file: Path) -> AsyncIterator[Journal]:
+    from . import migrate
+    from .sqlite import SqliteJournal
+
+    migrate.ensure(file)
+    async with SqliteJournal(file) as journal:
+        yield journal
+
+
+@asynccontextmanager
+async def _postgres(url: str, alone: bool) -> AsyncIterator[Journal]:
+    try:
+        from .postgres import PostgresJournal, migrate
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise StorageFailed(
+            "storage_driver_missing",
+            "database.url names a PostgreSQL database, and the package asyncpg is not installed: "
+            "install it with pip install 'parlour[postgres]', or empty database.url.",
+        ) from error
+    await migrate.ensure(url)
+    async with PostgresJournal(url, alone=alone) as journal:
+        yield journal

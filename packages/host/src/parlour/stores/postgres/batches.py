@@ -1,0 +1,65 @@
+"""Takes items one by one and hands them on in batches, one batch at a time; what comes meanwhile makes up the next."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Generic, Protocol, TypeVar
+
+MOST_ITEMS = 64
+"""Each is a subtransaction, and PostgreSQL keeps so many of a transaction at hand."""
+MOST_CHARACTERS = 4 * 1024 * 1024
+
+
+class Encoded(Protocol):
+    text: str
+
+
+Item = TypeVar("Item", bound=Encoded)
+
+
+class Batches(Generic[Item]):
+    """`carry_out` gets a batch and raises nothing."""
+
+    def __init__(self, carry_out: Callable[[list[Item]], Awaitable[None]]) -> None:
+        self._carry_out = carry_out
+        self._waiting: deque[Item] = deque()
+        self._awake = asyncio.Event()
+        self._task: asyncio.Task[None]
+        self.finishing = False
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    def submit(self, item: Item) -> None:
+        self._waiting.append(item)
+        self._awake.set()
+
+    def withdraw(self) -> list[Item]:
+        """All that waits, which is then nobody's business here."""
+        waiting = list(self._waiting)
+        self._waiting.clear()
+        return waiting
+
+    async def finish(self) -> None:
+        """Waits until all that was submitted is done. Nothing may be submitted after."""
+        self.finishing = True
+        self._awake.set()
+        await self._task
+
+    async def _run(self) -> None:
+        while self._waiting or not self.finishing:
+            if self._waiting:
+                await self._carry_out(self._next())
+            else:
+                self._awake.clear()
+                await self._awake.wait()
+
+    def _next(self) -> list[Item]:
+        batch = [self._waiting.popleft()]
+        characters = len(batch[0].text)
+        while self._waiting and len(batch) < MOST_ITEMS:
+            characters += len(self._waiting[0].text)
+            if characters > MOST_CHARACTERS:
+                break
+            batch.append(self._waiting.popleft())
+        return batch

@@ -1,0 +1,96 @@
+-- Carries out a batch of units in one call, and so in one transaction and one round trip. Made anew by each writing
+-- connection, and so is the function `step` that it calls, which knows every shape of a statement.
+--
+--   units      [unit, ...]; a unit is [step, ...]; a step is [its number, arguments, the row count it expects or
+--              null, the counter it takes a number from or null], then [argument, step, column] for each Ref
+--   counters   the counters that the steps name
+--   returns    for each unit the rows of its steps, or {"guard": step} or {"code": SQLSTATE, "message": words}
+--
+-- A step answers with the rows it returns, each an array, or else with the number of rows it touched. One that takes a
+-- number gives the number that its row has as the last column, which is another when the row was there before.
+
+CREATE FUNCTION pg_temp.carry_out(own_id text, number_of_batch bigint, counters text[], units jsonb)
+RETURNS jsonb LANGUAGE plpgsql AS $carry_out$
+#variable_conflict use_column
+DECLARE
+    a_unit jsonb;
+    a_step jsonb;
+    a_reference jsonb;
+    a_counter record;
+    arguments jsonb;
+    answer jsonb;
+    receipt jsonb[];
+    results jsonb[] := '{}';
+    counter_name text;
+    next_number bigint;
+    numbers jsonb := '{}';
+    numbers_before jsonb;
+    referred jsonb;
+    touched bigint;
+BEGIN
+    -- A writer that lost its connection has marked the row: what it then found here is how it went, and stays so.
+    PERFORM FROM journal_writers WHERE writer_id = own_id AND NOT replaced FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this writer was replaced' USING ERRCODE = 'PLW01';
+    END IF;
+
+    -- Counters before rows and by name, in every transaction of every Host: so none of them can wait in a circle.
+    IF cardinality(counters) > 0 THEN
+        FOR a_counter IN
+            SELECT name, last FROM journal_counters WHERE name = ANY (counters) ORDER BY name FOR UPDATE
+        LOOP
+            numbers := numbers || jsonb_build_object(a_counter.name, a_counter.last);
+        END LOOP;
+    END IF;
+
+    FOR a_unit IN SELECT value FROM jsonb_array_elements(units) LOOP
+        receipt := '{}';
+        numbers_before := numbers;
+        BEGIN
+            FOR a_step IN SELECT value FROM jsonb_array_elements(a_unit) LOOP
+                arguments := a_step -> 1;
+                FOR place IN 4 .. jsonb_array_length(a_step) - 1 LOOP
+                    a_reference := a_step -> place;
+                    referred := receipt[(a_reference ->> 1)::int + 1] -> 0 -> (a_reference ->> 2)::int;
+                    IF referred IS NULL THEN
+                        RAISE EXCEPTION 'it refers to a row that is not there' USING ERRCODE = 'PLG01';
+                    END IF;
+                    arguments := jsonb_set(arguments, ARRAY[a_reference ->> 0], referred);
+                END LOOP;
+                counter_name := a_step ->> 3;
+                next_number := (numbers ->> counter_name)::bigint + 1;
+                answer := pg_temp.step((a_step ->> 0)::int, arguments, next_number);
+                IF jsonb_typeof(answer) = 'array' THEN
+                    touched := jsonb_array_length(answer);
+                    IF answer -> 0 -> -1 = to_jsonb(next_number) THEN
+                        numbers := jsonb_set(numbers, ARRAY[counter_name], to_jsonb(next_number));
+                    END IF;
+                ELSE
+                    touched := answer;
+                    answer := '[]';
+                END IF;
+                IF touched <> (a_step ->> 2)::bigint THEN
+                    RAISE EXCEPTION 'it touched another number of rows' USING ERRCODE = 'PLG01';
+                END IF;
+                receipt := receipt || answer;
+            END LOOP;
+            results := results || to_jsonb(receipt);
+        EXCEPTION
+            WHEN deadlock_detected OR serialization_failure THEN
+                RAISE;
+            WHEN unique_violation OR SQLSTATE 'PLG01' THEN
+                numbers := numbers_before;
+                results := results || jsonb_build_object('guard', cardinality(receipt));
+            WHEN OTHERS THEN
+                numbers := numbers_before;
+                results := results || jsonb_build_object('code', SQLSTATE, 'message', SQLERRM);
+        END;
+    END LOOP;
+
+    UPDATE journal_counters SET last = (numbers ->> name)::bigint
+        WHERE name = ANY (counters) AND last <> (numbers ->> name)::bigint;
+    UPDATE journal_writers SET batch = number_of_batch, outcomes = to_jsonb(results), touched_at = now()
+        WHERE writer_id = own_id;
+    RETURN to_jsonb(results);
+END
+$carry_out$

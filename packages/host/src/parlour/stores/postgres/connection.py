@@ -1,0 +1,96 @@
+"""Opens connections to PostgreSQL. What they are used for is up to those who ask."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import asyncpg  # type: ignore[import-untyped]
+
+from parlour.core.journal import StorageFailed
+from parlour.stores.address import told
+
+from .failures import ERRORS, storage_failure
+
+NEEDED = 14
+CONNECT_SECONDS = 5.0
+CLOSE_SECONDS = 1.0
+
+SETTINGS = {
+    "default_transaction_isolation": "read committed",
+    "jit": "off",  # no statement here runs long enough to be worth compiling
+    "enable_seqscan": "off",  # statements go by keys; a plan made while a table was small must not stay a scan
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+
+
+class Connection(Protocol):
+    """What is used of asyncpg's."""
+
+    async def fetch(self, query: str, *parameters: Any, timeout: float | None = None) -> Sequence[Sequence[Any]]: ...
+
+    async def fetchrow(self, query: str, *parameters: Any, timeout: float | None = None) -> Any: ...
+
+    async def fetchval(self, query: str, *parameters: Any, timeout: float | None = None) -> Any: ...
+
+    async def execute(self, query: str, *parameters: Any, timeout: float | None = None) -> str: ...
+
+    async def close(self, *, timeout: float | None = None) -> None: ...
+
+    def transaction(self) -> Any: ...
+
+    def terminate(self) -> None: ...
+
+    def is_closed(self) -> bool: ...
+
+    def get_server_pid(self) -> int: ...
+
+
+async def connect(url: str, application: str, patience: float, **settings: str) -> Connection:
+    """`patience` is how long it waits for locks. Raises StorageFailed, also for a server that is of no use."""
+    try:
+        connection = await asyncpg.connect(
+            url,
+            timeout=CONNECT_SECONDS,
+            statement_cache_size=1000,
+            max_cached_statement_lifetime=0,
+            server_settings={
+                **SETTINGS,
+                **settings,
+                "application_name": application,
+                "lock_timeout": f"{max(1, int(1000 * patience))}ms",
+            },
+        )
+    except ERRORS as error:
+        raise storage_failure(error, told(url)) from error
+    try:
+        _require_usable(connection, told(url))
+    except StorageFailed:
+        connection.terminate()
+        raise
+    opened: Connection = connection
+    return opened
+
+
+async def close(connection: Connection) -> None:
+    """However it is doing, in bounded time."""
+    try:
+        await connection.close(timeout=CLOSE_SECONDS)
+    except ERRORS:
+        connection.terminate()
+
+
+def _require_usable(connection: Any, name: str) -> None:
+    version = connection.get_server_version()
+    if version.major < NEEDED:
+        raise StorageFailed(
+            "storage_failed",
+            f"'{name}' is PostgreSQL {version.major}, and Parlour needs {NEEDED} or newer: upgrade the server.",
+        )
+    encoding = connection.get_settings().server_encoding
+    if encoding != "UTF8":
+        raise StorageFailed(
+            "storage_failed",
+            f"The database of '{name}' is encoded in {encoding}, and Parlour needs UTF8: "
+            "create it with createdb --encoding=UTF8 --template=template0.",
+        )

@@ -1,0 +1,65 @@
+"""The functions that a connection keeps on the server, so that a whole batch is one call.
+
+Each shape of a statement or a query becomes a function of the connection, in which the server plans it once; `step`
+calls the one of a given number. They live in the connection's own temporary schema and end with it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from parlour.stores.sql import Plan
+
+from .connection import Connection
+from .steps import blobs
+
+CARRY_OUT = Path(__file__).with_name("carry_out.sql").read_text(encoding="utf-8")
+ANSWER = Path(__file__).with_name("answer.sql").read_text(encoding="utf-8")
+
+
+class Functions:
+    """What one connection has."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._made: set[int] = set()
+
+    async def ensure(self, plans: Mapping[int, Plan], timeout: float) -> None:
+        missing = {number: plan for number, plan in plans.items() if number not in self._made}
+        if missing:
+            made = self._made | missing.keys()
+            script = [*(_step(number, plan) for number, plan in missing.items()), _dispatch(made)]
+            counters = {plan.table.name for plan in missing.values() if plan.numbered}
+            script += [f"INSERT INTO journal_counters VALUES ('{name}', 0) ON CONFLICT DO NOTHING" for name in counters]
+            await make(self._connection, ";\n".join(script), timeout)
+            self._made = made
+
+
+async def make(connection: Connection, script: str, timeout: float) -> None:
+    """All of the script or nothing, also on a connection that otherwise only reads."""
+    await connection.execute(f"SET TRANSACTION READ WRITE;\n{script}", timeout=timeout)
+
+
+def _step(number: int, plan: Plan) -> str:
+    names = (*plan.columns, plan.table.counted) if plan.numbered else plan.columns
+    if names:
+        aliases = [f"value_{position}" for position in range(len(names))]
+        pairs = zip(names, aliases, strict=True)
+        values = [f"encode({alias}, 'base64')" if name in blobs(plan.table) else alias for name, alias in pairs]
+        rows = f"SELECT coalesce(jsonb_agg(jsonb_build_array({', '.join(values)})), '[]') INTO answer FROM touched"
+        body = f"WITH touched ({', '.join(aliases)}) AS ({plan.text}) {rows};"
+    else:
+        body = f"{plan.text}; GET DIAGNOSTICS answer = ROW_COUNT;"
+    return (
+        f"CREATE FUNCTION pg_temp.step_{number}(jsonb, bigint) RETURNS jsonb LANGUAGE plpgsql AS $step$\n"
+        f"#variable_conflict use_column\n"
+        f"DECLARE answer {'jsonb' if names else 'bigint'};\n"
+        f"BEGIN {body} RETURN to_jsonb(answer); END\n$step$"
+    )
+
+
+def _dispatch(numbers: set[int]) -> str:
+    cases = "\n".join(f"WHEN {number} THEN RETURN pg_temp.step_{number}($2, $3);" for number in sorted(numbers))
+    return (
+        "CREATE OR REPLACE FUNCTION pg_temp.step(int, jsonb, bigint) RETURNS jsonb LANGUAGE plpgsql AS $step$\n"
+        f"BEGIN CASE $1\n{cases}\nEND CASE; END\n$step$"
+    )

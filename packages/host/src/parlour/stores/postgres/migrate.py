@@ -1,0 +1,75 @@
+"""Brings a PostgreSQL database to the schema of this release, with the migrations that SQLite has too.
+
+Alembic is loaded only when there is something to do, and then writes a script; see `migrations/env.py`.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import StringIO
+
+from parlour.core.journal import StorageFailed
+from parlour.stores.address import told
+from parlour.stores.migrate import alembic_config, is_head
+
+from .connection import Connection, close, connect
+from .failures import ERRORS, storage_failure
+
+UPGRADING = 0x7061726C6F7573
+"""The advisory lock of whoever upgrades."""
+LOCK_SECONDS = 60.0
+
+_TABLES = """
+    SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
+"""
+"""Those of this schema, without what an extension has brought along."""
+
+
+async def current(url: str) -> str | None:
+    """The database's revision; None when it is empty. Raises StorageFailed for what is no Parlour database."""
+    async with _connected(url) as connection:
+        return await _revision(connection, told(url))
+
+
+async def ensure(url: str) -> None:
+    """Creates or upgrades the tables if they are not at HEAD. Any number of processes may do so at once."""
+    name = told(url)
+    async with _connected(url) as connection:
+        if is_head(await _revision(connection, name), name):
+            return
+        async with connection.transaction():
+            await connection.execute(f"SELECT pg_advisory_xact_lock({UPGRADING})")
+            revision = await _revision(connection, name)
+            if not is_head(revision, name):
+                await connection.execute(_script(revision))
+
+
+async def _revision(connection: Connection, name: str) -> str | None:
+    tables = {table for (table,) in await connection.fetch(_TABLES)}
+    if not tables:
+        return None
+    if "alembic_version" in tables:
+        revision = await connection.fetchval("SELECT version_num FROM alembic_version")
+        if revision is not None:
+            return str(revision)
+    raise StorageFailed("storage_foreign", f"'{name}' is a database of another program: name another database.")
+
+
+def _script(revision: str | None) -> str:
+    output = StringIO()
+    config = alembic_config(output)
+    from alembic import command
+
+    command.upgrade(config, f"{revision or 'base'}:head", sql=True)
+    return output.getvalue()
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[Connection]:
+    connection = await connect(url, "parlour migration", LOCK_SECONDS)
+    try:
+        yield connection
+    except ERRORS as error:
+        raise storage_failure(error, told(url)) from error
+    finally:
+        await close(connection)

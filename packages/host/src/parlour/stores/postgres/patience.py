@@ -1,0 +1,22 @@
+"""How often and how long something is tried again."""
+
+import asyncio
+
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 1.0
+
+
+class Patience:
+    """Pauses that grow, and a time after which there is no point in another."""
+
+    def __init__(self, seconds: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._until = self._loop.time() + seconds
+        self._next = FIRST_PAUSE
+
+    def is_over(self) -> bool:
+        return self._loop.time() >= self._until
+
+    async def pause(self) -> None:
+        await asyncio.sleep(self._next)
+        self._next = min(2 * self._next, LONGEST_PAUSE)

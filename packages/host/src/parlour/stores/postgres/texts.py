@@ -1,0 +1,23 @@
+"""Texts as PostgreSQL can hold them: it has no place for the character NUL, and the other journals do.
+
+NUL is written as two characters, and so is the one that begins such a pair. Comparing two written texts comes out like
+comparing the texts themselves, so equality, order and prefixes work as on the other journals.
+"""
+
+import re
+from typing import Any
+
+MARK = "\x01"
+_WRITTEN = str.maketrans({"\0": MARK + "\x01", MARK: MARK + "\x02"})
+_PAIR = re.compile("\x01([\x01\x02])")
+
+
+def written(value: Any) -> Any:
+    return value.translate(_WRITTEN) if isinstance(value, str) else value
+
+
+def meant(value: Any) -> Any:
+    """The text that was written so."""
+    if type(value) is str and MARK in value:
+        return _PAIR.sub(lambda pair: "\0" if pair[1] == "\x01" else MARK, value)
+    return value

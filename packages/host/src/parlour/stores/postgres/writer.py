@@ -1,0 +1,185 @@
+"""Carries out units, many in one transaction and one round trip, one transaction at a time.
+
+What is handed over while one is under way makes up the next. A unit that fails takes nothing of its neighbours with it.
+
+A lost connection is not an outcome. The batch that was under way is settled by the next connection: it either happened,
+and then its callers get what it returned, or it did not and is carried out again. Only when there is no next connection
+for a while do units fail.
+"""
+
+import logging
+from asyncio import Future
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.journal import GuardFailed, Receipt, StorageFailed
+from parlour.stores.address import told
+from parlour.stores.futures import resolve
+from parlour.stores.sql import Plan
+
+from .batches import Batches
+from .failures import COLLISIONS, ERRORS, READ_ONLY, failure_of, is_lost, state, storage_failure
+from .patience import Patience
+from .session import REPLACED, Session, open_session
+from .steps import receipt
+
+logger = logging.getLogger(__name__)
+
+TRIES = 5
+SETTLE_SECONDS = 300.0
+"""How long a batch whose outcome nobody knows waits for a connection that can tell."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A unit, encoded, and who waits for it."""
+
+    name: str
+    plans: list[Plan]
+    numbers: list[int]
+    """Of its steps."""
+    text: str
+    future: Future[Receipt]
+
+
+class Again(Exception):
+    """Nothing of the batch happened, and the same may well succeed."""
+
+    def __init__(self, failure: StorageFailed, *, collided: bool = False) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+        self.collided = collided
+
+
+class Writer:
+    def __init__(self, url: str, alone: bool, patience: float) -> None:
+        self._url = url
+        self._name = told(url)
+        self._alone = alone
+        self._patience = patience
+        self._batches: Batches[Job] = Batches(self._carry_out)
+        self._session: Session
+        self.transactions = 0
+
+    async def open(self) -> None:
+        self._session = await open_session(self._url, self._alone, self._patience)
+        self._batches.start()
+
+    def submit(self, job: Job) -> None:
+        self._batches.submit(job)
+
+    async def finish(self) -> None:
+        """Waits until all that was submitted is done. Nothing may be submitted after."""
+        await self._batches.finish()
+        await self._session.leave()
+
+    async def _carry_out(self, batch: list[Job]) -> None:
+        outcomes: Sequence[Any]
+        try:
+            outcomes = await self._outcomes(batch)
+        except StorageFailed as failure:
+            outcomes = [failure] * len(batch)
+        except Exception as error:
+            logger.exception("the journal's writer failed at units %s", [job.name for job in batch])
+            outcomes = [storage_failure(error, self._name)] * len(batch)
+        for job, outcome in zip(batch, outcomes, strict=True):
+            resolve(job.future, self._answer(job, outcome))
+
+    def _answer(self, job: Job, outcome: Any) -> Receipt | Exception:
+        if isinstance(outcome, list):
+            return receipt(job.plans, outcome)
+        if isinstance(outcome, StorageFailed):
+            return StorageFailed(outcome.code, outcome.message)
+        if "guard" in outcome:
+            return GuardFailed(job.name, outcome["guard"])
+        return failure_of(outcome["code"], outcome["message"], self._name)
+
+    async def _outcomes(self, batch: list[Job]) -> Sequence[Any]:
+        """One for each. Raises StorageFailed when nothing of the whole batch happened."""
+        patience = Patience(self._patience)
+        tries = 0
+        while True:
+            try:
+                return await self._attempt(batch, patience)
+            except Again as again:
+                tries += 1
+                if len(batch) > 1 and (again.collided or tries == TRIES):
+                    return await self._one_by_one(batch)  # alone they hold fewer locks, and harm nobody else
+                if tries == TRIES:
+                    raise again.failure from again
+            await patience.pause()
+
+    async def _attempt(self, batch: list[Job], patience: Patience) -> Sequence[Any]:
+        plans = {number: plan for job in batch for number, plan in zip(job.numbers, job.plans, strict=True)}
+        session = await self._connected(patience)
+        try:
+            outcomes = await session.carry_out(plans, f"[{','.join(job.text for job in batch)}]")
+        except ERRORS as error:
+            outcomes = await self._after(error, session)
+        self.transactions += 1
+        return outcomes
+
+    async def _after(self, error: Exception, session: Session) -> list[Any]:
+        """The outcomes after all; otherwise raises StorageFailed or Again, and nothing happened."""
+        failure = storage_failure(error, self._name)
+        if is_lost(error) or state(error) == REPLACED:
+            settled = await self._settled(session)
+            if settled is None:
+                raise Again(failure)
+            return settled
+        if state(error) in COLLISIONS:
+            raise Again(failure, collided=True)
+        if state(error) == READ_ONLY:  # the next connection may find the server that took over
+            session.connection.terminate()
+        raise failure
+
+    async def _one_by_one(self, batch: list[Job]) -> list[Any]:
+        outcomes: list[Any] = []
+        for job in batch:
+            try:
+                outcomes += await self._outcomes([job])
+            except StorageFailed as failure:
+                outcomes.append(failure)
+        return outcomes
+
+    async def _connected(self, patience: Patience) -> Session:
+        while self._session.connection.is_closed():
+            try:
+                self._session = await open_session(self._url, self._alone, self._patience, self._session)
+                logger.info("the database '%s' is back", self._name)
+            except StorageFailed as failure:
+                if patience.is_over():
+                    self._fail_waiting(failure)
+                    raise
+                await patience.pause()
+        return self._session
+
+    async def _settled(self, lost: Session) -> list[Any] | None:
+        """How the batch went that was under way when the connection was lost; None when nothing of it happened."""
+        lost.connection.terminate()
+        logger.warning("the connection to '%s' was lost while something was written", self._name)
+        patience, limit = Patience(self._patience), Patience(SETTLE_SECONDS)
+        while True:
+            try:
+                self._session = await open_session(self._url, self._alone, self._patience, lost)
+                return await self._session.outcomes_of(lost)
+            except StorageFailed as error:
+                failure = error
+            except ERRORS as error:
+                self._session.connection.terminate()
+                failure = storage_failure(error, self._name)
+            if limit.is_over() or (self._batches.finishing and patience.is_over()):
+                raise StorageFailed(
+                    "storage_uncertain",
+                    f"The connection to '{self._name}' was lost while something was written, and whether it was kept "
+                    "is not known until PostgreSQL answers again: start it, then start Parlour again.",
+                )
+            if patience.is_over():
+                self._fail_waiting(failure)
+            await patience.pause()
+
+    def _fail_waiting(self, failure: StorageFailed) -> None:
+        """Nobody waits longer than the one in front."""
+        for job in self._batches.withdraw():
+            resolve(job.future, StorageFailed(failure.code, failure.message))

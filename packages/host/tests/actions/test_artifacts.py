@@ -1,0 +1,210 @@
+"""A run's files over the gate: told, read in pieces, made in pieces, and never another conversation's."""
+
+import asyncio
+import base64
+import hashlib
+from typing import Any
+
+import pytest
+
+from parlour.actions.artifacts import UPLOADS_AT_ONCE, ArtifactActions
+from parlour.core.access.caller import Caller
+from parlour.core.access.refusal import Refused
+from parlour.core.facts.keeping import Artifacts, NoFetcher, Sizes
+from parlour.core.facts.ledger import Ledger
+from parlour.core.facts.tables import ARTIFACTS, RUNS
+from parlour.core.identity import SystemIds
+from parlour.core.journal import GuardFailed, Select, Unit, Update, where
+from parlour.core.ports import Clock
+from parlour.core.providers import ProviderFailed
+from parlour.core.runs.session import Sessions
+from parlour.testing import MemoryJournal, MemoryObjects
+from parlour.testing.memory_objects import MemoryWriting
+from parlour_sdk.protocol.artifacts import (
+    ArtifactChunk,
+    ArtifactCreate,
+    ArtifactMetadata,
+    ArtifactMetadataGet,
+    ArtifactRead,
+    ArtifactUpload,
+)
+
+HEAD: dict[str, Any] = {"run_id": "run", "call_id": "run:1"}
+
+
+@pytest.fixture
+def objects() -> MemoryObjects:
+    return MemoryObjects()
+
+
+@pytest.fixture
+def actions(journal: MemoryJournal, objects: MemoryObjects, clock: Clock) -> ArtifactActions:
+    ids = SystemIds()
+    sizes = Sizes(artifact_bytes=1024 * 1024)
+    return ArtifactActions(Artifacts(journal, objects, NoFetcher(), ids, clock, sizes), journal, ids, clock)
+
+
+async def piece(actions: ArtifactActions, caller: Caller, content: bytes, **fields: Any) -> ArtifactUpload:
+    encoded = base64.b64encode(content).decode()
+    return await actions.create(caller, ArtifactCreate(**HEAD, artifact_type="file", content_base64=encoded, **fields))
+
+
+async def make(actions: ArtifactActions, caller: Caller, *pieces: bytes, **fields: Any) -> ArtifactMetadata:
+    upload_id = None
+    for content in pieces[:-1]:
+        upload_id = (await piece(actions, caller, content, upload_id=upload_id, is_last=False)).upload_id
+    made = (await piece(actions, caller, pieces[-1], upload_id=upload_id, **fields)).artifact
+    assert made is not None
+    return made
+
+
+async def read(actions: ArtifactActions, caller: Caller, artifact_id: str, **fields: Any) -> ArtifactChunk:
+    return await actions.read(caller, ArtifactRead(**HEAD, artifact_id=artifact_id, **fields))
+
+
+async def test_a_file_made_in_pieces_is_read_in_pieces(actions: ArtifactActions, caller: Caller) -> None:
+    digest = hashlib.sha256(b"hello").hexdigest()
+    made = await make(actions, caller, b"he", b"ll", b"o", name="a.txt", sha256=digest, metadata={"k": 1})
+    assert (made.sha256, made.size_bytes, made.name, made.metadata) == (digest, 5, "a.txt", {"k": 1})
+    assert (made.run_id, made.conversation_id) == ("run", "conversation")
+    first = await read(actions, caller, made.artifact_id, offset=0, length=3)
+    rest = await read(actions, caller, made.artifact_id, offset=3, length=3)
+    assert [(each.content, each.length, each.has_more) for each in (first, rest)] == [
+        (b"hel", 3, True),
+        (b"lo", 2, False),
+    ]
+    assert await actions.metadata(caller, ArtifactMetadataGet(**HEAD, artifact_id=made.artifact_id)) == made
+
+
+async def test_reading_beyond_the_end_gives_nothing_and_promises_nothing(
+    actions: ArtifactActions, caller: Caller
+) -> None:
+    made = await make(actions, caller, b"hello")
+    beyond = await read(actions, caller, made.artifact_id, offset=99)
+    assert (beyond.content, beyond.has_more, beyond.size_bytes) == (b"", False, 5)
+
+
+async def test_an_empty_file_is_a_file(actions: ArtifactActions, caller: Caller) -> None:
+    made = await make(actions, caller, b"")
+    assert (made.size_bytes, (await read(actions, caller, made.artifact_id)).content) == (0, b"")
+
+
+async def test_making_a_file_is_an_effect_and_needs_a_run_that_goes_on(
+    actions: ArtifactActions, caller: Caller, journal: MemoryJournal
+) -> None:
+    await piece(actions, caller, b"x", is_last=False)
+    assert not caller.run.effects
+    await make(actions, caller, b"hello")
+    run = await Ledger(journal).run("run")
+    assert run is not None
+    assert (caller.run.effects, run["effects"]) == (True, 1)
+    await journal.commit(Unit("end", (Update(RUNS, {"status": "failed"}, where(run_id="run")),)))
+    with pytest.raises(GuardFailed):
+        await make(actions, caller, b"late")
+    assert len(await journal.read(Select(ARTIFACTS))) == 1
+
+
+async def test_uploads_that_a_run_leaves_unfinished_end_with_it(
+    actions: ArtifactActions, caller: Caller, objects: MemoryObjects
+) -> None:
+    sessions = Sessions()
+    sessions.register(caller.run)
+    upload_id = (await piece(actions, caller, b"x" * 1000, is_last=False)).upload_id
+    sessions.unregister(caller.run)
+    assert caller.run.uploads == {}
+    with pytest.raises(Refused) as refusal:
+        await piece(actions, caller, b"y", upload_id=upload_id)
+    assert refusal.value.code == "not_found"
+    assert objects.content == {}
+
+
+async def test_a_piece_that_comes_as_the_run_ends_leaves_nothing(actions: ArtifactActions, caller: Caller) -> None:
+    caller.run.ended.set()
+    with pytest.raises(Refused):
+        await piece(actions, caller, b"x", is_last=False)
+    assert caller.run.uploads == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"upload_id": "nobody's"}, "not_found"),
+        ({"sha256": "0" * 64}, "invalid_argument"),
+        ({"expires_at": 1}, "invalid_argument"),
+    ],
+)
+async def test_a_piece_that_does_not_fit_is_refused(
+    actions: ArtifactActions, caller: Caller, journal: MemoryJournal, fields: dict[str, Any], code: str
+) -> None:
+    with pytest.raises((Refused, ProviderFailed)) as refusal:
+        await piece(actions, caller, b"hello", **fields)
+    assert refusal.value.code == code  # type: ignore[attr-defined]
+    assert await journal.read(Select(ARTIFACTS)) == []
+
+
+async def test_content_that_is_not_base64_is_refused(actions: ArtifactActions, caller: Caller) -> None:
+    with pytest.raises(Refused) as refusal:
+        await actions.create(caller, ArtifactCreate(**HEAD, artifact_type="file", content_base64="é"))
+    assert refusal.value.code == "invalid_argument"
+
+
+async def test_an_upload_over_the_limit_is_over(actions: ArtifactActions, caller: Caller) -> None:
+    upload_id = None
+    for _ in range(4):
+        upload_id = (await piece(actions, caller, b"x" * 256 * 1024, upload_id=upload_id, is_last=False)).upload_id
+    with pytest.raises(ProviderFailed) as refusal:
+        await piece(actions, caller, b"x", upload_id=upload_id)
+    assert refusal.value.code == "payload_too_large"
+    assert caller.run.uploads == {}
+
+
+async def test_a_run_sends_only_so_many_files_at_once(actions: ArtifactActions, caller: Caller) -> None:
+    uploads = [(await piece(actions, caller, b"x", is_last=False)).upload_id for _ in range(UPLOADS_AT_ONCE)]
+    with pytest.raises(Refused) as refusal:
+        await piece(actions, caller, b"x", is_last=False)
+    assert refusal.value.code == "rate_limited"
+    await piece(actions, caller, b"x", upload_id=uploads[0])
+    await piece(actions, caller, b"x", is_last=False)
+
+
+async def test_a_piece_that_comes_while_another_is_written_is_refused(
+    actions: ArtifactActions, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload_id = (await piece(actions, caller, b"a", is_last=False)).upload_id
+    slow = asyncio.Event()
+    write = MemoryWriting.write
+
+    async def wait_and_write(self: MemoryWriting, block: bytes) -> None:
+        await slow.wait()
+        await write(self, block)
+
+    monkeypatch.setattr(MemoryWriting, "write", wait_and_write)
+    first = asyncio.create_task(piece(actions, caller, b"b", upload_id=upload_id))
+    await asyncio.sleep(0)
+    with pytest.raises(Refused) as refusal:
+        await piece(actions, caller, b"c", upload_id=upload_id)
+    slow.set()
+    made = (await first).artifact
+    assert refusal.value.code == "not_found"
+    assert made is not None
+    assert (await read(actions, caller, made.artifact_id)).content == b"ab"
+
+
+async def test_what_another_conversation_made_can_not_be_told_from_nothing(
+    actions: ArtifactActions, caller: Caller, journal: MemoryJournal
+) -> None:
+    made = await make(actions, caller, b"hello")
+    await journal.commit(
+        Unit("move", (Update(ARTIFACTS, {"conversation_id": "another", "run_id": ""}, where(run_id="run")),))
+    )
+    told = []
+    for artifact_id in (made.artifact_id, "nothing"):
+        for asking in (
+            actions.metadata(caller, ArtifactMetadataGet(**HEAD, artifact_id=artifact_id)),
+            read(actions, caller, artifact_id),
+        ):
+            with pytest.raises(ProviderFailed) as refusal:
+                await asking
+            told.append((refusal.value.code, refusal.value.message.replace(artifact_id, "")))
+    assert len(set(told)) == 1
+    assert told[0][0] == "not_found"

@@ -1,0 +1,330 @@
+"""Every action, times every way of lacking access: the right code, a durable record, and no word about what exists.
+
+What each action needs is written down here once more, from the contract and not from the table, so that a row that
+forgot its permission, its resource or its scope is found out.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from parlour.core.access import refusal as refusals
+from parlour.core.access.gate import PLUGIN_CALLS_BURST
+from parlour.core.access.table import ACTIONS, Action
+from parlour.core.agents.policy import ResourcePolicy
+from parlour.core.encoding import loads
+from parlour.core.facts.tables import AUDIT, EVENTS
+from parlour.core.runs.session import CALLS_BURST, Ending
+
+from ..support import PLUGIN, World
+from .requests import GRANTED, IN_RUN, OUTSIDE, discovery, plugin_permissions, request, running, world
+
+PERMISSIONS = """
+invoke_llm models:invoke · invoke_llm_stream models:stream · invoke_rerank models:rerank · invoke_embedding models:embed
+get_tool_detail tools:detail · call_tool tools:call · list_tools tools:detail
+list_knowledge knowledge_bases:list · retrieve_knowledge knowledge_bases:retrieve
+list_skills skills:list · activate_skill skills:activate · get_file files:config
+history_page history:page · history_search history:search · event_get events:get · event_page events:page
+artifact_metadata artifacts:metadata · artifact_read artifacts:read · artifact_create artifacts:create
+storage_get storage:plugin · storage_set storage:plugin · storage_delete storage:plugin · storage_list storage:plugin
+run_create agent_runs:create · run_get agent_runs:read · run_list agent_runs:read · run_events_page agent_runs:read
+run_cancel agent_runs:control · run_retry agent_runs:control
+runtime_register runtimes:admin · runtime_heartbeat runtimes:admin · runtime_deregister runtimes:admin
+runtime_list runtimes:read · run_claim runtimes:admin · run_renew runtimes:admin · run_release runtimes:admin
+send_message platform_api:message.send · reply_message platform_api:message.send · send_typing platform_api:message.send
+edit_message platform_api:message.manage · delete_message platform_api:message.manage
+forward_message platform_api:message.manage · react platform_api:message.manage
+start_conversation platform_api:message.manage · get_message platform_api:message.read
+get_group_info platform_api:group.read · get_group_list platform_api:group.read · is_muted platform_api:group.read
+get_group_member_list platform_api:group.read · get_group_member_info platform_api:group.read
+set_group_name platform_api:group.manage · leave_group platform_api:group.manage
+mute_member platform_api:member.moderate · unmute_member platform_api:member.moderate
+kick_member platform_api:member.moderate
+get_user_info platform_api:user.read · get_friend_list platform_api:user.read
+answer_friend_request platform_api:requests.answer · answer_group_invite platform_api:requests.answer
+upload_file platform_api:media · get_file_url platform_api:media · call_platform_api platform_api:platform.call
+platform_action platform_actions:*
+"""
+NEEDS: dict[str, tuple[str, str]] = {
+    action: (permission.split(":")[0], permission.split(":")[1])
+    for line in PERMISSIONS.split("\n")
+    for action, permission in (pair.split() for pair in line.split(" · ") if pair)
+}
+FREE = {
+    "steering_pull": "a capability",
+    "state_get": "a scope",
+    "state_set": "a scope",
+    "state_delete": "a scope",
+    "state_list": "a scope",
+    "get_host_version": "nothing",
+    "run_append_result": "being the run's own plugin",
+    "run_finalize": "being the run's own plugin",
+    "list_bots": "nothing",
+    "get_bot_capabilities": "nothing",
+    "list_plugins": "nothing",
+    "list_commands": "nothing",
+}
+RESOURCES = {
+    "invoke_llm": ("model_id", "secret-model"),
+    "invoke_llm_stream": ("model_id", "secret-model"),
+    "invoke_rerank": ("model_id", "secret-model"),
+    "invoke_embedding": ("model_id", "secret-model"),
+    "get_tool_detail": ("tool_name", "secret-tool"),
+    "call_tool": ("tool_name", "secret-tool"),
+    "retrieve_knowledge": ("kb_id", "secret-base"),
+    "activate_skill": ("skill_name", "secret-skill"),
+    "get_file": ("file_key", "secret-file"),
+}
+OPERATIONS = {
+    "invoke_llm": "embedding-model",
+    "invoke_llm_stream": "rerank-model",
+    "invoke_rerank": "model",
+    "invoke_embedding": "model",
+}
+"""Models that were granted, but not for this."""
+BEHIND_THE_DOOR = ("not_found", "not_supported", "invalid_argument", "denied")
+STATE = ("state_get", "state_set", "state_delete", "state_list")
+STORAGE = ("storage_get", "storage_set", "storage_delete", "storage_list")
+
+Prepared = Callable[[World, Action], Awaitable[dict[str, Any]]]
+"""Brings a world into a state in which the action lacks something; what is then asked."""
+
+
+def by_name(action: Action) -> str:
+    return action.name
+
+
+async def refused(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> refusals.Refused:
+    refusal = await outcome(made, action, asked, plugin)
+    assert refusal is not None, "it was let through"
+    return refusal
+
+
+async def outcome(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> refusals.Refused | None:
+    try:
+        if action.wire.streams:
+            async for _ in made.core.gate.stream(plugin, action.name, asked):
+                pass
+        else:
+            await made.core.gate.call(plugin, action.name, asked)
+    except refusals.Refused as refusal:
+        return refusal
+    return None
+
+
+def expect_let_through(made: World, refusal: refusals.Refused | None, matrix: Any) -> None:
+    """What is behind the door may have nothing to give."""
+    assert refusal is None or refusal.code in BEHIND_THE_DOOR, refusal.message
+    assert made.rows(AUDIT, outcome="denied") == []
+    matrix.count()
+
+
+def expect(
+    made: World, action: Action, refusal: refusals.Refused, code: str, matrix: Any, plugin: str = PLUGIN
+) -> None:
+    """Refused with this code, and durably recorded by the time the caller hears of it."""
+    matrix.count()
+    assert refusal.code == code, refusal.message
+    entries = made.rows(AUDIT, outcome="denied")
+    assert [(row["plugin_id"], row["action"], row["code"]) for row in entries] == [(plugin, action.name, code)]
+    event = made.rows(EVENTS, event_type="access.denied")[0]
+    assert loads(event["body"])["data"]["action"] == action.name
+
+
+def test_the_contract_knows_every_action_and_the_table_every_need() -> None:
+    assert set(NEEDS) | set(FREE) == set(ACTIONS)
+    assert not set(NEEDS) & set(FREE)
+
+
+@pytest.mark.parametrize("action", IN_RUN, ids=by_name)
+class TestWithinARun:
+    async def test_with_everything_granted_it_reaches_its_handler(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        asked = request(action, (await running(made)).run_id)
+        expect_let_through(made, await outcome(made, action, asked), matrix)
+
+    async def test_a_run_that_never_was(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        await running(made)
+        expect(made, action, await refused(made, action, request(action, "no-such-run")), "unauthorized", matrix)
+
+    async def test_a_run_that_has_ended(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        run = await running(made)
+        run.answer("done")
+        await made.rest()
+        expect(made, action, await refused(made, action, request(action, run.run_id)), "unauthorized", matrix)
+
+    @pytest.mark.parametrize(
+        ("status", "code"), [("cancelled", "cancelled"), ("timeout", "deadline_exceeded"), ("failed", "unauthorized")]
+    )
+    async def test_a_run_that_is_being_ended(self, action: Action, status: Any, code: str, matrix: Any) -> None:
+        made = await world()
+        run = await running(made)
+        session = made.core.sessions.get(run.run_id)
+        assert session is not None
+        session.stop(Ending(status, status))
+        expect(made, action, await refused(made, action, request(action, run.run_id)), code, matrix)
+        await made.rest()
+
+    async def test_another_plugin_learns_nothing(self, action: Action, matrix: Any) -> None:
+        made, other = await world(), await world()
+        run = await running(made)
+        theirs = await refused(made, action, request(action, run.run_id), "evil/twin")
+        unknown = await refused(other, action, request(action, "no-such-run"), "evil/twin")
+        assert theirs.message == unknown.message
+        expect(made, action, theirs, "unauthorized", matrix, "evil/twin")
+
+    async def test_a_permission_the_manifest_does_not_ask_for(self, action: Action, matrix: Any) -> None:
+        if action.name in FREE:
+            return
+        key, literal = NEEDS[action.name]
+        all_but = [each for each in discovery()["manifest"]["permissions"].get(key, []) if each != literal]
+        made = await world(discovery(**{key: all_but}) if key != "platform_api" else None)
+        run = await running(made)
+        if key == "platform_api":
+            return
+        expect(made, action, await refused(made, action, request(action, run.run_id)), "unauthorized", matrix)
+
+    async def test_a_resource_that_was_not_granted_looks_like_one_that_is_not_there(
+        self, action: Action, matrix: Any
+    ) -> None:
+        if action.name not in RESOURCES:
+            return
+        field, secret = RESOURCES[action.name]
+        made, other = await world(), await world()
+        hidden = await refused(made, action, request(action, (await running(made)).run_id, **{field: secret}))
+        absent = await refused(other, action, request(action, (await running(other)).run_id, **{field: "nowhere"}))
+        assert hidden.message.replace(secret, "") == absent.message.replace("nowhere", "")
+        expect(made, action, hidden, "unauthorized", matrix)
+
+    async def test_an_operation_that_a_granted_resource_is_not_granted_for(self, action: Action, matrix: Any) -> None:
+        if action.name not in OPERATIONS:
+            return
+        made = await world()
+        asked = request(action, (await running(made)).run_id, model_id=OPERATIONS[action.name])
+        expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
+
+    async def test_a_policy_that_grants_nothing(self, action: Action, matrix: Any) -> None:
+        if action.name not in RESOURCES:
+            return
+        made = await world(policy=ResourcePolicy(skills=()))
+        asked = request(action, (await running(made)).run_id)
+        expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
+
+    @pytest.mark.parametrize("scope", ["conversation", "actor", "subject", "binding", "runner"])
+    async def test_a_state_scope_that_the_policy_leaves_out(self, action: Action, scope: str, matrix: Any) -> None:
+        if action.name not in STATE:
+            return
+        others = tuple(each for each in ("conversation", "actor", "binding", "runner") if each != scope)
+        made = await world(scopes=others)
+        asked = request(action, (await running(made)).run_id, scope=scope)
+        expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
+
+    @pytest.mark.parametrize("area", ["plugin", "binding", "workspace"])
+    async def test_a_storage_area_that_the_policy_leaves_out(self, action: Action, area: str, matrix: Any) -> None:
+        if action.name not in STORAGE:
+            return
+        areas = tuple(each for each in ("plugin", "binding", "workspace") if each != area)
+        made = await world(policy=replace(GRANTED, storage=areas))
+        asked = request(action, (await running(made)).run_id, area=area)
+        expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
+
+    async def test_another_conversation(self, action: Action, matrix: Any) -> None:
+        if action.name not in ("history_page", "history_search"):
+            return
+        made = await world()
+        await made.say("a secret", chat="elsewhere")
+        other = await made.plugins.next_run()
+        run = await running(made)
+        named = {"conversation_id": other.context["context"]["conversation_id"]}
+        asked = request(action, run.run_id, **(named if action.name == "history_page" else {"filters": named}))
+        expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
+
+    async def test_too_large(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        asked = request(action, (await running(made)).run_id, call_id="x" * (action.max_bytes + 1))
+        expect(made, action, await refused(made, action, asked), "payload_too_large", matrix)
+
+    async def test_too_often(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        run = await running(made)
+        session = made.core.sessions.get(run.run_id)
+        assert session is not None
+        assert all(session.rate.take() for _ in range(CALLS_BURST))
+        expect(made, action, await refused(made, action, request(action, run.run_id)), "rate_limited", matrix)
+
+    async def test_too_late(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        run = await running(made)
+        session = made.core.sessions.get(run.run_id)
+        assert session is not None
+        session.deadline_at = made.clock.now() - 1
+        expect(made, action, await refused(made, action, request(action, run.run_id)), "deadline_exceeded", matrix)
+
+    async def test_malformed(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        run = await running(made)
+        for asked in (None, [], "x", 5, {}, request(action, run.run_id, call_id=7), request(action, 7)):  # type: ignore[arg-type]
+            refusal = await refused(made, action, asked)  # type: ignore[arg-type]
+            assert refusal.code == "invalid_argument"
+            assert action.name in refusal.message
+            matrix.count()
+
+    async def test_a_record_that_can_not_be_written_is_no_answer(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        made.journal.broken["access.deny"] = 1
+        assert (await refused(made, action, request(action, "no-such-run"))).code == "runtime_error"
+        matrix.count()
+
+
+@pytest.mark.parametrize("action", OUTSIDE, ids=by_name)
+class TestOutsideARun:
+    async def test_with_everything_granted_it_reaches_its_handler(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        expect_let_through(made, await outcome(made, action, request(action, None)), matrix)
+
+    async def test_a_permission_the_operator_did_not_grant(self, action: Action, matrix: Any) -> None:
+        if action.name in FREE:
+            return
+        key, literal = NEEDS[action.name]
+        if key == "files":
+            return  # no plugin can be granted files outside a run: the next test
+        all_but = [each for each in getattr(plugin_permissions(), key) if each != literal]
+        made = await world(granted=plugin_permissions(**{key: all_but}))
+        expect(made, action, await refused(made, action, request(action, None)), "unauthorized", matrix)
+
+    async def test_nothing_granted_at_all(self, action: Action, matrix: Any) -> None:
+        if action.name in FREE:
+            return
+        made = await world(granted=plugin_permissions(**{key: [] for key in type(plugin_permissions()).model_fields}))
+        expect(made, action, await refused(made, action, request(action, None)), "unauthorized", matrix)
+
+    async def test_too_large(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        asked = request(action, None, call_id="x" * (action.max_bytes + 1))
+        expect(made, action, await refused(made, action, asked), "payload_too_large", matrix)
+
+    async def test_too_often(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        rate = made.core.gate._rate(PLUGIN)
+        assert all(rate.take() for _ in range(PLUGIN_CALLS_BURST))
+        expect(made, action, await refused(made, action, request(action, None)), "rate_limited", matrix)
+
+
+@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.wire.where == "run"], ids=by_name)
+async def test_what_needs_a_run_is_refused_without_one(action: Action, matrix: Any) -> None:
+    made = await world()
+    refusal = await refused(made, action, request(action, None))
+    assert refusal.code == "invalid_argument"
+    assert "run_id" in refusal.message
+    matrix.count()
+
+
+@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.wire.where == "plugin"], ids=by_name)
+async def test_what_is_for_no_run_is_refused_within_one(action: Action, matrix: Any) -> None:
+    made = await world()
+    run = await running(made)
+    expect(made, action, await refused(made, action, request(action, run.run_id)), "unauthorized", matrix)

@@ -1,0 +1,95 @@
+"""A file is what its content says, whatever its sender calls it."""
+
+import zlib
+
+import pytest
+
+from parlour.core.facts.media_types import BINARY, HEAD_BYTES, decide, is_shown
+
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+ZIP = b"PK\x03\x04\x14\x00\x00\x00"
+DOCUMENT = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+BY_CONTENT = {
+    PNG: "image/png",
+    b"\xff\xd8\xff\xe0\x00\x10JFIF": "image/jpeg",
+    b"GIF89a\x01\x00": "image/gif",
+    b"RIFF\x24\x00\x00\x00WEBPVP8 ": "image/webp",
+    b"RIFF\x24\x00\x00\x00WAVEfmt ": "audio/wav",
+    b"%PDF-1.7\n%\xe2\xe3": "application/pdf",
+    ZIP: "application/zip",
+    b"\x1f\x8b\x08" + zlib.compress(b"x"): "application/gzip",
+    b"ID3\x04\x00\x00": "audio/mpeg",
+    b"\xff\xfb\x90\x44\x00": "audio/mpeg",
+    b"OggS\x00\x02": "audio/ogg",
+    b"\x00\x00\x00\x20ftypisom": "video/mp4",
+    b"\x00\x00\x00\x20ftypM4A ": "audio/mp4",
+    b"\x1a\x45\xdf\xa3\x9f": "video/webm",
+    b"hello": "text/plain",
+    "你好".encode(): "text/plain",
+    b"": "text/plain",
+    b"<!DOCTYPE html><p>": "text/html",
+    b"\xef\xbb\xbf \n <HTML>": "text/html",
+    b"<script>alert(1)</script>": "text/html",
+    SVG: "image/svg+xml",
+    b'<?xml version="1.0"?>\n<!-- by hand -->\n' + SVG: "image/svg+xml",
+    b'<?xml version="1.0"?><a/>': "application/xml",
+    b"\x00\x01\x02\x03": BINARY,
+    b"\x7fELF\x02\x01\x01\x00": BINARY,
+}
+
+
+@pytest.mark.parametrize(("content", "mime_type"), BY_CONTENT.items(), ids=lambda value: repr(value)[:30])
+def test_content_tells_what_it_is(content: bytes, mime_type: str) -> None:
+    assert decide(content) == mime_type
+
+
+@pytest.mark.parametrize(
+    ("content", "declared", "mime_type"),
+    [
+        (SVG, "image/png", "image/svg+xml"),
+        (b"<html>", "image/png", "text/html"),
+        (b"<html>", "text/plain", "text/html"),
+        (b"hello", "image/png", "text/plain"),
+        (PNG, "text/html", "image/png"),
+        (PNG, "", "image/png"),
+        (b"\x00\x01\x02", "image/png", BINARY),
+        (b"\x00\x01\x02", "text/html", BINARY),
+        (b"\x00\x01\x02", "not a type", BINARY),
+        (b"\x00\x01\x02", "x/y\r\nSet-Cookie: a=b", BINARY),
+    ],
+)
+def test_a_lie_is_corrected(content: bytes, declared: str, mime_type: str) -> None:
+    assert decide(content, declared) == mime_type
+
+
+@pytest.mark.parametrize(
+    ("content", "declared", "mime_type"),
+    [
+        (ZIP, DOCUMENT, DOCUMENT),
+        (b"OggS\x00\x02", "audio/opus", "audio/opus"),
+        (b"{}", "application/json", "application/json"),
+        (b"a,b", "Text/CSV; charset=utf-8", "text/csv"),
+        (b"# title", "text/markdown", "text/markdown"),
+        (b"\x00\x01\x02", "application/x-sqlite3", "application/x-sqlite3"),
+    ],
+)
+def test_what_content_can_not_tell_is_believed(content: bytes, declared: str, mime_type: str) -> None:
+    assert decide(content, declared) == mime_type
+
+
+def test_a_character_cut_by_the_end_of_the_look_is_still_text() -> None:
+    content = ("x" * (HEAD_BYTES - 1) + "é").encode()
+    assert decide(content[:HEAD_BYTES]) == "text/plain"
+    assert decide(b"\xc3" + b"x" * (HEAD_BYTES - 1)) == BINARY
+
+
+@pytest.mark.parametrize("mime_type", ["text/html", "image/svg+xml", "application/xml", "text/javascript", BINARY])
+def test_what_may_hold_a_script_is_not_opened_in_place(mime_type: str) -> None:
+    assert not is_shown(mime_type)
+
+
+@pytest.mark.parametrize("mime_type", ["image/png", "text/plain", "audio/ogg", "video/mp4"])
+def test_pictures_sound_film_and_plain_text_are_opened_in_place(mime_type: str) -> None:
+    assert is_shown(mime_type)

@@ -1,0 +1,52 @@
+"""Words of every script: what a text is found by."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.core.facts import words
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("The weather in Paris", "paris weather"),
+        ("明天北京会下雨吗", "北京"),
+        ("明天北京会下雨吗", "下雨"),
+        ("明天北京会下雨吗", "雨"),
+        ("明天北京会下雨吗", "北京会下雨"),
+        ("東京タワーに行きました", "タワー"),
+        ("ひらがなとカタカナ", "ひらがな"),
+        ("한국어 검색", "한국어"),
+        ("Le café déjà vu", "cafe DEJA"),
+        ("Ｆｕｌｌ　ｗｉｄｔｈ", "full width"),
+        ("用Python写的bot", "python"),
+        ("用Python写的bot", "写的"),
+        ("order no. 4711", "4711"),
+        ("Straße", "strasse"),
+        ("がぎぐ", "がぎ"),
+    ],
+)
+def test_a_text_is_found_by_a_word_of_it(text: str, query: str) -> None:
+    asked = words.asked(query)
+    assert asked
+    assert set(asked) <= set(words.indexed(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "query"), [("明天下雨", "天雨"), ("かぎ", "がぎ"), ("hello", "hell"), ("北京", "京北")]
+)
+def test_a_text_is_not_found_by_what_it_does_not_say(text: str, query: str) -> None:
+    assert not set(words.asked(query)) <= set(words.indexed(text))
+
+
+@pytest.mark.parametrize("query", ["", "  ", "?!", "🎉", "---", "_"])
+def test_a_query_without_a_word_asks_for_nothing(query: str) -> None:
+    assert words.asked(query) == []
+
+
+@given(st.text())
+def test_words_have_no_spaces_and_are_bounded_and_a_text_is_found_by_itself(text: str) -> None:
+    indexed = words.indexed(text)
+    assert all(word and " " not in word and len(word) <= words.WORD_CHARACTERS for word in indexed)
+    assert set(words.asked(text)) <= set(indexed)

@@ -1,0 +1,263 @@
+"""The PostgreSQL journal keeps the journal's contract, groups its commits, and shares a database with others."""
+
+import asyncio
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from parlour.core.facts.tables import EVENTS, INBOX, META
+from parlour.core.journal import Increment, Journal, Select, Statement, StorageFailed, Update, where
+from parlour.stores.postgres import PostgresJournal
+from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta
+from parlour.testing.postgres_server import PostgresServer
+
+from .waiting import eventually
+
+COMMITTING = """
+import asyncio, sys
+from parlour.stores.postgres import PostgresJournal
+from parlour.testing.journal_contract import commit, event, meta
+
+async def main(url, process):
+    async with PostgresJournal(url) as journal:
+        async def writer(name):
+            for number in range(1_000_000):
+                text = f"{process} {name} {number}"
+                ((row,), _) = await commit(journal, event(text), meta(text))
+                print(row["seq"], flush=True)
+        await asyncio.gather(*(writer(name) for name in range(10)))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+class TestPostgresJournal(JournalContract):
+    @pytest.fixture
+    async def journal(self, url: str) -> AsyncIterator[Journal]:
+        async with PostgresJournal(url) as journal:
+            yield journal
+
+
+async def until_connected(server: PostgresServer, database: str, count: int) -> None:
+    """The server hears a moment later that a connection is gone, and ends what it had begun."""
+    asked = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'"
+    await asyncio.to_thread(eventually, lambda: server.execute(asked) == [f"{count}"])
+
+
+def started(url: str, name: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", COMMITTING, url, name], stdout=subprocess.PIPE)
+
+
+async def numbers(journal: Journal) -> list[int]:
+    return [row["seq"] for row in await journal.read(Select(EVENTS, columns=("seq",), order=("seq",)))]
+
+
+async def test_units_share_transactions_under_load(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        await asyncio.gather(*(commit(journal, meta(f"{number}")) for number in range(1000)))
+        assert journal.transactions <= 1000 / 50
+        assert len(await contents(journal, META)) == 1000
+
+
+async def test_a_single_caller_waits_for_nobody(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        for number in range(5):
+            await commit(journal, meta(f"{number}"))
+        assert journal.transactions == 5
+
+
+async def test_large_units_do_not_share_a_transaction(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        await asyncio.gather(*(commit(journal, meta(f"{number}", "x" * 3 * 2**20)) for number in range(3)))
+        assert journal.transactions == 3
+        assert {len(row["value"]) for row in await contents(journal, META)} == {3 * 2**20}
+
+
+async def test_closing_finishes_what_was_handed_over_and_refuses_the_rest(url: str) -> None:
+    journal = PostgresJournal(url)
+    await journal.open()
+    commits = [asyncio.create_task(commit(journal, meta(f"{number}"))) for number in range(500)]
+    reads = [asyncio.create_task(journal.read(Select(META, few=few))) for few in (False, True) * 10]
+    await asyncio.sleep(0)
+    await journal.close()
+    assert all(task.done() and not task.exception() for task in (*commits, *reads))
+    for refused in (commit(journal, meta("late")), journal.read(Select(META)), journal.read(Select(META, few=True))):
+        with pytest.raises(StorageFailed) as failure:
+            await refused
+        assert failure.value.code == "storage_closed"
+    await journal.close()
+    async with PostgresJournal(url) as again:
+        assert len(await contents(again, META)) == 500
+
+
+async def test_a_closed_journal_leaves_no_connection_and_no_row(
+    postgres: PostgresServer, url: str, postgres_database: str
+) -> None:
+    async with PostgresJournal(url) as journal:
+        await commit(journal, meta("a"))
+        await asyncio.gather(contents(journal, META), journal.read(Select(META, where(name="a"), few=True)))
+    await until_connected(postgres, postgres_database, 0)
+    assert postgres.execute("SELECT count(*) FROM journal_writers", postgres_database) == ["0"]
+
+
+async def test_cancelled_callers_neither_undo_nor_hold_up_anything(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        tasks = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
+        reads = [asyncio.create_task(journal.read(Select(META, few=few))) for few in (False, True) * 10]
+        await asyncio.sleep(0)
+        for task in (*tasks[::2], *reads):
+            task.cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        assert sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes) == 50
+        assert await numbers(journal) == list(range(1, 101))
+        assert await journal.read(Select(META, few=True)) == []
+
+
+async def test_readers_cannot_write(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        await journal.read(Select(META, where(name="a"), few=True))
+        for connection in (await journal._far._connected(), await journal._near._connected()):
+            with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+                await connection.execute("DELETE FROM meta")
+
+
+async def test_more_readers_than_connections_are_all_answered(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        await commit(journal, *(meta(f"{number}") for number in range(50)))
+        answers = await asyncio.gather(*(contents(journal, META) for _ in range(100)))
+        assert {len(rows) for rows in answers} == {50}
+
+
+async def test_a_slow_list_does_not_hold_up_queries_by_key(url: str) -> None:
+    async with PostgresJournal(url, patience=30) as journal:
+        await commit(journal, meta("a"), insert(INBOX, event_seq=1))
+        other = await asyncpg.connect(url)
+        async with other.transaction():
+            await other.execute("LOCK TABLE inbox IN ACCESS EXCLUSIVE MODE")
+            lists = [asyncio.create_task(journal.read(Select(INBOX))) for _ in range(20)]
+            assert await journal.read(Select(META, where(name="a"), few=True)) == [{"name": "a", "value": ""}]
+            assert not any(each.done() for each in lists)
+        assert [len(rows) for rows in await asyncio.gather(*lists)] == [1] * 20
+        await other.close()
+
+
+async def test_two_journals_number_without_gap_and_in_the_order_they_commit(url: str) -> None:
+    async with PostgresJournal(url) as one, PostgresJournal(url) as other, PostgresJournal(url) as watching:
+
+        async def writer(journal: Journal, name: str) -> None:
+            latest = 0
+            for number in range(40):
+                ((row,), _) = await commit(journal, event(f"{name} {number}"), meta(f"{name} {number}"))
+                assert row["seq"] > latest
+                latest = row["seq"]
+
+        writers = [writer(one, f"one {number}") for number in range(5)]
+        writers += [writer(other, f"other {number}") for number in range(5)]
+        writing = asyncio.gather(*writers)
+        while not writing.done():
+            seen = await numbers(watching)
+            assert seen == list(range(1, len(seen) + 1)), "whoever sees a number sees all before it"
+        await writing
+        assert await numbers(watching) == list(range(1, 401))
+
+
+async def test_processes_that_write_and_die_leave_no_gap(
+    postgres: PostgresServer, url: str, postgres_database: str
+) -> None:
+    processes = [started(url, f"{number}") for number in range(2)]
+    acknowledged: list[bytes] = []
+    async with PostgresJournal(url) as watching:
+        for process, count in zip(processes, (150, 400), strict=True):
+            assert process.stdout is not None
+            acknowledged += [await asyncio.to_thread(process.stdout.readline) for _ in range(count)]
+            seen = await numbers(watching)
+            assert seen == list(range(1, len(seen) + 1))
+            process.send_signal(signal.SIGKILL)
+            acknowledged += await asyncio.to_thread(process.stdout.readlines)
+            process.stdout.close()
+            process.wait()
+        await until_connected(postgres, postgres_database, 2)
+        events, rows = await contents(watching, EVENTS), await contents(watching, META)
+    seqs = [int(line) for line in acknowledged if line.endswith(b"\n")]
+    assert len(seqs) == len(set(seqs)) >= 550
+    assert [each["seq"] for each in events] == list(range(1, len(events) + 1))
+    assert set(seqs) <= {each["seq"] for each in events}
+    assert {each["name"] for each in rows} == {each["event_id"] for each in events}, "no unit is there by half"
+
+
+async def test_units_that_lock_each_other_out_are_tried_again(
+    postgres: PostgresServer, url: str, postgres_database: str
+) -> None:
+    postgres.execute(f"ALTER DATABASE {postgres_database} SET deadlock_timeout = '5ms'")
+    deadlocks = f"SELECT deadlocks FROM pg_stat_database WHERE datname = '{postgres_database}'"
+    before = postgres.execute(deadlocks)
+    upwards: list[Statement] = [
+        Update(INBOX, {"attempts": Increment()}, where(event_seq=number)) for number in range(60)
+    ]
+    rounds = 0
+    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
+        await commit(one, *(insert(INBOX, event_seq=number) for number in range(60)))
+        for rounds in itertools.count(1):
+            await asyncio.gather(
+                *(commit(one, *upwards) for _ in range(3)), *(commit(other, *reversed(upwards)) for _ in range(3))
+            )
+            if rounds % 5 == 0 and postgres.execute(deadlocks) != before:
+                break
+            assert rounds < 200, "two that go opposite ways never met"
+        assert {row["attempts"] for row in await contents(one, INBOX)} == {6 * rounds}
+    postgres.execute(f"ALTER DATABASE {postgres_database} RESET deadlock_timeout")
+
+
+async def test_a_row_that_another_program_holds_fails_its_unit_and_no_other(url: str) -> None:
+    async with PostgresJournal(url, patience=0.2) as journal:
+        await commit(journal, meta("held"), meta("free"))
+        other = await asyncpg.connect(url)
+        async with other.transaction():
+            await other.execute("UPDATE meta SET value = 'theirs' WHERE name = 'held'")
+            held, free, counted = await asyncio.gather(
+                commit(journal, Update(META, {"value": "ours"}, where(name="held"))),
+                commit(journal, Update(META, {"value": "ours"}, where(name="free"))),
+                commit(journal, event("e")),
+                return_exceptions=True,
+            )
+        await other.close()
+        assert isinstance(held, StorageFailed)
+        assert held.code == "storage_busy"
+        assert (list(free), list(counted)) == ([[]], [[{"seq": 1}]])  # type: ignore[arg-type]
+        await commit(journal, Update(META, {"value": "ours"}, where(name="held", value="theirs")))
+
+
+async def test_a_second_host_on_the_same_database_is_refused_until_the_first_is_gone(url: str) -> None:
+    async with PostgresJournal(url, alone=True):
+        with pytest.raises(StorageFailed, match="already served by another Host") as failure:
+            await PostgresJournal(url, alone=True, patience=0.1).open()
+        assert failure.value.code == "storage_served"
+        async with PostgresJournal(url) as other:
+            await commit(other, meta("a command line may write"))
+    async with PostgresJournal(url, alone=True) as next_one:
+        assert len(await contents(next_one, META)) == 1
+
+
+async def test_nothing_is_written_before_the_server_has_it_safe(
+    postgres: PostgresServer, url: str, postgres_database: str
+) -> None:
+    postgres.execute(f"ALTER DATABASE {postgres_database} SET synchronous_commit = off")
+    try:
+        async with PostgresJournal(url) as journal:
+            assert await journal._writer._session.connection.fetchval("SHOW synchronous_commit") == "on"
+    finally:
+        postgres.execute(f"ALTER DATABASE {postgres_database} RESET synchronous_commit")
+
+
+async def test_a_key_that_is_too_long_for_an_index_is_refused_in_words(url: str) -> None:
+    async with PostgresJournal(url) as journal:
+        with pytest.raises(StorageFailed, match="too long") as failure:
+            await commit(journal, event("undone"), meta(os.urandom(5000).hex()))
+        assert failure.value.code == "storage_failed"
+        assert list(await commit(journal, event("kept"))) == [[{"seq": 1}]]

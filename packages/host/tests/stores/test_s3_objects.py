@@ -1,0 +1,149 @@
+"""S3-compatible storage keeps the contract of object stores; what goes wrong with it is retried or told in words."""
+
+import asyncio
+import os
+import re
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from parlour.core.journal import StorageFailed
+from parlour.core.objects import ObjectStore
+from parlour.stores.objects import s3_client
+from parlour.stores.objects.opening import opened
+from parlour.stores.objects.signature import Account
+from parlour.testing.objects_contract import HELLO, ObjectStoreContract, content, names, put
+from parlour.testing.s3_server import S3Server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[S3Server]:
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def account(server: S3Server) -> Account:
+    """A part of the bucket that is this test's own."""
+    return server.account(f"test of {uuid.uuid4()}/é+/")
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Path:
+    return tmp_path / "a b"
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s3_client, "FIRST_PAUSE_SECONDS", 0.001)
+
+
+class TestS3Objects(ObjectStoreContract):
+    @pytest.fixture
+    async def objects(self, account: Account, waiting: Path) -> AsyncIterator[ObjectStore]:
+        async with opened(waiting, account) as objects:
+            yield objects
+
+
+async def failure(account: Account, waiting: Path) -> StorageFailed:
+    async with opened(waiting, account) as objects:
+        with pytest.raises(StorageFailed) as failed:
+            await put(objects, b"hello")
+        assert files(waiting) == []
+        return failed.value
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def test_a_wrong_secret_is_refused_and_says_what_to_check(server: S3Server, waiting: Path) -> None:
+    failed = await failure(server.account(secret_key="wrong"), waiting)
+    assert (failed.code, "artifacts.s3.access_key" in failed.message) == ("storage_failed", True)
+    assert "wrong" not in failed.message
+
+
+async def test_a_bucket_that_is_not_there_is_told(server: S3Server, waiting: Path) -> None:
+    failed = await failure(server.account(bucket="nowhere"), waiting)
+    assert "artifacts.s3.bucket" in failed.message
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_server_that_is_not_there_is_told_after_bounded_tries(server: S3Server, waiting: Path) -> None:
+    account = Account("http://127.0.0.1:1", "bucket", "key", "secret")
+    async with asyncio.timeout(10):
+        failed = await failure(account, waiting)
+    assert "can't be reached" in failed.message
+
+
+async def test_more_than_one_page_is_listed(account: Account, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(waiting, account) as objects:
+        stored = {(await put(objects, b"%d" % number)).sha256 for number in range(5)}
+        ask = s3_client.query
+        monkeypatch.setattr(
+            s3_client, "query", lambda told: ask({**told, "max-keys": "2"} if "list-type" in told else told)
+        )
+        assert set(await names(objects)) == stored
+
+
+async def test_two_hosts_see_the_same_objects(account: Account, tmp_path: Path) -> None:
+    async with opened(tmp_path / "one", account) as one, opened(tmp_path / "two", account) as two:
+        await put(one, b"hello")
+        assert await content(two, HELLO) == b"hello"
+
+
+async def test_what_a_dead_process_was_sending_is_cleared(account: Account, waiting: Path) -> None:
+    (waiting / "sending").mkdir(parents=True)
+    (waiting / "sending" / "rest").write_bytes(b"half")
+    async with opened(waiting, account):
+        assert files(waiting) == []
+
+
+@asynccontextmanager
+async def moody(server: S3Server, answers: list[bytes]) -> AsyncIterator[str]:
+    """In front of the server: gives these answers first (none: hangs up), and then what the server says."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if answers:
+            writer.write(answers.pop(0))
+        else:
+            await relay(head, reader, writer)
+        writer.close()
+
+    async def relay(head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        url = httpx.URL(server.endpoint)
+        there, to = await asyncio.open_connection(url.host, url.port)
+        to.write(head.replace(b"keep-alive", b"close"))
+        length = re.search(rb"content-length: *(\d+)", head, re.I)
+        to.write(await reader.readexactly(int(length[1]) if length else 0))
+        writer.write(await there.read())
+        to.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening:
+        yield f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+
+
+BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("answers", "well"), [([BUSY, b"", BUSY], True), ([BUSY] * 4, False)], ids=["soon", "never"])
+async def test_a_server_that_is_busy_for_a_while_is_asked_again(
+    server: S3Server, account: Account, waiting: Path, answers: list[bytes], well: bool
+) -> None:
+    async with moody(server, list(answers)) as address:
+        there = replace(account, endpoint=f"http://{address}")
+        if not well:
+            assert "503" in (await failure(there, waiting)).message
+            return
+        async with opened(waiting, there) as objects:
+            whole = os.urandom(700_000)
+            stored = await put(objects, whole)
+            assert await content(objects, stored.sha256) == whole
