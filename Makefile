@@ -14,7 +14,7 @@ PYTEST := .venv/bin/python -m pytest
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup run test test-all check format bench clean
+.PHONY: help setup sandbox run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -32,13 +32,18 @@ $(UV): Makefile
 setup: .venv/.ready
 	@.venv/bin/python -m compileall -q packages plugins
 
+# What the sandbox around plugins is made with. The tests need it; a Host without it says so and goes on.
+sandbox:
+	@tools/bubblewrap.sh .tools/bubblewrap
+
 run: setup
+	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 
-test: setup
+test: setup sandbox
 	@$(PYTEST) -q -m "not long"
 
-test-all: setup
+test-all: setup sandbox
 	@$(PYTEST) -q
 
 check: setup
@@ -49,6 +54,9 @@ check: setup
 
 format: setup
 	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .
+
+documents: setup
+	@.venv/bin/python -m tools.protocol_documents
 
 bench: setup
 	@.venv/bin/python -m bench

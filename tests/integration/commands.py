@@ -47,7 +47,7 @@ def _exit_status() -> int:
 
 def refusal(*arguments: object, environment: Mapping[str, str] | None = None) -> str:
     """The one sentence of a command that must fail, and fail well."""
-    run = parlour if arguments[0] == "serve" else parlour_here
+    run = parlour if arguments[0] in ("serve", "runtime") else parlour_here
     finished = run(*arguments, environment=environment)
     assert finished.returncode == 1, finished
     assert finished.stdout == ""

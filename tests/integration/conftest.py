@@ -6,14 +6,32 @@ from pathlib import Path
 import pytest
 
 from .harness import ECHO_PLUGIN, PUPPET_PLUGIN, Host
+from .standalone import StandaloneHost
 
 MakeHost = Callable[..., Host]
+HostType = type[Host]
+HOST_TYPES: dict[str, HostType] = {"embedded": Host, "standalone": StandaloneHost}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    marker = "both_runtimes: what a Host does with its plugins, beside it and in a runtime of their own"
+    config.addinivalue_line("markers", marker)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "host_type" in metafunc.fixturenames and metafunc.definition.get_closest_marker("both_runtimes"):
+        metafunc.parametrize("host_type", HOST_TYPES.values(), ids=HOST_TYPES.keys(), indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def host_type(request: pytest.FixtureRequest) -> HostType:
+    return getattr(request, "param", Host)
+
+
+@pytest.fixture(scope="session")
+def host(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
     """One Host with the echo and the puppet plugin for all tests that only talk to it."""
-    host = Host(tmp_path_factory.mktemp("host"))
+    host = host_type(tmp_path_factory.mktemp("host"), PARLOUR__PLUGINS__DRAIN_SECONDS=1)
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
     host.start()
@@ -22,14 +40,14 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 
 @pytest.fixture
-def make_host(tmp_path: Path) -> Iterator[MakeHost]:
+def make_host(tmp_path: Path, host_type: HostType) -> Iterator[MakeHost]:
     """Hosts with settings and plugins of their own, closed after the test. They are not started."""
     made: list[Host] = []
 
     def make(*plugins: Path, **environment: object) -> Host:
         folder = tmp_path / f"host{len(made)}"
         folder.mkdir()
-        made.append(Host(folder, **environment))
+        made.append(host_type(folder, **environment))
         for plugin in plugins:
             made[-1].install(plugin)
         return made[-1]
@@ -40,6 +58,6 @@ def make_host(tmp_path: Path) -> Iterator[MakeHost]:
 
 
 @pytest.fixture
-def gate_file(tmp_path: Path) -> Path:
+def gate_file(host: Host, tmp_path: Path) -> Path:
     """A run told `gate <this>` ends when a test touches it."""
-    return tmp_path / "gate"
+    return host.shared_file(f"{tmp_path.name}.gate")

@@ -47,6 +47,8 @@ class Host:
 
     def __init__(self, folder: Path, **environment: object) -> None:
         self.data = folder / "data"
+        self.home = self.data
+        """Where its plugins live."""
         self._environment = {name: str(value) for name, value in environment.items()}
         self._output = folder / "output.txt"
         self._log = folder / "log.txt"
@@ -60,8 +62,13 @@ class Host:
         assert self._process is not None, "the Host was not started"
         return psutil.Process(self._process.pid)
 
-    def install(self, source: Path) -> None:
-        finished = parlour_here("plugin", "install", source, "--data", self.data)
+    @property
+    def parent(self) -> psutil.Process:
+        """Of its plugins' processes."""
+        return self.process
+
+    def install(self, source: Path, *options: str) -> None:
+        finished = parlour_here("plugin", "install", source, "--data", self.home, *options)
         assert finished.returncode == 0, finished.stderr
 
     def start(self) -> "Host":
@@ -78,7 +85,7 @@ class Host:
 
     def wait_until_ready(self) -> "Host":
         line = eventually(self._announcement, "the Host prints its address", 20)
-        self.address = line.removeprefix("Parlour is at ").strip()
+        self.address = line.splitlines()[0].removeprefix("Parlour is at ")
         eventually(self._is_ready, "the Host is ready", 20)
         return self
 
@@ -127,9 +134,14 @@ class Host:
     def log(self) -> str:
         return self._log.read_text()
 
+    def printed(self) -> list[str]:
+        """What whoever started it sees."""
+        return self._output.read_text().splitlines()
+
     def key(self, scope: str = "admin", name: str = "") -> str:
         if (scope, name) not in self._keys:
-            made = parlour_here("keys", "create", "--name", name or scope, "--scope", scope, "--data", self.data)
+            words = ("keys", "create", "--name", name or scope, "--scope", scope, "--data", self.data)
+            made = parlour_here(*words, environment=self._environment)
             assert made.returncode == 0, made.stderr
             self._keys[scope, name] = made.stdout.strip()
         return self._keys[scope, name]
@@ -205,9 +217,13 @@ class Host:
         return next((each["plugin"]["status"] for each in runners if each["plugin"]["id"] == plugin_id), "")
 
     def plugin_process(self, plugin_id: str) -> psutil.Process:
-        """The plugin's own process, once there is one."""
-        folder = self.data / "plugins" / plugin_id
+        """The process by which the Host knows the plugin, once there is one."""
+        folder = self.home / "plugins" / plugin_id
         return eventually(lambda: processes_below(folder), f"{plugin_id} has a process")[0]
+
+    def shared_file(self, name: str, plugin_id: str = "test/puppet-agent") -> Path:
+        """A place that a test and a plugin both see: in the plugin's own folder, the only one it may write to."""
+        return self.home / "plugin-data" / plugin_id / name
 
 
 def bearer(key: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Writes small plugins whose fault or version a test chooses."""
 
+import zipfile
 from pathlib import Path
 
 MANIFEST = """\
@@ -8,6 +9,7 @@ kind: Plugin
 metadata: {{author: test, name: {name}, version: {version}}}
 spec:
   components: [default.yaml]
+  permissions: {permissions}
 """
 COMPONENT = """\
 apiVersion: parlour/v1
@@ -30,10 +32,31 @@ class Runner(AgentRunner):
 """
 
 
-def write_plugin(folder: Path, name: str, version: str = "0.1.0", answer: str = "here", prelude: str = "") -> Path:
+def write_plugin(
+    folder: Path,
+    name: str,
+    version: str = "0.1.0",
+    answer: str = "here",
+    prelude: str = "",
+    permissions: str = "{}",
+    requirements: str | None = None,
+) -> Path:
     """A plugin `test/<name>` that gives one answer; `prelude` is code that runs when it is imported."""
     folder.mkdir()
-    (folder / "manifest.yaml").write_text(MANIFEST.format(name=name, version=version))
+    manifest = MANIFEST.format(name=name, version=version, permissions=permissions)
+    if requirements is not None:
+        manifest += "execution: {requirements: requirements.txt}\n"
+        (folder / "requirements.txt").write_text(requirements)
+    (folder / "manifest.yaml").write_text(manifest)
     (folder / "default.yaml").write_text(COMPONENT)
     (folder / "runner.py").write_text(CODE.format(prelude=prelude, answer=answer))
     return folder
+
+
+def write_zip(folder: Path) -> Path:
+    """The plugin's folder, packed beside it as people pack a folder."""
+    file = folder.with_suffix(".zip")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(folder.rglob("*")):
+            packed.write(path, f"{folder.name}/{path.relative_to(folder)}")
+    return file

@@ -3,8 +3,12 @@
 import json
 import time
 
+import pytest
+
 from .chat import Chat
 from .harness import PUPPET, Host, error_code, texts
+
+pytestmark = pytest.mark.both_runtimes
 
 
 def cancel(host: Host, run_id: str) -> float:

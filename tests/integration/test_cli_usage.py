@@ -16,7 +16,7 @@ from .commands import parlour_here, refusal
         (["serve", "--port", "many"], "--port"),
         (["keys", "create"], "--name"),
         (["keys", "create", "--name", "n", "--scope", "king"], "king"),
-        (["plugin", "install"], "FOLDER"),
+        (["plugin", "install"], "SOURCE"),
         ([], "COMMAND"),
     ],
 )

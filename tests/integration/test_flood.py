@@ -3,9 +3,13 @@
 import asyncio
 import time
 
+import pytest
+
 from .chat import Chat
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN
+
+pytestmark = pytest.mark.both_runtimes
 
 MEBIBYTE = 1024 * 1024
 DELTAS = 100_000

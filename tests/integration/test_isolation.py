@@ -4,6 +4,8 @@ import pytest
 
 from .harness import ECHO, Host, Json, error_code, texts
 
+pytestmark = pytest.mark.both_runtimes
+
 
 @pytest.fixture(scope="module")
 def agent(host: Host) -> str:

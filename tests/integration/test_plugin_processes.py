@@ -7,9 +7,11 @@ import httpx
 import psutil
 import pytest
 
-from .conftest import MakeHost
+from .conftest import HostType, MakeHost
 from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, eventually, texts
 from .plugins import write_plugin
+
+pytestmark = pytest.mark.both_runtimes
 
 QUICK = {
     "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05",
@@ -46,10 +48,10 @@ def test_a_message_sent_while_its_plugin_is_down_is_answered_when_it_is_back(hos
 
 
 def test_a_plugin_killed_during_a_run_that_said_nothing_answers_it_once_on_the_next_attempt(
-    host: Host, tmp_path: Path
+    host: Host,
 ) -> None:
     agent = host.agent(PUPPET)
-    begun = tmp_path / "begun"
+    begun = host.shared_file("begun")
     text = f"second-attempt {begun}"
     sent = host.send(agent, text, event_id="retried")
     eventually(begun.exists, "the runner was called")
@@ -89,10 +91,10 @@ FAULTY = {
 
 
 @pytest.fixture(scope="module")
-def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def troubled(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
     """A Host with one good plugin and several that can't start."""
     folder = tmp_path_factory.mktemp("troubled")
-    host = Host(folder, **QUICK)
+    host = host_type(folder, **QUICK)
     host.install(ECHO_PLUGIN)
     for name, (prelude, _) in FAULTY.items():
         host.install(write_plugin(folder / name, name, prelude=prelude))
@@ -131,7 +133,7 @@ def test_a_plugin_that_keeps_dying_is_shown_as_failed_and_its_agents_say_so(trou
 def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_it_waits_for(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
-    slow = {**QUICK, "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "2", "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": "2"}
+    slow = {**QUICK, "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "5", "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": "5"}
     bad = write_plugin(tmp_path / "plugin", "bad", prelude="raise RuntimeError('no luck today')")
     host = make_host(ECHO_PLUGIN, bad, **slow)
     host.begin()
@@ -149,9 +151,9 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_i
     assert "no luck today" in told["reason"]
 
 
-def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost, tmp_path: Path) -> None:
+def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, PUPPET_PLUGIN).start()
-    blocked = tmp_path / "blocked"
+    blocked = host.shared_file("blocked")
     host.send(host.agent(PUPPET), f"block {blocked}")
     eventually(blocked.exists, "the plugin's event loop hangs")
     plugins = [host.plugin_process(plugin) for plugin in ("parlour/echo-agent", "test/puppet-agent")]

@@ -7,6 +7,8 @@ import pytest
 
 from .harness import PUPPET, Host, Json, texts
 
+pytestmark = pytest.mark.both_runtimes
+
 KIBIBYTE = 1024
 
 
@@ -47,7 +49,6 @@ INVALID: dict[str, Json] = {
     "a failure without a code": {"type": "run.failed", "data": {"error": "wrongly"}},
     "a result of another run": delta("wrongly", run_id="another"),
     "no envelope at all": {"wrongly": "wrongly"},
-    "an envelope with an unknown field": delta("wrongly", colour="red"),
     "an envelope with a wrong number": delta("wrongly", sequence=0),
     "an envelope with a text for a number": delta("wrongly", sequence="first"),
 }
@@ -60,6 +61,12 @@ def test_an_invalid_result_leaves_no_trace_and_the_run_goes_on(host: Host, fault
     assert (result["outcome"], result["run"]["status"], texts(result)) == ("answered", "completed", ["fine"])
     assert "message.completed" in event_types(host, result)
     assert "wrongly" not in kept(host, result)
+
+
+def test_an_envelope_with_a_field_of_a_newer_plugin_counts(host: Host) -> None:
+    result = play(host, delta("newer", colour="red"))
+
+    assert "newer" in kept(host, result)
 
 
 def test_a_repeated_number_is_taken_once(host: Host) -> None:
@@ -107,4 +114,5 @@ def test_an_oversize_message_is_shown_as_a_preview_and_kept_whole(host: Host) ->
     [shown] = texts(result)
     assert len(shown) == 256 * KIBIBYTE
     [event] = host.items(f"/runs/{result['run']['run_id']}/events")
-    assert event["data"]["message"]["content"] == text
+    [ref] = event["data"]["message"]["artifact_refs"]
+    assert host.http().get(f"/artifacts/{ref['artifact_id']}/content").text == text

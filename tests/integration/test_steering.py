@@ -4,8 +4,12 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from .chat import Chat
 from .harness import CLAIMING_PUPPET, PUPPET, Host, eventually, message, texts
+
+pytestmark = pytest.mark.both_runtimes
 
 
 def steering_facts(host: Host, run_id: str) -> list[tuple[str, str]]:

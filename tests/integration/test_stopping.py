@@ -13,7 +13,7 @@ from .plugins import write_plugin
 
 def test_an_idle_host_ends_on_sigterm_and_leaves_no_process(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN).start()
-    assert len(processes_below(host.data)) == 2
+    assert len(processes_below(host.data)) > 1
 
     host.stop(seconds=10)
 
@@ -48,12 +48,12 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
     host = Host(folder)
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
-    blocked = folder / "blocked"
+    blocked = host.shared_file("blocked", "test/hanging")
     host.install(write_plugin(folder / "hanging", "hanging", prelude=HANG.format(path=str(blocked))))
     host.start()
     puppet = host.agent(PUPPET)
     echo = host.agent(ECHO, config={"hold_ms": 600_000, "remember": True})
-    begun = folder / "begun"
+    begun = host.shared_file("begun")
     silent = {"agent_id": puppet, "text": f"second-attempt {begun}", "event_id": "silent"}
     speaking = {"agent_id": echo, "text": "hello there", "event_id": "speaking"}
     host.send(**silent)

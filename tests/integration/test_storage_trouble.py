@@ -50,8 +50,9 @@ def test_without_room_an_event_is_refused_and_with_room_the_same_event_is_taken(
     assert starving.transcript(result["conversation_id"]) == [("user", "hello"), ("assistant", "hello")]
 
 
-def test_an_accepted_event_is_answered_once_there_is_room_again(starving: Host, gate_file: Path) -> None:
+def test_an_accepted_event_is_answered_once_there_is_room_again(starving: Host) -> None:
     agent = starving.agent(PUPPET)
+    gate_file = starving.shared_file("gate")
     text = f"gate {gate_file}"
     sent = starving.send(agent, text, event_id="accepted", conversation_id="accepted")
     starving.send(agent, "say after", event_id="after", conversation_id="accepted")

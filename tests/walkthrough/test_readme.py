@@ -70,7 +70,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     """The repository's own files, in a path with a space, with the environment that is already set up."""
     folder = tmp_path / "a folder"
     folder.mkdir()
-    for name in (".venv", ".tools", "Makefile", "pyproject.toml", "uv.lock", "packages", "plugins"):
+    for name in (".venv", ".tools", "Makefile", "pyproject.toml", "uv.lock", "packages", "plugins", "tools"):
         os.symlink(ROOT / name, folder / name)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -95,7 +95,7 @@ def kinds(output: str) -> list[object]:
 def test_the_readme_does_what_it_says(reader: Reader) -> None:
     steps = list(STEP.finditer((ROOT / "README.md").read_text()))
     outputs = [reader.do(step["kind"], step["name"], step["code"]) for step in steps]
-    start, key, agent, asked, script, streamed, cancelled, resumed, looked = outputs
+    start, key, agent, asked, script, streamed, cancelled, resumed, looked, own = outputs
     assert start == script == ""
     assert "parlour/echo-agent" in key
     assert json.loads(agent)["runner_id"] == "plugin:parlour/echo-agent/default"
@@ -117,3 +117,6 @@ def test_the_readme_does_what_it_says(reader: Reader) -> None:
     assert again[0] == messages[0]
     assert again[-1] == {"role": "assistant", "content": "one more, please"}
     assert "completed" in looked
+
+    for line in ("4 passed", "Hello! Message 1 was: good morning", "the running Host has started it"):
+        assert line in own

@@ -85,3 +85,41 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "parlour.yaml"
     file.write_bytes(b"\xff\xfe\x00")
     assert "parlour.yaml" in refusal(file)
+
+
+@pytest.mark.parametrize("word", ["auto", "required", "off", "'off'"])
+def test_each_word_for_the_sandbox_is_understood_as_it_stands_in_a_file(tmp_path: Path, word: str) -> None:
+    settings = load(write(tmp_path, f"plugins: {{sandbox: {word}, bubblewrap: /opt/bwrap}}\n"), {}, {})
+
+    assert settings.plugins.sandbox == word.strip("'")
+    assert settings.plugins.bubblewrap == Path("/opt/bwrap")
+
+
+def test_any_other_word_for_the_sandbox_is_refused_with_those_that_are_accepted(tmp_path: Path) -> None:
+    for word in ("on", "maybe"):
+        sentence = refusal(write(tmp_path, f"plugins: {{sandbox: {word}}}\n"))
+        assert "plugins.sandbox" in sentence
+        assert "'auto', 'required' or 'off'" in sentence
+
+
+def test_object_storage_needs_an_account() -> None:
+    told = refusal(PARLOUR__ARTIFACTS__STORE="s3")
+    assert "'artifacts'" in told
+    assert "endpoint, bucket, access_key and secret_key" in told
+
+
+@pytest.mark.parametrize("endpoint", ["s3.example.org", "https://s3.example.org/bucket", "ftp://s3.example.org", ""])
+def test_an_endpoint_of_object_storage_is_an_address_without_a_path(endpoint: str) -> None:
+    account = {"BUCKET": "b", "ACCESS_KEY": "a", "SECRET_KEY": "hunter2", "ENDPOINT": endpoint}
+    told = refusal(**{f"PARLOUR__ARTIFACTS__S3__{name}": value for name, value in account.items()})
+    assert "'artifacts.s3.endpoint'" in told
+    assert "hunter2" not in told
+
+
+def test_an_account_of_object_storage_is_read_and_its_secret_not_shown() -> None:
+    account = {"BUCKET": "b", "ACCESS_KEY": "a", "SECRET_KEY": "hunter2", "ENDPOINT": "https://s3.example.org:9000"}
+    environment = {f"PARLOUR__ARTIFACTS__S3__{name}": value for name, value in account.items()}
+    settings = load(None, {}, {**environment, "PARLOUR__ARTIFACTS__STORE": "s3"})
+    assert settings.artifacts.s3 is not None
+    assert settings.artifacts.s3.secret_key.get_secret_value() == "hunter2"
+    assert "hunter2" not in repr(settings)

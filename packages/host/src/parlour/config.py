@@ -1,14 +1,28 @@
 """Settings: defaults, then a YAML file, then `PARLOUR__SECTION__KEY` from the environment."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from .stores.address import ACCEPTED, is_accepted
 
 PREFIX = "PARLOUR__"
+LISTEN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
 
 
 class ConfigurationInvalid(Exception):
@@ -21,11 +35,28 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _off(value: Any) -> Any:
+    """YAML reads a plain `off` as false."""
+    return "off" if value is False else value
+
+
 class HttpSettings(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=5300, ge=0, le=65535)
     body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     chat_frame_bytes: int = Field(default=1024 * 1024, ge=1024)
+    upload_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+
+
+class DatabaseSettings(Section):
+    url: SecretStr = SecretStr("")
+
+    @field_validator("url")
+    @classmethod
+    def _require_address(cls, url: SecretStr) -> SecretStr:
+        if url.get_secret_value() and not is_accepted(url.get_secret_value()):
+            raise PydanticCustomError("database_url", ACCEPTED)
+        return url
 
 
 class RunSettings(Section):
@@ -33,22 +64,95 @@ class RunSettings(Section):
     per_person: int = Field(default=8, ge=1)
 
 
+class S3Settings(Section):
+    endpoint: str = Field(pattern=r"^https?://[^/?#]+$")
+    bucket: str = Field(min_length=1)
+    access_key: str = Field(min_length=1)
+    secret_key: SecretStr
+    region: str = "us-east-1"
+    prefix: str = ""
+
+
+class ArtifactSettings(Section):
+    store: Literal["folder", "s3"] = "folder"
+    folder: Path | None = None
+    s3: S3Settings | None = None
+    artifact_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    quota_bytes: int = Field(default=10 * 1024 * 1024 * 1024, ge=1024)
+    unclaimed_upload_hours: float = Field(default=24, gt=0)
+
+    @model_validator(mode="after")
+    def _require_account(self) -> "ArtifactSettings":
+        if self.store == "s3" and self.s3 is None:
+            raise PydanticCustomError(
+                "s3_account", "store 's3' needs a section 's3' with endpoint, bucket, access_key and secret_key"
+            )
+        return self
+
+
 class PluginSettings(Section):
     start_seconds: float = Field(default=30, gt=0)
     stop_seconds: float = Field(default=5, gt=0)
+    drain_seconds: float = Field(default=30, ge=0)
+    starts_at_once: int = Field(default=8, ge=1)
     first_restart_seconds: float = Field(default=1, ge=0)
     longest_restart_seconds: float = Field(default=60, ge=0)
     give_up_after: int = Field(default=5, ge=1)
     give_up_within_seconds: float = Field(default=600, gt=0)
+    ping_seconds: float = Field(default=10, gt=0)
+    missed_pings: int = Field(default=3, ge=1)
+    ignored_cancel_seconds: float = Field(default=30, gt=0)
+    memory_mb: int = Field(default=2048, ge=16)
+    memory_look_seconds: float = Field(default=2, gt=0)
+    data_mb: int = Field(default=1024, ge=1)
+    data_look_seconds: float = Field(default=10, gt=0)
+    open_files: int = Field(default=1024, ge=64)
+    niceness: int = Field(default=5, ge=0, le=19)
+    log_files: int = Field(default=5, ge=1)
+    log_bytes: int = Field(default=2 * 1024 * 1024, ge=1024)
     frames_per_second: int = Field(default=5000, ge=1)
     bytes_per_second: int = Field(default=16 * 1024 * 1024, ge=1024)
+    package_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    package_files: int = Field(default=10_000, ge=1)
+    fetch_seconds: float = Field(default=120, gt=0)
+    uv: Path | None = None
+    environment_seconds: float = Field(default=600, gt=0)
+    allow_building: bool = False
+    sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_off)] = "auto"
+    bubblewrap: Path | None = None
+
+
+class RuntimeSettings(Section):
+    """A Plugin Runtime of its own: where a Host finds it, and where it listens itself."""
+
+    url: str = ""
+    token: SecretStr = SecretStr("")
+    token_file: Path | None = None
+    listen: str = "127.0.0.1:5310"
+    silence_seconds: float = Field(default=20, gt=0)
+    first_retry_seconds: float = Field(default=0.5, gt=0)
+    longest_retry_seconds: float = Field(default=15, gt=0)
+
+    @model_validator(mode="after")
+    def _require_whole(self) -> "RuntimeSettings":
+        if self.url and not self.url.startswith(("ws://", "wss://")):
+            raise PydanticCustomError("runtime_url", "url must look like ws://host:port or wss://host:port")
+        if self.url and bool(self.token.get_secret_value()) == (self.token_file is not None):
+            raise PydanticCustomError("runtime_token", "a url needs a token, or a token_file that holds it, not both")
+        listen = LISTEN.fullmatch(self.listen)
+        if listen is None or int(listen["port"]) > 65535:
+            raise PydanticCustomError("runtime_listen", "listen must look like 127.0.0.1:5310 or [::1]:5310")
+        return self
 
 
 class Settings(Section):
     data: Path = Path("data")
+    database: DatabaseSettings = DatabaseSettings()
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
     plugins: PluginSettings = PluginSettings()
+    runtime: RuntimeSettings = RuntimeSettings()
 
 
 def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:

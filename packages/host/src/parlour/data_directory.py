@@ -50,8 +50,16 @@ class DataDirectory:
         return self.folder("plugins")
 
     @property
+    def plugin_data(self) -> Path:
+        return self.folder("plugin-data")
+
+    @property
     def plugin_status(self) -> Path:
         return self.path / "plugins.json"
+
+    @property
+    def runtime_tokens(self) -> Path:
+        return self.path / "runtime-tokens.json"
 
     @property
     def logs(self) -> Path:

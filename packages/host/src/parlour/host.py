@@ -5,27 +5,26 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from parlour_sdk.wire import Limits
-
-from .app import VERSION, Core, Ports, build_core
-from .config import Settings
+from .app import Core, Ports, build_core
+from .config import ArtifactSettings, Settings
 from .core.agents.registry import Registry
 from .core.cursors import Cursors
+from .core.facts.keeping import Sizes
 from .core.facts.tables import META, OUTBOX, RUNS
 from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
+from .core.objects import ObjectStore
 from .core.ports import Ids
 from .core.runs.recovery import INTERRUPTED
 from .data_directory import DataDirectory
-from .runtime.embedded import EmbeddedRuntime
-from .runtime.folder import Installed, PluginFolder
-from .runtime.launcher import PlainLauncher, Start
-from .runtime.status import StatusFile
-from .runtime.supervisor import RestartPolicy
-from .stores import migrate
-from .stores.sqlite import SqliteJournal
+from .plugin_side import Plugins, Runtime, open_plugin_side
+from .stores.objects.opening import opened as opened_objects
+from .stores.objects.signature import Account
+from .stores.opening import opened
+from .version import VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,12 @@ class Host:
     settings: Settings
     journal: Journal
     core: Core
-    runtime: EmbeddedRuntime
+    runtime: Runtime
+    plugins: Plugins
+    notice: str
+    """What whoever starts it should know."""
+    trouble: Callable[[], str]
+    """Why plugins can't be reached at all at this moment."""
     cursors: Cursors
     ids: Ids
     clock: SystemClock
@@ -61,7 +65,7 @@ class Host:
 
     async def start(self) -> None:
         """Plugins first, so that owed work finds its runners."""
-        await self.runtime.refresh()
+        await self.plugins.refresh()
         self.waiting_for.remove("plugins")
         await self.core.take_up()
         self.waiting_for.remove("owed work")
@@ -73,7 +77,7 @@ class Host:
         """
         if not self.was_ready:
             unproven = [name for name, plugin in self.runtime.supervisors().items() if not plugin.proven]
-            missing = self.waiting_for + [f"plugin {name}" for name in unproven]
+            missing = [*filter(None, [self.trouble()]), *self.waiting_for, *(f"plugin {name}" for name in unproven)]
             self.was_ready = not missing
             return missing
         return []
@@ -100,72 +104,63 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
     clock, ids = SystemClock(), SystemIds()
     async with AsyncExitStack() as stack:
         stack.enter_context(directory.lock())
-        migrate.ensure(directory.database)
-        journal = await stack.enter_async_context(SqliteJournal(directory.database))
+        url = settings.database.url.get_secret_value()
+        journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
         registries: list[Registry] = []
-        runtime = _runtime(settings, directory, registries)
+        side = await open_plugin_side(
+            settings, directory, clock, VERSION, partial(_discovered, registries), partial(_removed, registries)
+        )
         ports = additions.wrap(
             Ports(
                 journal=journal,
-                plugins=runtime,
+                plugins=side.runtime,
+                cursors=Cursors(await _database_id(journal, ids)),
                 clock=clock,
                 ids=ids,
+                objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
+                sizes=Sizes(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
             )
         )
         core = build_core(ports)
         registries.append(core.registry)
-        runtime.serve(core.gate)
+        side.runtime.serve(core.gate)
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
         host = Host(
             settings=settings,
             journal=ports.journal,
             core=core,
-            runtime=runtime,
-            cursors=Cursors(await _database_id(ports.journal, ids)),
+            runtime=side.runtime,
+            plugins=side.plugins,
+            notice=side.notice,
+            trouble=side.trouble,
+            cursors=ports.cursors,
             ids=ids,
             clock=clock,
             waiting_for=["plugins", "owed work"],
         )
-        stack.push_async_callback(runtime.close)
+        stack.push_async_callback(side.runtime.close)
         await stack.enter_async_context(additions.attach(host))
         yield host
 
 
-def _runtime(settings: Settings, directory: DataDirectory, registries: list[Registry]) -> EmbeddedRuntime:
-    plugins = settings.plugins
+def _discovered(registries: list[Registry], plugin_id: str, version: str, runners: list[Any]) -> None:
+    registries[0].replace_plugin(plugin_id, version, runners)
 
-    def discovered(plugin: Installed, runners: list[Any]) -> None:
-        registries[0].replace_plugin(plugin.plugin_id, plugin.version, runners)
 
-    def removed(plugin_id: str) -> None:
-        registries[0].remove_plugin(plugin_id)
+def _removed(registries: list[Registry], plugin_id: str) -> None:
+    registries[0].remove_plugin(plugin_id)
 
-    async def prepare(plugin: Installed) -> Start:
-        data = directory.folder("plugin-data") / plugin.plugin_id
-        data.mkdir(parents=True, exist_ok=True)
-        return Start(plugin.plugin_id, plugin.folder, data)
 
-    return EmbeddedRuntime(
-        PluginFolder(directory.plugins),
-        PlainLauncher(),
-        prepare,
-        VERSION,
-        discovered,
-        removed,
-        StatusFile(directory.plugin_status),
-        RestartPolicy(
-            start_seconds=plugins.start_seconds,
-            stop_seconds=plugins.stop_seconds,
-            first_delay=plugins.first_restart_seconds,
-            longest_delay=plugins.longest_restart_seconds,
-            give_up_after=plugins.give_up_after,
-            within_seconds=plugins.give_up_within_seconds,
-        ),
-        Limits(frames_per_second=plugins.frames_per_second, bytes_per_second=plugins.bytes_per_second),
-    )
+def _objects(artifacts: ArtifactSettings, directory: DataDirectory) -> AbstractAsyncContextManager[ObjectStore]:
+    folder = artifacts.folder or directory.folder("artifacts")
+    s3 = artifacts.s3
+    if artifacts.store == "folder" or s3 is None:
+        return opened_objects(folder, None)
+    secret = s3.secret_key.get_secret_value()
+    return opened_objects(folder, Account(s3.endpoint, s3.bucket, s3.access_key, secret, s3.region, s3.prefix))
 
 
 async def _database_id(journal: Journal, ids: Ids) -> str:

@@ -21,7 +21,7 @@ class PortTaken(Exception):
     code = "port_taken"
 
 
-async def serve(settings: Settings, announce: Callable[[str], None], additions: Additions) -> None:
+async def serve(settings: Settings, announce: Callable[[str, str], None], additions: Additions) -> None:
     """Listens first, so that a taken port is known before anything is touched."""
     # an install before we listen for it: the start reads the folder anyway
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -38,7 +38,7 @@ async def serve(settings: Settings, announce: Callable[[str], None], additions: 
             web = await asyncio.to_thread(importlib.import_module, ".web", __package__)
             server = web.server(settings, host)
             serving = asyncio.create_task(server.serve([listener]))
-            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}")
+            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}", host.notice)
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
@@ -75,7 +75,7 @@ def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
             await wanted.wait()
             wanted.clear()
             try:
-                await host.runtime.refresh()
+                await host.plugins.refresh()
             except Exception:
                 logger.exception("the installed plugins could not be read again")
 

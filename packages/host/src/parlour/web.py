@@ -1,27 +1,33 @@
 """The HTTP door of a Host, wired. Loaded while the plugins start, since the framework takes its time."""
 
 import contextlib
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import uvicorn
 
-from .app import VERSION
 from .config import Settings
 from .core.access.keys import ApiKeys
+from .core.why.trail import Trails
+from .data_directory import DataDirectory
 from .host import Host
 from .http import application
 from .http.agents import endpoints as agents
+from .http.artifacts import endpoints as artifacts
+from .http.artifacts.access import ArtifactAccess
 from .http.auth import Authenticator
 from .http.chat import endpoints as chat
 from .http.conversations import endpoints as conversations
 from .http.events import endpoints as events
 from .http.events.door import EventDoor, EventInjection, Results
+from .http.files import endpoints as files
 from .http.health import endpoints as health
 from .http.paging import Pages
 from .http.plugins import endpoints as plugins
-from .http.plugins.endpoints import PluginView
 from .http.runners import endpoints as runners
 from .http.runs import endpoints as runs
+from .version import VERSION
 
 CLOSE_SECONDS = 1
 """How long open connections may take to end after the Host has stopped."""
@@ -55,22 +61,17 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
     authenticator = Authenticator(ApiKeys(journal, ids, clock))
     pages = Pages(journal, host.cursors)
+    uploads = _emptied(DataDirectory(settings.data).folder("uploads"))
 
     def plugin_status(plugin_id: str) -> str:
         supervisor = host.runtime.supervisors().get(plugin_id)
         return supervisor.status if supervisor else "stopped"
 
-    def plugin_views() -> list[PluginView]:
-        return [
-            PluginView(plugin_id, supervisor.plugin.version, supervisor.status, supervisor.reason)
-            for plugin_id, supervisor in sorted(host.runtime.supervisors().items())
-        ]
-
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
     )
     domains = [
-        events.router(door, pages),
+        events.router(door, pages, Trails(journal, clock)),
         chat.router(
             journal,
             core.agents,
@@ -86,9 +87,31 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
         runs.router(journal, core.sessions, pages, clock),
         agents.router(core.agents, core.registry, host.cursors, ids),
         runners.router(core.registry, plugin_status),
-        plugins.router(plugin_views),
+        plugins.router(host.plugins, uploads),
         conversations.router(journal, pages),
+        artifacts.router(core.artifacts, ArtifactAccess(journal)),
+        files.router(
+            core.artifacts,
+            ArtifactAccess(journal),
+            journal,
+            clock,
+            uploads,
+            int(settings.artifacts.unclaimed_upload_hours * 3_600_000),
+        ),
     ]
     return application.build(
-        VERSION, authenticator, health.router(host.missing), domains, door, settings.http.body_bytes
+        VERSION,
+        authenticator,
+        health.router(host.missing),
+        domains,
+        door,
+        settings.http.body_bytes,
+        settings.http.upload_bytes,
     )
+
+
+def _emptied(uploads: Path) -> Path:
+    """What a Host that died was receiving is nobody's."""
+    for rest in uploads.iterdir():
+        shutil.rmtree(rest, ignore_errors=True)
+    return uploads

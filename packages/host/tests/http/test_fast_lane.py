@@ -14,6 +14,7 @@ from parlour.core.agents.agent import Agent
 from parlour.core.cursors import Cursors
 from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.ports import ResultStream
+from parlour.core.why.trail import Trails
 from parlour.http import application
 from parlour.http.auth import Authenticator
 from parlour.http.events import endpoints
@@ -53,8 +54,8 @@ async def doors() -> AsyncIterator[Doors]:
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
     )
-    routes = [endpoints.router(door, Pages(journal, Cursors("database")))]
-    lane = application.build("0", authenticator, health.router(list), routes, door, BODY_BYTES)
+    routes = [endpoints.router(door, Pages(journal, Cursors("database")), Trails(journal, SystemClock()))]
+    lane = application.build("0", authenticator, health.router(list), routes, door, BODY_BYTES, BODY_BYTES)
     assert isinstance(lane, FastLane)
     secrets = {"chat": await keys.create("chat", "chat"), "viewer": await keys.create("viewer", "viewer")}
     async with (

@@ -1,31 +1,20 @@
-"""Installing a plugin: validated first, then there wholly or not at all."""
+"""Installed plugins: a version is there wholly or not at all, and what runs keeps its files."""
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from parlour.runtime.folder import PluginFolder
+from parlour.runtime import records
+from parlour.runtime.folder import RECORD, STALE_SECONDS, PluginFolder
+from parlour.runtime.records import Version
 from parlour_sdk.plugin import PluginInvalid
 
-RUNNER = """
-apiVersion: parlour/v1
-kind: AgentRunner
-metadata: {name: default}
-execution: {python: {path: runner.py, attr: Runner}}
-"""
+from .plugin_files import names, write_plugin
 
-
-def write_plugin(folder: Path, author: str = "acme", name: str = "hello", version: str = "1.0") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.yaml").write_text(
-        f"apiVersion: parlour/v1\nkind: Plugin\n"
-        f"metadata: {{author: '{author}', name: '{name}', version: '{version}'}}\n"
-        f"spec: {{components: [runner.yaml]}}\n"
-    )
-    (folder / "runner.yaml").write_text(RUNNER)
-    (folder / "runner.py").write_text(f"VERSION = {version!r}\n")
-    return folder
+HELLO = "acme/hello"
 
 
 @pytest.fixture
@@ -33,101 +22,216 @@ def plugins(tmp_path: Path) -> PluginFolder:
     return PluginFolder(tmp_path / "plugins")
 
 
-def names(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "plugins"
 
 
-def test_an_installed_plugin_is_found_by_its_identity(plugins: PluginFolder, tmp_path: Path) -> None:
+def add(
+    plugins: PluginFolder, version: str = "1.0", at: int = 1, permissions: str = "{}", **granted: list[str]
+) -> Version:
+    with plugins.staging() as staging:
+        code = write_plugin(staging / "code", version=version, permissions=permissions)
+        facts = Version(version=version, folder="", source="a test", sha256="0", installed_at=at, granted=dict(granted))
+        return plugins.add(HELLO, code, facts)
+
+
+def test_an_installed_plugin_is_found_by_its_identity(plugins: PluginFolder) -> None:
     assert plugins.installed() == {}
-    plugins.install(write_plugin(tmp_path / "source"))
+
+    add(plugins, at=7)
+
     [found] = plugins.installed().values()
-    assert (found.plugin_id, found.version) == ("acme/hello", "1.0")
+    assert (found.plugin_id, found.version, found.stamp) == (HELLO, "1.0", 7)
     assert names(found.folder) == {"manifest.yaml", "runner.yaml", "runner.py"}
 
 
-@pytest.mark.parametrize("name", ["hello", "old", "new"])
-def test_a_new_version_replaces_the_old_one_wholly(plugins: PluginFolder, tmp_path: Path, name: str) -> None:
-    source = write_plugin(tmp_path / "source", name=name)
-    (source / "gone.txt").write_text("was here")
-    plugins.install(source)
-    before = plugins.installed()[f"acme/{name}"]
-    (source / "gone.txt").unlink()
-    plugins.install(write_plugin(source, name=name, version="2.0"))
-    after = plugins.installed()[f"acme/{name}"]
-    assert after.version == "2.0"
-    assert after.stamp != before.stamp
-    assert names(tmp_path / "plugins") == {
-        "acme",
-        f"acme/{name}",
-        *(f"acme/{name}/{file}" for file in ("manifest.yaml", "runner.yaml", "runner.py")),
-    }
+def test_a_new_version_waits_beside_the_old_one_until_it_is_promoted(plugins: PluginFolder, root: Path) -> None:
+    old = add(plugins, "1.0")
+    new = add(plugins, "2.0")
+    assert plugins.installed()[HELLO].version == "1.0"
+    assert [each.version for each in plugins.candidates()] == ["2.0"]
+    assert {old.folder, new.folder} <= {path.name for path in (root / HELLO).iterdir()}
+
+    plugins.edit(HELLO, lambda record: record.promoting(new.folder))
+    plugins.sweep()
+
+    assert plugins.installed()[HELLO].version == "2.0"
+    assert plugins.candidates() == []
+    assert {path.name for path in (root / HELLO).iterdir()} == {new.folder, RECORD}
 
 
-def test_what_belongs_to_a_workshop_is_left_behind(plugins: PluginFolder, tmp_path: Path) -> None:
-    source = write_plugin(tmp_path / "source")
-    for waste in ("__pycache__", ".git", ".venv"):
-        (source / waste).mkdir()
-        (source / waste / "x").write_text("")
-    plugins.install(source)
-    assert names(tmp_path / "plugins" / "acme" / "hello") == {"manifest.yaml", "runner.yaml", "runner.py"}
+def test_a_refused_version_leaves_the_old_one_and_the_reason(plugins: PluginFolder, root: Path) -> None:
+    old = add(plugins, "1.0")
+    new = add(plugins, "2.0")
+
+    plugins.edit(HELLO, lambda record: record.refusing(new.folder, "it fell over", 5))
+    plugins.sweep()
+
+    record = plugins.record(HELLO)
+    assert record is not None
+    assert record.refused is not None
+    assert (record.refused.version, record.refused.reason, record.refused.at) == ("2.0", "it fell over", 5)
+    assert plugins.installed()[HELLO].version == "1.0"
+    assert {path.name for path in (root / HELLO).iterdir()} == {old.folder, RECORD}
 
 
-@pytest.mark.parametrize("part", ["..", ".hidden", "a/b", "", "a b", "a\\b", "na\u0000me"])
-@pytest.mark.parametrize("field", ["author", "name"])
-def test_an_identity_that_could_leave_its_folder_is_refused(
-    plugins: PluginFolder, tmp_path: Path, field: str, part: str
+def test_the_end_of_an_older_attempt_does_not_touch_a_newer_candidate(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    second = add(plugins, "2.0")
+    third = add(plugins, "3.0")
+
+    plugins.edit(HELLO, lambda record: record.promoting(second.folder))
+    plugins.edit(HELLO, lambda record: record.refusing(second.folder, "no", 5))
+
+    record = plugins.record(HELLO)
+    assert record is not None
+    assert record.candidate == third
+    assert record.current.version == "1.0"
+    assert record.refused is None
+
+
+def test_a_disabled_plugin_takes_its_new_version_at_once_and_stays_disabled(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    plugins.edit(HELLO, lambda record: record.model_copy(update={"enabled": False}))
+    add(plugins, "2.0")
+
+    record = plugins.record(HELLO)
+    assert record is not None
+    assert (record.current.version, record.candidate, record.enabled) == ("2.0", None, False)
+    assert plugins.installed() == {}
+
+
+def test_a_plugin_that_is_being_removed_should_not_run_and_can_be_installed_anew(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    plugins.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
+    assert plugins.installed() == {}
+
+    add(plugins, "2.0")
+
+    assert plugins.installed()[HELLO].version == "2.0"
+
+
+def test_granted_is_what_was_given_of_what_is_asked(plugins: PluginFolder) -> None:
+    asks = "{network: [a.example, b.example], models: [invoke]}"
+    add(plugins, permissions=asks, network=["b.example", "evil.example"], storage=["plugin"])
+
+    granted = plugins.installed()[HELLO].granted
+
+    assert granted.network == ["b.example"]
+    assert (granted.models, granted.storage) == ([], [])
+
+
+def test_what_is_granted_while_a_new_version_waits_is_granted_to_it_too(plugins: PluginFolder) -> None:
+    add(plugins, "1.0", permissions="{network: [a.example], storage: [plugin]}")
+    add(plugins, "2.0", permissions="{network: [a.example, b.example]}")
+
+    plugins.edit(HELLO, lambda record: record.granting({"network": ["a.example"], "storage": ["plugin"]}))
+
+    assert plugins.installed()[HELLO].granted.storage == ["plugin"]
+    [candidate] = plugins.candidates()
+    assert (candidate.granted.network, candidate.granted.storage) == (["a.example"], [])
+
+
+def test_code_that_is_in_use_is_not_swept_away(plugins: PluginFolder, root: Path) -> None:
+    old = add(plugins, "1.0")
+    new = add(plugins, "2.0")
+    plugins.edit(HELLO, lambda record: record.promoting(new.folder))
+
+    plugins.sweep(frozenset([root / HELLO / old.folder]))
+    assert (root / HELLO / old.folder).exists()
+
+    plugins.sweep()
+    assert not (root / HELLO / old.folder).exists()
+
+
+def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginFolder, root: Path) -> None:
+    add(plugins)
+    plugins.forget(HELLO)
+    plugins.sweep()
+
+    assert plugins.records() == {}
+    assert names(root) == {".lock"}
+
+
+def test_only_old_leftovers_of_staging_are_swept(plugins: PluginFolder, root: Path) -> None:
+    for name, age in (("old", STALE_SECONDS + 60), ("young", 0.0)):
+        folder = root / ".staging" / name
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("half")
+        os.utime(folder, (time.time() - age, time.time() - age))
+
+    plugins.sweep()
+
+    assert [path.name for path in (root / ".staging").iterdir()] == ["young"]
+
+
+def test_a_failed_write_of_the_record_leaves_what_was_there(
+    plugins: PluginFolder, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    identity = {"author": "acme", "name": "hello", field: part.replace("\0", "\\0")}
-    with pytest.raises(PluginInvalid):
-        plugins.install(write_plugin(tmp_path / "source", **identity))
-    assert not (tmp_path / "plugins").exists() or names(tmp_path / "plugins") == set()
+    add(plugins, "1.0")
+    before, files = plugins.installed(), names(root)
 
+    def failing(file: Path, record: records.Record) -> None:
+        raise OSError(28, "No space left on device")
 
-def test_an_invalid_plugin_changes_nothing(plugins: PluginFolder, tmp_path: Path) -> None:
-    source = write_plugin(tmp_path / "source")
-    plugins.install(source)
-    before = plugins.installed()
-    (source / "runner.yaml").write_text("kind: Nonsense")
-    with pytest.raises(PluginInvalid):
-        plugins.install(source)
+    monkeypatch.setattr(records, "write", failing)
+    with pytest.raises(OSError, match="No space left"):
+        add(plugins, "2.0")
+
     assert plugins.installed() == before
+    assert names(root) == files
 
 
-def test_a_copy_that_fails_changes_nothing(plugins: PluginFolder, tmp_path: Path) -> None:
-    source = write_plugin(tmp_path / "source")
-    plugins.install(source)
-    before = plugins.installed()
-    (source / "dangling").symlink_to("nowhere")
-    with pytest.raises(OSError, match=r"nowhere|dangling"):
-        plugins.install(source)
-    assert plugins.installed() == before
-    assert [path.name for path in (tmp_path / "plugins" / "acme").iterdir()] == ["hello"]
+@pytest.mark.parametrize("part", ["..", ".hidden", "a/b", "", "a b", "a\\b", "na\0me", "x" * 101])
+def test_an_identity_that_could_leave_its_folder_is_refused(plugins: PluginFolder, root: Path, part: str) -> None:
+    for plugin_id in (f"acme/{part}", f"{part}/hello" if "/" not in part else "/hello"):
+        with pytest.raises(PluginInvalid):
+            plugins.record(plugin_id)
+    assert not root.exists()
 
 
-def test_a_swap_that_fails_half_way_keeps_the_old_one(
-    plugins: PluginFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_plugin_that_was_spoiled_after_its_installation_is_still_found(plugins: PluginFolder, root: Path) -> None:
+    version = add(plugins, network=["a.example"], permissions="{network: [a.example]}")
+    (root / HELLO / version.folder / "manifest.yaml").write_text("]")
+
+    found = PluginFolder(root).installed()[HELLO]
+
+    assert found.version == "1.0"
+    assert found.granted.network == []
+
+
+def test_a_damaged_record_harms_no_other_plugin_and_is_mended_by_installing_again(
+    plugins: PluginFolder, root: Path
 ) -> None:
-    source = write_plugin(tmp_path / "source")
-    plugins.install(source)
-    before = plugins.installed()
-    rename, seen = os.rename, []
+    add(plugins)
+    other = root / "acme" / "other"
+    other.mkdir()
+    (other / RECORD).write_text("{")
+    assert set(plugins.installed()) == {HELLO}
 
-    def failing(old: Path, new: Path) -> None:
-        seen.append(old)
-        if len(seen) == 2:
-            raise OSError("the disk is full")
-        rename(old, new)
-
-    monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(OSError, match="the disk is full"):
-        plugins.install(write_plugin(source, version="2.0"))
-    assert plugins.installed() == before
-    assert [path.name for path in (tmp_path / "plugins" / "acme").iterdir()] == ["hello"]
+    (root / HELLO / RECORD).write_text("{}")
+    assert plugins.installed() == {}
+    add(plugins, "2.0")
+    assert plugins.installed()[HELLO].version == "2.0"
 
 
-def test_a_plugin_that_was_spoiled_after_its_installation_is_found_without_a_version(
-    plugins: PluginFolder, tmp_path: Path
-) -> None:
-    plugins.install(write_plugin(tmp_path / "source"))
-    (tmp_path / "plugins" / "acme" / "hello" / "manifest.yaml").write_text("]")
-    assert plugins.installed()["acme/hello"].version == ""
+def test_changes_from_several_sides_at_once_are_all_kept(root: Path) -> None:
+    add(PluginFolder(root), permissions="{events: [a]}")
+
+    def grant(name: str) -> None:
+        def change(record: records.Record) -> records.Record:
+            granted = {**record.current.granted, name: ["x"]}
+            return record.model_copy(update={"current": record.current.model_copy(update={"granted": granted})})
+
+        PluginFolder(root).edit(HELLO, change)
+
+    threads = [threading.Thread(target=grant, args=(f"key{number}",)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    record = PluginFolder(root).record(HELLO)
+    assert record is not None
+    assert set(record.current.granted) == {f"key{number}" for number in range(16)}

@@ -1,11 +1,14 @@
-"""The last lines a plugin wrote: bounded in number and length, whatever arrives in which pieces."""
+"""What a plugin wrote: bounded in number, length and rate, whatever arrives in which pieces."""
 
 import asyncio
+import time
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.runtime.logs import LINE_CHARACTERS, LINES, LogBuffer
+from parlour.runtime.log_file import LogFile
+from parlour.runtime.logs import KEPT_AT_ONCE, LINE_CHARACTERS, LINES, READ_PER_SECOND, LogBuffer
 
 
 class Pieces(asyncio.StreamReader):
@@ -19,8 +22,8 @@ class Pieces(asyncio.StreamReader):
         return self._pieces.pop(0) if self._pieces else b""
 
 
-async def followed(*pieces: bytes) -> list[str]:
-    buffer = LogBuffer()
+async def followed(*pieces: bytes, file: LogFile | None = None) -> list[str]:
+    buffer = LogBuffer(file)
     await buffer.follow(Pieces(list(pieces)))
     return buffer.lines()
 
@@ -34,13 +37,80 @@ async def test_only_the_last_lines_are_kept() -> None:
     assert (len(lines), lines[0], lines[-1]) == (LINES, "10", str(LINES + 9))
 
 
-async def test_a_line_without_an_end_does_not_fill_memory() -> None:
-    lines = await followed(*[b"x" * 50_000] * 20)
-    assert [len(line) for line in lines] == [LINE_CHARACTERS]
+def test_last_words_are_looked_for_no_further_back_than_asked() -> None:
+    log = LogBuffer()
+    log.add(["of one", " "])
+    began = log.count
+
+    assert log.last_line(after=began) == ""
+    log.add(["of another", ""])
+    assert log.last_line(after=began) == "of another"
+    log.add([""] * LINES)
+    assert log.last_line(after=began) == ""
+
+
+async def test_of_a_line_without_an_end_its_beginning_is_kept() -> None:
+    assert await followed(b"begin", *[b"x" * 50_000] * 10) == [("begin" + "x" * LINE_CHARACTERS)[:LINE_CHARACTERS]]
+
+
+async def test_a_long_line_is_cut_and_the_next_one_is_whole() -> None:
+    assert await followed(b"x" * 50_000 + b"\nnext\n") == ["x" * LINE_CHARACTERS, "next"]
 
 
 async def test_bytes_that_are_no_text_are_kept_as_best_as_can_be() -> None:
     assert await followed(b"a\xffb\n") == ["a\ufffdb"]
+
+
+FLOOD = b"".join(b"line %07d\n" % number for number in range(4000))
+"""64 KiB, as much as is read at once."""
+
+
+async def test_of_a_flood_the_beginning_and_the_last_words_are_kept_and_the_number_of_lost_lines(
+    tmp_path: Path,
+) -> None:
+    await followed(*[FLOOD] * 100, b"last words\n", file=LogFile(tmp_path / "log", 5, 100 * KEPT_AT_ONCE))
+
+    lines = [line.partition(" ")[2] for line in (tmp_path / "log").read_text().splitlines()]
+    assert lines[:4000] == FLOOD.decode().splitlines()
+    assert lines[-1] == "last words"
+    [notice] = [line for line in lines if "dropped" in line]
+    dropped = int(notice.removeprefix("(").split()[0])
+    kept = sum(line.startswith("line ") for line in lines)
+    assert kept < 20_000
+    assert 0 <= dropped + kept - 400_000 < 2000, "the last of those that were dropped are shown after all"
+
+
+async def test_a_flood_costs_next_to_nothing_and_is_read_fast_enough_to_hold_nobody_up() -> None:
+    blocks = READ_PER_SECOND // len(FLOOD)
+    cpu, begun = time.process_time(), time.monotonic()
+
+    await followed(*[FLOOD] * blocks)
+
+    assert time.process_time() - cpu < 0.5
+    assert 0.5 < time.monotonic() - begun < 20
+
+
+async def test_a_flood_of_empty_lines_is_bounded_too(tmp_path: Path) -> None:
+    await followed(*[b"\n" * 65536] * 200, file=LogFile(tmp_path / "log", 5, 100 * KEPT_AT_ONCE))
+
+    assert (tmp_path / "log").stat().st_size < 8 * KEPT_AT_ONCE
+
+
+async def test_a_line_is_whole_after_a_flood() -> None:
+    buffer = LogBuffer()
+    stream = asyncio.StreamReader()
+    following = asyncio.create_task(buffer.follow(stream))
+    for _ in range(40):
+        stream.feed_data(FLOOD)
+    stream.feed_data(b"cut in ")
+    while "lines were dropped" not in "".join(buffer.lines()):
+        stream.feed_data(b"two\nand whole\n")
+        await asyncio.sleep(0.05)
+    stream.feed_eof()
+    await following
+
+    after = buffer.lines()[[("dropped" in line) for line in buffer.lines()].index(True) + 1 :]
+    assert set(after) <= {"two", "and whole"}
 
 
 @given(st.lists(st.text(alphabet="aé日\U0001f600", max_size=5), min_size=1, max_size=5), st.integers(1, 5))

@@ -9,8 +9,7 @@ from parlour.core.access.keys import ApiKeys, Scope
 from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import StorageFailed
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.stores import migrate
-from parlour.stores.sqlite import SqliteJournal
+from parlour.stores.opening import opened
 
 from .main import CommandFailed
 
@@ -37,8 +36,7 @@ def _with_keys(settings: Settings, work: Callable[[ApiKeys], Awaitable[Answer]])
     async def run() -> Answer:
         directory = DataDirectory(settings.data)
         directory.make()
-        migrate.ensure(directory.database)
-        async with SqliteJournal(directory.database) as journal:
+        async with opened(settings.database.url.get_secret_value(), directory.database) as journal:
             return await work(ApiKeys(journal, SystemIds(), SystemClock()))
 
     try:

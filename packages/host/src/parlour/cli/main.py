@@ -6,6 +6,8 @@ from pathlib import Path
 
 from parlour.config import ConfigurationInvalid, Settings, load
 
+from . import plugin_parser, runtime_parser
+
 
 class CommandFailed(Exception):
     """A command can't do what it was asked; the message says why and what to do."""
@@ -14,7 +16,7 @@ class CommandFailed(Exception):
 def main() -> None:
     arguments = _parser().parse_args()
     try:
-        settings = load(arguments.config, {"data": arguments.data, **_http(arguments)})
+        settings = load(arguments.config, {"data": arguments.data, **_addresses(arguments)})
         arguments.run(arguments, settings)
     except (ConfigurationInvalid, CommandFailed) as error:
         print(f"parlour: {error}", file=sys.stderr)
@@ -23,8 +25,9 @@ def main() -> None:
         sys.exit(130)
 
 
-def _http(arguments: argparse.Namespace) -> dict[str, object]:
-    return {"http.host": getattr(arguments, "host", None), "http.port": getattr(arguments, "port", None)}
+def _addresses(arguments: argparse.Namespace) -> dict[str, object]:
+    names = {"http.host": "host", "http.port": "port", "runtime.listen": "listen"}
+    return {setting: getattr(arguments, name, None) for setting, name in names.items()}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -49,11 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     revoke.add_argument("key_id")
     revoke.set_defaults(run=_keys_revoke)
 
-    plugin = commands.add_parser("plugin", help="plugins").add_subparsers(required=True, metavar="ACTION")
-    install = plugin.add_parser("install", parents=[common], help="install a plugin from a folder")
-    install.add_argument("source", type=Path, metavar="FOLDER")
-    install.set_defaults(run=_plugin_install)
-    plugin.add_parser("list", parents=[common], help="list the plugins").set_defaults(run=_plugin_list)
+    plugin_parser.add(commands, common)
+    runtime_parser.add(commands, common)
+
+    why = commands.add_parser("why", parents=[common], help="say why an event was answered so, late, twice or not")
+    why.add_argument("name", metavar="ID", help="of an event, a run or a platform's message")
+    why.set_defaults(run=_why)
     return parser
 
 
@@ -83,16 +87,10 @@ def _keys_revoke(arguments: argparse.Namespace, settings: Settings) -> None:
     keys.revoke(settings, arguments.key_id)
 
 
-def _plugin_install(arguments: argparse.Namespace, settings: Settings) -> None:
-    from . import plugins
+def _why(arguments: argparse.Namespace, settings: Settings) -> None:
+    from . import why
 
-    plugins.install(settings, arguments.source)
-
-
-def _plugin_list(arguments: argparse.Namespace, settings: Settings) -> None:
-    from . import plugins
-
-    plugins.show(settings)
+    why.show(settings, arguments.name)
 
 
 if __name__ == "__main__":

@@ -1,48 +1,193 @@
-"""`parlour plugin`: installs into the data directory; a running Host is told and picks it up at once."""
+"""`parlour plugin install`, `list`, `remove`: work on the data directory; a running Host is told and acts at once."""
 
+import asyncio
 import os
 import shutil
 import signal
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from parlour.config import Settings
+from parlour.core.access.words import in_words
+from parlour.core.identity import SystemClock
+from parlour.core.plugins import PluginProblem
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.runtime.folder import Installed, PluginFolder
+from parlour.installation import Installation, open_installation
+from parlour.runtime import grants
+from parlour.runtime.folder import Installed
+from parlour.runtime.packages import Package
+from parlour.runtime.records import Record
 from parlour.runtime.status import StatusFile
-from parlour_sdk.plugin import PluginInvalid
 
 from .main import CommandFailed
 
+PATIENCE_SECONDS = 60.0
+"""Beyond what the settings give a plugin to start: what it replaces may have runs to finish."""
+POLL_SECONDS = 0.02
 
-def install(settings: Settings, source: Path) -> None:
+Seen = TypeVar("Seen")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The data directory as the commands see it."""
+
+    settings: Settings
+    directory: DataDirectory
+    installation: Installation
+
+    @property
+    def status(self) -> StatusFile:
+        return StatusFile(self.directory.plugin_status)
+
+
+def _desk(settings: Settings) -> Desk:
+    if settings.runtime.url:
+        raise CommandFailed(
+            f"the plugins of this Host live in the plugin runtime at {settings.runtime.url}: "
+            "use this command there, with --data and the runtime's data directory, or use the Host's page or API"
+        )
     try:
         directory = DataDirectory(settings.data)
-        folder = PluginFolder(directory.plugins)
-        plugin = folder.install(source)
-    except (PluginInvalid, DataDirectoryUnusable) as error:
+        return Desk(settings, directory, open_installation(settings, directory, SystemClock()))
+    except DataDirectoryUnusable as error:
         raise CommandFailed(str(error)) from error
-    except shutil.Error as error:  # one entry per file: where it was, where it was to go, why not
-        file, _, reason = error.args[0][0]
-        raise CommandFailed(f"the plugin could not be copied: {file}: {reason}; nothing was changed") from error
-    except OSError as error:
-        raise CommandFailed(f"the plugin could not be copied: {error.strerror}; nothing was changed") from error
-    print(f"installed {plugin.manifest.identity} {plugin.manifest.metadata.version}")
-    pid = directory.serving_pid()
-    if pid is not None:
-        _hand_over(directory, folder.installed()[plugin.manifest.identity], pid, settings.plugins.start_seconds)
 
 
-def _hand_over(directory: DataDirectory, plugin: Installed, pid: int, seconds: float) -> None:
+def install(settings: Settings, source: str, grant: str | None, upgrade: str | None, say: Say = print) -> None:
+    desk = _desk(settings)
+    try:
+        installed, replaces = asyncio.run(_install(desk, source, grant, upgrade, say))
+    except PluginProblem as error:
+        raise CommandFailed(error.message) from error
+    pid = desk.directory.serving_pid()
+    if pid is None:
+        desk.installation.folder.sweep()
+    else:
+        _hand_over_upgrade(desk, installed, pid) if replaces else _hand_over(desk, installed, pid)
+        say("the running Host has started it")
+
+
+async def _install(desk: Desk, source: str, grant: str | None, upgrade: str | None, say: Say) -> tuple[Installed, bool]:
+    """Also whether a version before it goes on until this one has started."""
+    installer = desk.installation.installer
+    async with installer.package(source) as package:
+        before = installer.before(package, upgrade)
+        granted = _granted(package, before, grant)
+        installed = await installer.add(package, granted)
+    say(f"installed {package.plugin_id} {package.version}")
+    for warning in package.warnings:
+        say(f"  note: {warning}")
+    for sentence in _permissions(grants.asked(package.plugin.manifest), granted):
+        say(f"  {sentence}")
+    return installed, before is not None and before.enabled
+
+
+def _granted(package: Package, before: Record | None, grant: str | None) -> dict[str, list[str]]:
+    asked = grants.asked(package.plugin.manifest)
+    if grant == "all" or (grant is None and before is None):
+        return asked
+    if grant is None and before is not None:
+        return grants.common(before.current.granted, asked)
+    return grants.chosen(_items(grant or ""), asked)
+
+
+def _items(grant: str) -> Sequence[str]:
+    return () if grant == "none" else [item for item in grant.split(",") if item.strip()]
+
+
+def _permissions(asked: grants.Grants, granted: grants.Grants) -> Iterator[str]:
+    missing = grants.missing(granted, asked)
+    for sentence in in_words(grants.permissions(granted, asked), sandboxed=True):
+        yield f"it may {sentence.text}"
+    for sentence in in_words(grants.permissions(missing, asked), sandboxed=True):
+        yield f"it asks to {sentence.text}; that is not granted"
+    if missing:
+        yield f"grant it by installing again with --grant all, or --grant with a list of {_listed(asked)}"
+
+
+def _listed(given: Mapping[str, Sequence[str]] | grants.Grants) -> str:
+    return ", ".join(f"{key}:{value}" for key, values in given.items() for value in values)
+
+
+def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
     """Tells the running Host, and tells the person how the Host's start of it went."""
     os.kill(pid, signal.SIGHUP)
-    status = StatusFile(directory.plugin_status).wait(pid, plugin.plugin_id, plugin.stamp, seconds)
+    seconds = desk.settings.plugins.start_seconds
+    status = desk.status.wait(pid, plugin.plugin_id, plugin.stamp, seconds)
     if status is None:
         raise CommandFailed(f"the running Host did not start it within {seconds:g} s; its log says why")
     if status.status != "ready":
         raise CommandFailed(f"it is installed, and the running Host can't start it: {status.reason}")
-    print("the running Host has started it")
+
+
+def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
+    os.kill(pid, signal.SIGHUP)
+    folder = plugin.folder.name
+    record = _wait(desk, pid, lambda: _settled(desk, plugin.plugin_id, folder))
+    if record is None:
+        raise CommandFailed("the running Host has not taken it yet; its log says why")
+    if record.current.folder != folder:
+        reason = record.refused.reason if record.refused else "another version was installed meanwhile"
+        raise CommandFailed(f"it could not be started, and {record.current.version} goes on: {reason}")
+
+
+def _settled(desk: Desk, plugin_id: str, folder: str) -> Record | None:
+    record = desk.installation.folder.record(plugin_id)
+    return None if record is None or (record.candidate and record.candidate.folder == folder) else record
+
+
+def _wait(desk: Desk, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
+    """What `look` sees as soon as there is something, while that Host runs."""
+    until = time.monotonic() + desk.settings.plugins.start_seconds + PATIENCE_SECONDS
+    while (seen := look()) is None and time.monotonic() < until and desk.directory.serving_pid() == pid:
+        time.sleep(POLL_SECONDS)
+    return seen if seen is not None else look()
 
 
 def show(settings: Settings) -> None:
-    for plugin in PluginFolder(DataDirectory(settings.data).plugins).installed().values():
-        print(f"{plugin.plugin_id} {plugin.version}")
+    desk = _desk(settings)
+    folder = desk.installation.folder
+    pid = desk.directory.serving_pid()
+    told = desk.status.all(pid) if pid else {}
+    for plugin_id, record in folder.records().items():
+        version = record.candidate or record.current
+        plugin = folder.plugin(folder.version(plugin_id, version).folder)
+        asked = grants.asked(plugin.manifest) if plugin else {}
+        granted = _listed(grants.common(version.granted, asked))
+        missing = _listed(grants.missing(version.granted, asked))
+        notes = [
+            told[plugin_id].status if plugin_id in told else "",
+            "" if record.enabled else "disabled",
+            f"{record.current.version} until it has started" if record.candidate else "",
+            f"{record.refused.version} could not be started: {record.refused.reason}" if record.refused else "",
+            f"granted {granted}" if granted else "",
+            f"not granted {missing}" if missing else "",
+        ]
+        print(f"{plugin_id} {version.version}  {'; '.join(note for note in notes if note)}".rstrip())
+
+
+def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:
+    desk = _desk(settings)
+    wish = "delete" if delete_data else "keep"
+    if plugin_id not in desk.installation.folder.records():
+        raise CommandFailed(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
+    desk.installation.folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish}))
+    pid = desk.directory.serving_pid()
+    if pid is None:
+        _end(desk, plugin_id, delete_data)
+    else:
+        os.kill(pid, signal.SIGHUP)
+        if _wait(desk, pid, lambda: True if desk.installation.folder.record(plugin_id) is None else None) is None:
+            raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
+    print(f"removed {plugin_id}" + (" and its data" if delete_data else "; its data is kept"))
+
+
+def _end(desk: Desk, plugin_id: str, delete_data: bool) -> None:
+    if delete_data:
+        shutil.rmtree(desk.directory.plugin_data / plugin_id, ignore_errors=True)
+    desk.installation.folder.forget(plugin_id)
+    desk.installation.folder.sweep()

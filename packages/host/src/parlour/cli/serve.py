@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
 
 from parlour.config import Settings
 from parlour.core.journal import StorageFailed
@@ -11,6 +10,7 @@ from parlour.data_directory import AlreadyServed, DataDirectoryUnusable
 from parlour.host import Additions
 from parlour.serving import PortTaken, serve
 
+from .loops import loop_factory
 from .main import CommandFailed
 
 
@@ -18,7 +18,7 @@ def run(settings: Settings, additions: Additions) -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(serve(settings, _announce, additions))
     except (PortTaken, AlreadyServed, DataDirectoryUnusable) as error:
         raise CommandFailed(str(error)) from error
@@ -26,13 +26,5 @@ def run(settings: Settings, additions: Additions) -> None:
         raise CommandFailed(error.message) from error
 
 
-def _announce(address: str) -> None:
-    print(f"Parlour is at {address}", flush=True)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    if sys.platform == "win32":
-        return None
-    import uvloop
-
-    return uvloop.new_event_loop
+def _announce(address: str, notice: str) -> None:
+    print("\n".join(filter(None, (f"Parlour is at {address}", notice))), flush=True)

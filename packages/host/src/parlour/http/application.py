@@ -10,6 +10,9 @@ from .events.door import EventDoor
 from .events.fast_lane import FastLane
 from .limits import BodyLimit
 
+UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
+"""Paths that write what comes to disk."""
+
 
 def build(
     version: str,
@@ -18,6 +21,7 @@ def build(
     domains: list[APIRouter],
     events: EventDoor,
     body_bytes: int,
+    upload_bytes: int,
 ) -> Callable[..., object]:
     app = FastAPI(
         title="Parlour",
@@ -31,5 +35,5 @@ def build(
     app.include_router(health)
     for domain in domains:
         app.include_router(domain, prefix="/api/v1")
-    app.add_middleware(BodyLimit, limit=body_bytes)
+    app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOADS, upload_bytes))
     return FastLane(app, events, authenticator, body_bytes)

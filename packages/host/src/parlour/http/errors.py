@@ -14,8 +14,11 @@ from starlette.exceptions import HTTPException
 from parlour.core.cursors import InvalidCursor
 from parlour.core.events.gateway import Closed
 from parlour.core.journal import StorageFailed
+from parlour.core.providers import ProviderFailed
 
 logger = logging.getLogger(__name__)
+
+_PROVIDER_STATUS = {"not_found": 404, "invalid_argument": 422, "payload_too_large": 413, "not_supported": 501}
 
 
 class Problem(Exception):
@@ -49,6 +52,8 @@ def answer_for(error: Exception) -> JSONResponse:
             return answer(503, error.code, str(error))
         case StorageFailed():
             return answer(507 if error.code == "storage_full" else 503, error.code, error.message)
+        case ProviderFailed():
+            return answer(_PROVIDER_STATUS.get(error.code, 500), error.code, error.message)
         case HTTPException():
             return _plain(error)
         case PydanticSerializationError() | UnicodeEncodeError():
@@ -88,6 +93,7 @@ def install(app: FastAPI) -> None:
         InvalidCursor,
         Closed,
         StorageFailed,
+        ProviderFailed,
         HTTPException,
         PydanticSerializationError,
         UnicodeEncodeError,

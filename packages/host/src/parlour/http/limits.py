@@ -1,7 +1,8 @@
 """Refuses bodies over the limit before they are read whole."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from types import MappingProxyType
 from typing import Any
 
 from .errors import Problem, answer_for
@@ -25,16 +26,19 @@ class TooLarge(Exception):
 
 
 class BodyLimit:
-    def __init__(self, app: Application, limit: int) -> None:
+    def __init__(self, app: Application, limit: int, uploads: Mapping[str, int] = MappingProxyType({})) -> None:
         self._app = app
         self._limit = limit
+        self._uploads = uploads
+        """Paths that take more, because they write what comes to disk."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if declared_bytes(scope) > self._limit:
-            await self._refuse(scope, receive, send)
+        limit = self._uploads.get(scope["path"], self._limit)
+        if declared_bytes(scope) > limit:
+            await self._refuse(limit, scope, receive, send)
             return
         seen = 0
         started = False
@@ -43,22 +47,22 @@ class BodyLimit:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._limit:
+            if seen > limit:
                 raise TooLarge
             return message
 
         async def noted(message: Message) -> None:
             nonlocal started
-            if seen > self._limit and not started:
+            if seen > limit and not started:
                 return  # whatever the application made of the cut, the answer is ours
             started = True
             await send(message)
 
         with contextlib.suppress(TooLarge):
             await self._app(scope, counted, noted)
-        if seen > self._limit and not started:
-            await self._refuse(scope, receive, send)
+        if seen > limit and not started:
+            await self._refuse(limit, scope, receive, send)
 
-    async def _refuse(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        response = answer_for(too_large(self._limit))
+    async def _refuse(self, limit: int, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        response = answer_for(too_large(limit))
         await response(scope, receive, send)

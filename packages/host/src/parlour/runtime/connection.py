@@ -1,28 +1,58 @@
 """A plugin's end of the wire, seen from the Host: the greeting first, then calls in both directions."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
 from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from parlour.core.access.gate import Refused
+from parlour.core.access.refusal import Refused
 from parlour.core.ports import PluginLost, PluginRefused
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.handshake import Hello, Welcome
-from parlour_sdk.wire import ConnectionClosed, Stream, WireError
+from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Stream, WireError
 
 
 class HostActions(Protocol):
+    def streams(self, name: str) -> bool: ...
+
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]: ...
+
+    def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]: ...
+
+
+class ActionCalls:
+    """Serves one plugin's calls under the identity that the runtime gave the connection."""
+
+    def __init__(self, plugin_id: str, actions: HostActions) -> None:
+        self._plugin_id = plugin_id
+        self._actions = actions
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        return self._act_in_parts(action, data) if self._actions.streams(action) else self._act(action, data)
+
+    async def _act(self, action: str, data: Any) -> Any:
+        try:
+            return await self._actions.call(self._plugin_id, action, data)
+        except Refused as refusal:
+            raise _error(refusal) from refusal
+
+    async def _act_in_parts(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        try:
+            async with aclosing(self._actions.stream(self._plugin_id, action, data)) as parts:
+                async for part in parts:
+                    yield part
+        except Refused as refusal:
+            raise _error(refusal) from refusal
 
 
 class PluginDispatcher:
-    """Serves one plugin's calls under the identity that the supervisor gave the connection."""
+    """The same, once the plugin has said hello."""
 
     def __init__(self, plugin_id: str, actions: HostActions, host_version: str) -> None:
         self._plugin_id = plugin_id
-        self._actions = actions
+        self._calls = ActionCalls(plugin_id, actions)
         self._host_version = host_version
         self.greeted: asyncio.Future[Hello] = asyncio.get_running_loop().create_future()
 
@@ -31,7 +61,7 @@ class PluginDispatcher:
             return self._hello(data)
         if not self.greeted.done():
             raise WireError("unauthorized", "the first call on a connection is hello")
-        return self._act(action, data)
+        return self._calls.dispatch(action, data)
 
     async def _hello(self, data: Any) -> dict[str, Any]:
         try:
@@ -46,11 +76,9 @@ class PluginDispatcher:
             self.greeted.set_result(hello)
         return Welcome(protocol=PROTOCOL_VERSION, host="parlour", host_version=self._host_version).model_dump()
 
-    async def _act(self, action: str, data: Any) -> Any:
-        try:
-            return await self._actions.call(self._plugin_id, action, data)
-        except Refused as refusal:
-            raise WireError(refusal.code, refusal.message) from refusal
+
+def _error(refusal: Refused) -> WireError:
+    return WireError(refusal.code, refusal.message, {"retryable": refusal.retryable, "details": refusal.details})
 
 
 def _mismatch(protocol: int) -> str:
@@ -61,16 +89,18 @@ def _mismatch(protocol: int) -> str:
 class PluginStream:
     """The wire's stream with the core's errors."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, aborted: Callable[[], None]) -> None:
         self._stream = stream
+        self._aborted = aborted
 
     async def batch(self) -> list[Any]:
         try:
             return await self._stream.batch()
         except ConnectionClosed as closed:
-            raise PluginLost(str(closed)) from closed
+            raise PluginLost("its process ended" if closed.reason == HUNG_UP else closed.reason) from closed
         except WireError as error:
             raise PluginRefused(error.code, error.message) from error
 
     def abort(self, error: BaseException) -> None:
         self._stream.abort(error)
+        self._aborted()

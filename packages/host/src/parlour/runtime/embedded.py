@@ -2,17 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from parlour.core.ports import PluginUnavailable, ResultStream
-from parlour_sdk.wire import Limits
 
-from .connection import HostActions, PluginStream
+from .connection import HostActions
 from .folder import Installed, PluginFolder
-from .launcher import Launcher, Start
+from .guardian import Guardian
+from .launcher import Launcher
+from .logs import LogBuffer
+from .policy import Policy
+from .starting import Prepare, Starter
 from .status import PluginStatus, StatusFile
-from .supervisor import RestartPolicy, Supervisor
+from .supervisor import Supervisor
 
 logger = logging.getLogger(__name__)
 
@@ -22,13 +26,14 @@ class EmbeddedRuntime:
         self,
         folder: PluginFolder,
         launcher: Launcher,
-        prepare: Callable[[Installed], Awaitable[Start]],
+        prepare: Prepare,
         host_version: str,
         discovered: Callable[[Installed, list[Any]], None],
         removed: Callable[[str], None],
         status: StatusFile,
-        policy: RestartPolicy | None = None,
-        limits: Limits | None = None,
+        logs: Callable[[str], LogBuffer],
+        guardian: Guardian,
+        policy: Policy,
     ) -> None:
         self._folder = folder
         self._launcher = launcher
@@ -37,55 +42,94 @@ class EmbeddedRuntime:
         self._discovered = discovered
         self._removed = removed
         self._status = status
-        self._policy = policy or RestartPolicy()
-        self._limits = limits or Limits()
-        self._actions: HostActions | None = None
+        self._logs = logs
+        self._guardian = guardian
+        self._policy = policy
+        self._starter: Starter | None = None
         self._supervisors: dict[str, Supervisor] = {}
         self._refreshing = asyncio.Lock()
 
     def serve(self, actions: HostActions) -> None:
         """What plugins may call. Given once, before the first start."""
-        self._actions = actions
+        self._starter = Starter(
+            self._launcher, self._prepare, actions, self._host_version, self._policy, self._guardian
+        )
 
     async def refresh(self) -> None:
-        """Makes what runs equal to what is installed."""
-        if self._actions is None:
-            raise RuntimeError("serve() comes before refresh()")
+        """Makes what runs equal to what is installed. A version that does not get ready leaves the one before it."""
         async with self._refreshing:
             installed = self._folder.installed()
-            outdated = [
-                each for each in self._supervisors.values() if installed.get(each.plugin.plugin_id) != each.plugin
-            ]
-            for supervisor in outdated:
-                del self._supervisors[supervisor.plugin.plugin_id]
-            for plugin_id, plugin in installed.items():
-                if plugin_id not in self._supervisors:
-                    logger.info("plugin %s %s starts", plugin_id, plugin.version)
-                    self._supervisors[plugin_id] = self._supervise(plugin, self._actions)
-            for supervisor in outdated:  # what an upgraded one was asked meanwhile waits for its successor
-                await supervisor.stop()
-                if supervisor.plugin.plugin_id not in installed:
-                    self._removed(supervisor.plugin.plugin_id)
-            await asyncio.gather(*(supervisor.settled() for supervisor in self._supervisors.values()))
+            await asyncio.gather(
+                *(self._remove(plugin_id) for plugin_id in self._supervisors.keys() - installed.keys()),
+                *(self._bring(plugin) for plugin in installed.values()),
+            )
 
-    def _supervise(self, plugin: Installed, actions: HostActions) -> Supervisor:
-        return Supervisor(
-            plugin,
-            self._launcher,
-            self._prepare,
-            actions,
-            self._discovered,
-            self._host_version,
-            self._policy,
-            self._limits,
-            self._tell,
-        )
+    async def replace(self, plugin: Installed) -> None:
+        """This version serves from now on, and the one before it finishes its runs.
+
+        Raises PluginUnavailable when it does not get ready; the one before, if there is one, then goes on serving.
+        """
+        supervisor = self._supervisors.get(plugin.plugin_id)
+        if supervisor is not None:
+            await supervisor.replace(plugin)
+            return
+        supervisor = self._supervise(plugin)
+        await supervisor.settled()
+        if supervisor.status != "ready":
+            raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {supervisor.reason}")
+
+    async def restart(self, plugin_id: str) -> None:
+        """A fresh process, at once also for a plugin that was given up. Raises PluginUnavailable as `replace` does."""
+        supervisor = self._supervisors.get(plugin_id)
+        if supervisor is None:
+            raise PluginUnavailable(f"plugin {plugin_id} is not installed")
+        await supervisor.replace(supervisor.plugin)
 
     async def close(self) -> None:
         await asyncio.gather(*(supervisor.stop() for supervisor in self._supervisors.values()))
+        await self._guardian.close()
 
     def supervisors(self) -> dict[str, Supervisor]:
         return dict(self._supervisors)
+
+    def log(self, plugin_id: str) -> list[str]:
+        supervisor = self._supervisors.get(plugin_id)
+        return supervisor.log.lines() if supervisor else []
+
+    def folders_in_use(self) -> frozenset[Path]:
+        return frozenset().union(*(supervisor.folders() for supervisor in self._supervisors.values()))
+
+    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
+        supervisor = self._supervisors.get(plugin_id)
+        return supervisor.run(request) if supervisor else AbsentRun(plugin_id)
+
+    async def _bring(self, plugin: Installed) -> None:
+        supervisor = self._supervisors.get(plugin.plugin_id)
+        if supervisor is None:
+            await self._supervise(plugin).settled()
+        elif supervisor.plugin != plugin:
+            try:
+                await supervisor.replace(plugin)
+            except PluginUnavailable as error:
+                logger.error("version %s is not taken: %s", plugin.version, error)
+                if supervisor.peer is None:
+                    supervisor.plugin = plugin  # what was there before serves nobody, and is not what is installed
+
+    def _supervise(self, plugin: Installed) -> Supervisor:
+        if self._starter is None:
+            raise RuntimeError("serve() comes before the first start")
+        logger.info("plugin %s %s starts", plugin.plugin_id, plugin.version)
+        supervisor = Supervisor(
+            plugin, self._starter, self._logs(plugin.plugin_id), self._policy, self._discovered, self._tell
+        )
+        self._supervisors[plugin.plugin_id] = supervisor
+        return supervisor
+
+    async def _remove(self, plugin_id: str) -> None:
+        await self._supervisors[plugin_id].stop()
+        del self._supervisors[plugin_id]
+        self._removed(plugin_id)
+        self._tell()
 
     def _tell(self) -> None:
         self._status.write(
@@ -95,47 +139,14 @@ class EmbeddedRuntime:
             }
         )
 
-    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
-        supervisor = self._supervisors.get(plugin_id)
-        if supervisor is not None and supervisor.peer is not None:
-            return PluginStream(supervisor.peer.stream("run_agent", request))
-        return WaitingStream(plugin_id, supervisor, request)
 
+class AbsentRun:
+    """The run of a plugin that is not installed."""
 
-class WaitingStream:
-    """A run whose plugin is not ready: waits for it, then is its stream."""
-
-    def __init__(self, plugin_id: str, supervisor: Supervisor | None, request: dict[str, Any]) -> None:
+    def __init__(self, plugin_id: str) -> None:
         self._plugin_id = plugin_id
-        self._supervisor = supervisor
-        self._request = request
-        self._stream: PluginStream | None = None
-        self._ready: asyncio.Task[Any] | None = None
-        self._aborted: BaseException | None = None
 
     async def batch(self) -> list[Any]:
-        if self._aborted is not None:
-            raise self._aborted
-        if self._stream is None:
-            self._stream = await self._open()
-        return await self._stream.batch()
+        raise PluginUnavailable(f"plugin {self._plugin_id} is not installed")
 
-    def abort(self, error: BaseException) -> None:
-        self._aborted = self._aborted or error
-        if self._stream is not None:
-            self._stream.abort(error)
-        elif self._ready is not None:
-            self._ready.cancel()
-
-    async def _open(self) -> PluginStream:
-        if self._supervisor is None:
-            raise PluginUnavailable(f"plugin {self._plugin_id} is not installed")
-        self._ready = asyncio.create_task(self._supervisor.ready())
-        try:
-            peer = await self._ready
-        except asyncio.CancelledError:
-            if self._aborted is not None:
-                raise self._aborted from None
-            self._ready.cancel()
-            raise
-        return PluginStream(peer.stream("run_agent", self._request))
+    def abort(self, error: BaseException) -> None: ...

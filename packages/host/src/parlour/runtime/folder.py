@@ -1,66 +1,214 @@
-"""Installed plugins: a folder each, below the data directory. Installing replaces one wholly or not at all."""
+"""Installed plugins below the data directory: a record each, and beside it the code of the versions it names.
+
+A version's code never changes once it is there; what is installed changes by replacing the record. So the version that
+runs keeps its files until another has taken its place.
+"""
 
 import contextlib
+import fcntl
+import logging
 import os
+import secrets
 import shutil
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
+from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
+
+from . import grants, records
+from .records import Record, RecordUnreadable, Version
+
+logger = logging.getLogger(__name__)
+
+RECORD = "record.json"
+STALE_SECONDS = 3600.0
+"""How old something half done must be before it is taken for left behind."""
+NAME_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
+    """A version of a plugin, ready to be started."""
+
     plugin_id: str
     version: str
     folder: Path
     stamp: int
-    """Changes when the folder is replaced."""
+    """Differs from one installation to the next."""
+    granted: PluginPermissions = field(default_factory=PluginPermissions)
+    """What it asks for and was given."""
+    limits: PluginLimits = field(default_factory=PluginLimits)
 
 
 class PluginFolder:
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._read: dict[Path, Plugin] = {}
 
-    def installed(self) -> dict[str, Installed]:
-        found: dict[str, Installed] = {}
-        for manifest in sorted(self._root.glob("*/*/manifest.yaml")):
-            folder = manifest.parent
+    def records(self) -> dict[str, Record]:
+        """Everything that is installed, also what is disabled or about to go."""
+        found: dict[str, Record] = {}
+        for file in sorted(self._root.glob(f"*/*/{RECORD}")):
             try:
-                plugin = read_plugin(folder)
-                version = plugin.manifest.metadata.version
-            except PluginInvalid:
-                version = ""
-            plugin_id = f"{folder.parent.name}/{folder.name}"
-            with contextlib.suppress(FileNotFoundError):  # an install is replacing it just now, and tells when it has
-                found[plugin_id] = Installed(plugin_id, version, folder, folder.stat().st_ino)
+                record = records.read(file)
+            except RecordUnreadable as error:
+                logger.error("%s", error)
+                continue
+            if record is not None:
+                found[f"{file.parent.parent.name}/{file.parent.name}"] = record
         return found
 
-    def install(self, source: Path) -> Plugin:
-        """Validates first, copies beside, then swaps; what was there before is there until the last step."""
-        plugin = read_plugin(source)
-        author, name = _safe(plugin.manifest.metadata.author), _safe(plugin.manifest.metadata.name)
-        target = self._root / author / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
-        try:
-            fresh, old = staging / "new", staging / "old"
-            shutil.copytree(source, fresh, ignore=shutil.ignore_patterns("__pycache__", ".git", ".venv", "tests"))
-            if target.exists():
-                os.rename(target, old)
+    def installed(self) -> dict[str, Installed]:
+        """What should run."""
+        return {
+            plugin_id: self.version(plugin_id, record.current)
+            for plugin_id, record in self.records().items()
+            if record.enabled and not record.removing
+        }
+
+    def candidates(self) -> list[Installed]:
+        """What should run instead, if it starts."""
+        return [
+            self.version(plugin_id, record.candidate)
+            for plugin_id, record in self.records().items()
+            if record.candidate is not None and record.enabled and not record.removing
+        ]
+
+    def version(self, plugin_id: str, version: Version) -> Installed:
+        folder = self._home(plugin_id) / version.folder
+        stamp = version.installed_at
+        plugin = self.plugin(folder)
+        if plugin is None:
+            return Installed(plugin_id, version.version, folder, stamp)
+        granted = grants.permissions(version.granted, grants.asked(plugin.manifest))
+        return Installed(plugin_id, version.version, folder, stamp, granted, plugin.manifest.spec.limits)
+
+    def plugin(self, folder: Path) -> Plugin | None:
+        """What the files say; None when they were spoiled after the installation. Its process says how."""
+        if folder not in self._read:
             try:
-                os.rename(fresh, target)
-            except OSError:
-                if old.exists():
-                    os.rename(old, target)
-                raise
+                self._read[folder] = read_plugin(folder)
+            except PluginInvalid:
+                return None
+        return self._read[folder]
+
+    @contextlib.contextmanager
+    def staging(self) -> Iterator[Path]:
+        """An empty folder to prepare a version in, gone afterwards."""
+        above = self._root / ".staging"
+        above.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=above))
+        try:
+            yield folder
         finally:
-            shutil.rmtree(staging, ignore_errors=True)
-        return plugin
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # another installation stages there too
+                above.rmdir()
+
+    def add(self, plugin_id: str, code: Path, version: Version) -> Version:
+        """Moves the code to its place and records it: at once if it is new, as a candidate if it replaces another."""
+        home = self._home(plugin_id)
+        home.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            before = _readable(home / RECORD)
+            version = version.model_copy(update={"folder": _folder_name(version.version)})
+            os.rename(code, home / version.folder)
+            try:
+                records.write(home / RECORD, before.with_version(version) if before else Record(current=version))
+            except OSError:
+                shutil.rmtree(home / version.folder, ignore_errors=True)
+                raise
+        return version
+
+    def edit(self, plugin_id: str, change: Callable[[Record], Record]) -> Record | None:
+        """The changed record; None when there is none."""
+        with self._locked():
+            file = self._home(plugin_id) / RECORD
+            record = records.read(file)
+            if record is None:
+                return None
+            changed = change(record)
+            if changed != record:
+                records.write(file, changed)
+            return changed
+
+    def record(self, plugin_id: str) -> Record | None:
+        return records.read(self._home(plugin_id) / RECORD)
+
+    def forget(self, plugin_id: str) -> None:
+        with self._locked():
+            (self._home(plugin_id) / RECORD).unlink(missing_ok=True)
+
+    def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
+        """Deletes code that no record names and no process uses."""
+        with self._locked():
+            for home in self._root.glob("*/*"):
+                if home.parent.name == ".staging":
+                    _delete_stale(home)
+                elif home.is_dir():
+                    self._sweep_home(home, in_use)
+
+    def _sweep_home(self, home: Path, in_use: frozenset[Path]) -> None:
+        try:
+            record = records.read(home / RECORD)
+        except RecordUnreadable:
+            return
+        named = {version.folder for version in record.versions()} if record else set()
+        for folder in home.iterdir():
+            if folder.is_dir() and folder.name not in named and folder not in in_use:
+                self._read.pop(folder, None)
+                shutil.rmtree(folder, ignore_errors=True)
+        if record is None:
+            with contextlib.suppress(OSError):  # something of it is still in use
+                home.rmdir()
+                home.parent.rmdir()
+
+    def _home(self, plugin_id: str) -> Path:
+        author, _, name = plugin_id.partition("/")
+        return self._root / safe(author) / safe(name)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Between processes: a command line and a Host change records side by side."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
 
-def _safe(part: str) -> str:
-    if not part or part.startswith(".") or not all(each.isalnum() or each in "-_." for each in part):
-        raise PluginInvalid(f"'{part}' can't be part of a plugin's identity; use letters, digits, '-', '_' and '.'")
+def safe(part: str) -> str:
+    """One half of an identity, which is also a folder's name."""
+    allowed = all(each.isalnum() or each in "-_." for each in part)
+    if not part or part.startswith(".") or len(part) > NAME_CHARACTERS or not allowed:
+        raise PluginInvalid(
+            f"'{part}' can't be part of a plugin's identity; use letters, digits, '-', '_' and '.', "
+            f"at most {NAME_CHARACTERS}"
+        )
     return part
+
+
+def _readable(file: Path) -> Record | None:
+    """A damaged record is as good as none: installing again is the way to mend it."""
+    try:
+        return records.read(file)
+    except RecordUnreadable:
+        return None
+
+
+def _folder_name(version: str) -> str:
+    """Readable in a list of processes, and never used before."""
+    readable = "".join(each if each.isascii() and (each.isalnum() or each in ".+-") else "_" for each in version)
+    return f"{readable[:40].lstrip('.') or '0'}-{secrets.token_hex(4)}"
+
+
+def _delete_stale(folder: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        if time.time() - folder.stat().st_mtime > STALE_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -3,16 +3,26 @@
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from parlour_sdk.protocol.manifest import PluginLimits
+from parlour_sdk.wire import Limits, StdioTransport, Transport
+
+from . import leftovers
+from .guardian import new_mark
+from .processes import ProcessTree
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
 """What a plugin sees of the Host's environment; no secret is in it."""
+DATA_VARIABLE = "PARLOUR_PLUGIN_DATA"
+"""Where a plugin finds the folder that it may write."""
+_FIRST_TO_GO = b"500"
+"""When the machine runs out of memory, the kernel is to take a plugin and not its Host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +41,39 @@ class Start:
     """The hosts it was granted; none means no network."""
 
 
+class LaunchRefused(OSError):
+    """The process can't be started, and another attempt would not change that."""
+
+
 class PluginProcess(Protocol):
-    """A started process: the wire's file descriptors, its log, its end."""
+    """A started process: its wire, its log, its end, and what it uses until then."""
 
     pid: int
-    read_fd: int
-    write_fd: int
     log: asyncio.StreamReader
+
+    def wire(self, limits: Limits) -> Transport:
+        """Asked for once; whoever asks closes it."""
+        ...
+
+    def restrain(self, open_files: int, niceness: int) -> None: ...
+
+    async def uses_more_than(self, memory_bytes: int) -> bool:
+        """It and every process that came from it."""
+        ...
 
     async def wait(self) -> int: ...
 
-    def kill_group(self, number: signal.Signals) -> None: ...
+    def terminate(self) -> None:
+        """Asks its process group to end."""
+        ...
+
+    async def kill(self) -> None:
+        """Ends it and every process that came from it, also those that left its group."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of its log, whoever may still hold the other end."""
+        ...
 
 
 class Launcher(Protocol):
@@ -54,47 +86,105 @@ class PlainProcess:
     read_fd: int
     write_fd: int
     log: asyncio.StreamReader
+    log_pipe: asyncio.BaseTransport
     process: asyncio.subprocess.Process
+    tree: ProcessTree
+
+    def wire(self, limits: Limits) -> Transport:
+        return StdioTransport(self.read_fd, self.write_fd, limits)
+
+    def restrain(self, open_files: int, niceness: int) -> None:
+        restrain(self.pid, open_files, niceness)
+
+    async def uses_more_than(self, memory_bytes: int) -> bool:
+        if self.tree.resident_bytes() <= memory_bytes:
+            return False
+        return await asyncio.to_thread(self.tree.proportional_bytes) > memory_bytes
 
     async def wait(self) -> int:
         return await self.process.wait()
 
-    def kill_group(self, number: signal.Signals) -> None:
+    def terminate(self) -> None:
+        self.tree.alive()  # who belongs to it can still be seen
+        self._signal_group(signal.SIGTERM)
+
+    async def kill(self) -> None:
+        self.tree.alive()
+        self._signal_group(signal.SIGKILL)
+        await asyncio.to_thread(self.tree.kill)
+
+    def close(self) -> None:
+        self.log_pipe.close()
+
+    def _signal_group(self, number: signal.Signals) -> None:
         """The plugin leads its own group, so its children go with it."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
+
+
+Process = TypeVar("Process", bound=PlainProcess)
 
 
 class PlainLauncher:
     """A child process in its own group, with an allowlisted environment and nothing else in its way."""
 
     async def launch(self, start: Start) -> PluginProcess:
-        return await spawn(command(start), start.folder)
+        return await spawn(command(start), start, PlainProcess)
+
+
+def restrain(pid: int, open_files: int, niceness: int) -> None:
+    """From outside, so that the start of the process waits for nothing; what it starts later inherits it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
+    if sys.platform == "linux":
+        with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_files, open_files))
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb", 0) as file:
+            file.write(_FIRST_TO_GO)
 
 
 def command(start: Start) -> list[str]:
     return [str(start.python), "-m", "parlour_sdk.worker", str(start.folder)]
 
 
-async def spawn(arguments: list[str], folder: Path) -> PlainProcess:
-    child_read, write_fd = os.pipe()
-    read_fd, child_write = os.pipe()
-    try:
+async def spawn(arguments: list[str], start: Start, form: type[Process]) -> Process:
+    mark = new_mark()
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as the_childs:
+        child_read, write_fd = _pipe(the_childs, ours)
+        read_fd, child_write = _pipe(ours, the_childs)
+        log_fd, child_log = _pipe(ours, the_childs)
         process = await asyncio.create_subprocess_exec(
             *arguments,
             stdin=child_read,
             stdout=child_write,
-            stderr=asyncio.subprocess.PIPE,
+            stderr=child_log,
             start_new_session=True,
-            cwd=folder,
-            env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+            cwd=start.folder,
+            env=_environment(start, mark),
         )
-    except BaseException:
-        os.close(read_fd)
-        os.close(write_fd)
-        raise
-    finally:
-        os.close(child_read)
-        os.close(child_write)
-    assert process.stderr is not None
-    return PlainProcess(process.pid, read_fd, write_fd, process.stderr, process)
+        ours.pop_all()
+    log, log_pipe = await _reader(log_fd)
+    return form(process.pid, read_fd, write_fd, log, log_pipe, process, ProcessTree(process.pid, mark))
+
+
+def _environment(start: Start, mark: str) -> dict[str, str]:
+    """What a plugin prints is in its log at once, and its processes are known wherever they go."""
+    allowed = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    return {**allowed, DATA_VARIABLE: str(start.data), "PYTHONUNBUFFERED": "1", leftovers.VARIABLE: mark}
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """Its two ends, each closed with whom it belongs to."""
+    read_fd, write_fd = os.pipe()
+    reader.callback(os.close, read_fd)
+    writer.callback(os.close, write_fd)
+    return read_fd, write_fd
+
+
+async def _reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
+    """Of our own making: the process's own pipes would keep its `wait` until the last child has closed them."""
+    reader = asyncio.StreamReader()
+    file = os.fdopen(descriptor, "rb", 0)
+    loop = asyncio.get_running_loop()
+    pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+    return reader, pipe

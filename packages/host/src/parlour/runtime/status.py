@@ -28,20 +28,21 @@ class StatusFile:
         fresh.write_text(json.dumps(content))
         fresh.replace(self._path)
 
+    def all(self, pid: int) -> dict[str, PluginStatus]:
+        """What this Host has told; nothing when it has not."""
+        try:
+            content = json.loads(self._path.read_text())
+        except (OSError, ValueError):
+            return {}
+        known = content["plugins"] if content["pid"] == pid else {}
+        return {name: PluginStatus(**status) for name, status in known.items()}
+
     def wait(self, pid: int, plugin_id: str, stamp: int, seconds: float) -> PluginStatus | None:
         """How this Host's start of this very folder went; None when it has not told in time."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            status = self._read(pid, plugin_id)
+            status = self.all(pid).get(plugin_id)
             if status is not None and status.stamp == stamp and status.status != "starting":
                 return status
             time.sleep(POLL_SECONDS)
         return None
-
-    def _read(self, pid: int, plugin_id: str) -> PluginStatus | None:
-        try:
-            content = json.loads(self._path.read_text())
-        except (OSError, ValueError):
-            return None
-        known = content["plugins"].get(plugin_id)
-        return PluginStatus(**known) if known is not None and content["pid"] == pid else None

@@ -1,191 +1,231 @@
-"""Keeps one plugin's process alive: launch, handshake, discovery, watch, restart with back-off, give up visibly."""
+"""Keeps one plugin alive: a life after the other with back-off between, a fresh one beside an old one, or given up."""
 
 import asyncio
 import contextlib
 import logging
-import signal
-from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from parlour.core.ports import PluginUnavailable
-from parlour_sdk.wire import Limits, Peer, StdioTransport, WireError
+from parlour.core.ports import PluginUnavailable, ResultStream
+from parlour_sdk.wire import Peer
 
-from .connection import HostActions, PluginDispatcher
 from .folder import Installed
-from .launcher import Launcher, PluginProcess, Start
+from .life import Life
 from .logs import LogBuffer
+from .policy import Policy
+from .restarts import Failures
+from .starting import Starter, StartFailed, StartRefused
+from .waiting import PluginRun, Queue
 
 logger = logging.getLogger(__name__)
 
-Status = Literal["starting", "ready", "waiting", "failed", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class RestartPolicy:
-    start_seconds: float = 30.0
-    stop_seconds: float = 5.0
-    first_delay: float = 1.0
-    longest_delay: float = 60.0
-    give_up_after: int = 5
-    within_seconds: float = 600.0
-
 
 class Supervisor:
+    """One plugin, whatever its version. At most one process takes new runs; others may be finishing theirs."""
+
     def __init__(
         self,
         plugin: Installed,
-        launcher: Launcher,
-        prepare: Callable[[Installed], Awaitable[Start]],
-        actions: HostActions,
+        starter: Starter,
+        log: LogBuffer,
+        policy: Policy,
         discovered: Callable[[Installed, list[Any]], None],
-        host_version: str,
-        policy: RestartPolicy,
-        limits: Limits,
         changed: Callable[[], None],
     ) -> None:
         self.plugin = plugin
-        self.status: Status = "starting"
+        """What is started when nothing runs."""
+        self.status = "starting"
+        """Or ready, waiting (for its next start), failed (given up), stopped."""
         self.reason = ""
+        """Why it does not serve, or what else is to be known about it."""
         self.proven = False
         """It was ready once, or was given up."""
-        self.log = LogBuffer()
-        self._launcher = launcher
-        self._prepare = prepare
-        self._actions = actions
-        self._discovered = discovered
-        self._host_version = host_version
+        self.log = log
+        self._starter = starter
         self._policy = policy
-        self._limits = limits
+        self._discovered = discovered
         self._tell = changed
-        self._failures: deque[float] = deque()
-        self._peer: Peer | None = None
-        self._changed = asyncio.Condition()
+        self._life: Life | None = None
+        self._draining: set[Life] = set()
+        self._queue = Queue()
+        self._failures = Failures(policy.restart, asyncio.get_running_loop().time)
+        self._beginning = asyncio.Lock()
+        self._renewing = False
+        self._news = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._task = asyncio.create_task(self._supervise())
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._task(self._supervise())
 
     @property
     def peer(self) -> Peer | None:
         """The live connection, if there is one."""
-        return self._peer
+        return self._life.peer if self._life else None
+
+    def folders(self) -> set[Path]:
+        """Whose code is in use, also by a process that only finishes its runs."""
+        return {self.plugin.folder, *(life.folder for life in self._draining)}
+
+    def run(self, request: dict[str, Any]) -> ResultStream:
+        """Waits for the plugin and for a place in it; raises PluginUnavailable when it does not come."""
+        run = PluginRun(request, self._policy.start_seconds, self._absence)
+        self._queue.add(run)
+        self._hand_out()
+        return run
 
     async def ready(self) -> Peer:
         """Waits while the plugin starts or is about to; raises PluginUnavailable when it does not come."""
-        try:
-            async with asyncio.timeout(self._policy.start_seconds), self._changed:
-                await self._changed.wait_for(lambda: self._peer or self.status in ("failed", "stopped"))
-        except TimeoutError:
-            raise PluginUnavailable(f"plugin {self.plugin.plugin_id} is not ready: {self.reason}") from None
-        if self._peer is None:
-            raise PluginUnavailable(f"plugin {self.plugin.plugin_id} is {self.status}: {self.reason}")
-        return self._peer
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._policy.start_seconds):
+                while self._life is None and not self._is_hopeless():
+                    await self._news.wait()
+        if self._life is None:
+            raise PluginUnavailable(self._absence())
+        return self._life.peer
 
     async def settled(self) -> None:
         """Returns when the first start has succeeded or failed."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self.status != "starting")
+        while self.status == "starting":
+            await self._news.wait()
+
+    async def replace(self, plugin: Installed) -> None:
+        """A fresh process, of this version, serves from now on, and the one before finishes its runs.
+
+        Raises PluginUnavailable when the fresh one does not get ready; what served before then goes on serving.
+        """
+        self._failures.forget()
+        try:
+            await asyncio.shield(self._task(self._take_over(plugin)))
+        except StartFailed as failure:
+            raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {failure}") from None
 
     async def stop(self) -> None:
         self._stopping.set()
-        await self._task
+        self._inform()
+        lives = [*self._draining, self._life] if self._life else [*self._draining]
+        await asyncio.gather(*(life.stop() for life in lives))
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        self._become("stopped", "it was stopped")
+        self.log.close()
 
     async def _supervise(self) -> None:
+        reason = ""
         while not self._stopping.is_set():
-            process = None
+            refused = False
             try:
-                process = await self._launcher.launch(await self._prepare(self.plugin))
-                await self._serve(process)
-                reason = "its process ended"
-            except (WireError, TimeoutError, OSError) as error:
-                reason = str(error) or "it did not start in time"
-            finally:
-                self._peer = None
-                code = await self._end(process) if process else None
-            if self._stopping.is_set():
-                break
-            await self._back_off(self._explain(reason, code))
-        await self._become("stopped", "it was stopped")
+                await self._begin(f"it was started again after this: {reason}" if reason else "")
+                reason = await self._until_down()
+            except StartFailed as failure:
+                reason, refused = str(failure), isinstance(failure, StartRefused)
+            except Exception as error:
+                logger.exception("plugin %s can't be watched", self.plugin.plugin_id)
+                reason = f"the Host failed with {type(error).__name__}; its log says where"
+            if self._life is None and not self._stopping.is_set():
+                await self._back_off(reason, None if refused else self._failures.another())
 
-    async def _serve(self, process: PluginProcess) -> None:
-        """From the launch until the connection or the process ends, or it is told to stop."""
-        dispatcher = PluginDispatcher(self.plugin.plugin_id, self._actions, self._host_version)
-        transport = StdioTransport(process.read_fd, process.write_fd, self._limits)
-        peer = Peer(transport, dispatcher, self._limits, name=self.plugin.plugin_id)
-        following = asyncio.create_task(self.log.follow(process.log))
-        peer.start()
+    async def _begin(self, remark: str) -> None:
+        async with self._beginning:
+            if self._life is None:  # else somebody was faster
+                self._adopt(self.plugin, await self._starter.begin(self.plugin, self.log, self._stopping), remark)
+
+    async def _until_down(self) -> str:
+        """Why nothing serves any more. One life may have taken over from another meanwhile."""
+        while life := self._life:
+            await life.leaving.wait()
+            if life is self._life:
+                self._life = None
+                self._become("waiting", life.reason)
+                await life.over.wait()
+                return life.reason
+        return self.reason
+
+    async def _back_off(self, reason: str, delay: float | None) -> None:
+        """Until it may start again, or somebody has brought it back."""
+        name = self.plugin.plugin_id
+        if delay is None:
+            logger.error("plugin %s is given up after %d failures: %s", name, max(self._failures.count, 1), reason)
+            self._become("failed", reason)
+        else:
+            logger.warning("plugin %s ended (%s); it starts again in %g s", name, reason, delay)
+            self._become("waiting", reason)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(delay):
+                while self._life is None and not self._stopping.is_set():
+                    await self._news.wait()
+
+    async def _take_over(self, plugin: Installed, remark: str = "") -> None:
         try:
-            async with asyncio.timeout(self._policy.start_seconds):
-                await self._greet(peer, dispatcher)
-            self._peer = peer
-            await self._become("ready", "")
-            await _first_of(peer.wait_closed(), self._stopping.wait())
-            if self._stopping.is_set():
-                with contextlib.suppress(WireError):
-                    await peer.call("shutdown", {}, timeout=self._policy.stop_seconds / 2)
-        finally:
-            peer.close("the Host stops this plugin")
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(following, 1.0)
+            async with self._beginning:
+                self._adopt(plugin, await self._starter.begin(plugin, self.log, self._stopping), remark)
+        except StartFailed as failure:
+            self._become(self.status, str(failure) if self.status == "failed" else self.reason)
+            raise
 
-    async def _greet(self, peer: Peer, dispatcher: PluginDispatcher) -> None:
-        await _first_of(dispatcher.greeted, peer.wait_closed())
-        answer = await peer.call("list_agent_runners", {})
-        runners = answer.get("runners") if isinstance(answer, dict) else None
-        if not isinstance(runners, list):
-            raise WireError("invalid_argument", "list_agent_runners did not answer with a list of runners")
-        self._discovered(self.plugin, runners)
+    def _adopt(self, plugin: Installed, life: Life, remark: str = "") -> None:
+        before, self._life, self.plugin = self._life, life, plugin
+        life.runs.on_free = self._hand_out
+        life.runs.on_deaf = partial(self._renew, life)
+        if before is not None:
+            self._draining.add(before)
+            self._task(self._drain(before, remark))
+            if before.runs.healthy:
+                remark = f"{remark}; " if remark else ""
+                remark += f"runs that go on in the process before it: {before.runs.healthy}"
+        self._become("ready", remark)
+        self._discovered(plugin, life.runners)
 
-    async def _end(self, process: PluginProcess) -> int:
-        """The whole group ends, gently first."""
-        process.kill_group(signal.SIGTERM)
+    async def _drain(self, life: Life, remark: str) -> None:
+        await life.drain()
+        self._draining.discard(life)
+        if self.status == "ready" and not self._draining:
+            self._become("ready", remark)
+
+    def _renew(self, life: Life) -> None:
+        if life is self._life and not self._renewing:
+            self._renewing = True
+            self._task(self._renewed(life))
+
+    async def _renewed(self, life: Life) -> None:
+        """Runs that don't end work on for ever; only the end of their process ends them."""
+        seconds = self._policy.health.ignored_cancel_seconds
+        why = f"runs that went on for {seconds:g} s after their cancellation: {life.runs.deaf}"
+        logger.warning("plugin %s, %s; a fresh process is to take over", self.plugin.plugin_id, why)
         try:
-            async with asyncio.timeout(self._policy.stop_seconds):
-                return await process.wait()
-        except TimeoutError:
-            return -signal.SIGKILL
+            await self._take_over(self.plugin, f"{why}; a fresh process took over")
+        except StartFailed as failure:
+            if life is self._life:
+                self._become("ready", f"{why}; a fresh process did not start: {failure}")
         finally:
-            process.kill_group(signal.SIGKILL)
-            await process.wait()
+            self._renewing = False
 
-    async def _back_off(self, reason: str) -> None:
-        loop = asyncio.get_running_loop()
-        self._failures.append(loop.time())
-        while self._failures[0] < loop.time() - self._policy.within_seconds:
-            self._failures.popleft()
-        count = len(self._failures)
-        if count >= self._policy.give_up_after:
-            logger.error("plugin %s is given up after %d failures: %s", self.plugin.plugin_id, count, reason)
-            await self._become("failed", reason)
-            await self._stopping.wait()
-            return
-        delay = min(self._policy.first_delay * 2 ** (count - 1), self._policy.longest_delay)
-        logger.warning("plugin %s ended (%s); it starts again in %g s", self.plugin.plugin_id, reason, delay)
-        await self._become("waiting", reason)
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), delay)
+    def _hand_out(self) -> None:
+        if self._life is not None:
+            self._queue.hand_to(self._life.runs)
+        elif self._is_hopeless():
+            self._queue.fail(self._absence())
 
-    def _explain(self, reason: str, code: int | None) -> str:
-        """The plugin's own last words say most."""
-        status = "" if code is None else f" (exit status {code})"
-        last = next((line for line in reversed(self.log.lines()) if line.strip()), "")
-        return f"{reason}{status}; its log ends with: {last[:500]}" if last else f"{reason}{status}"
+    def _is_hopeless(self) -> bool:
+        return self.status in ("failed", "stopped") and not self._beginning.locked()
 
-    async def _become(self, status: Status, reason: str) -> None:
-        async with self._changed:
-            self.status, self.reason = status, reason
-            self.proven = self.proven or status in ("ready", "failed")
-            self._changed.notify_all()
+    def _absence(self) -> str:
+        """In words; empty while it is there."""
+        return "" if self._life else f"plugin {self.plugin.plugin_id} is {self.status}: {self.reason}"
+
+    def _become(self, status: str, reason: str) -> None:
+        self.status, self.reason = status, reason
+        self.proven = self.proven or status in ("ready", "failed")
+        self._inform()
+
+    def _inform(self) -> None:
+        self._hand_out()
+        self._news.set()
+        self._news = asyncio.Event()
         self._tell()
 
-
-async def _first_of(*awaitables: Any) -> None:
-    """Returns when one is done; the others are cancelled unless they are somebody else's futures."""
-    owned = [asyncio.ensure_future(each) for each in awaitables]
-    foreign = {each for each in awaitables if isinstance(each, asyncio.Future)}
-    try:
-        await asyncio.wait(owned, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for future in owned:
-            if future not in foreign:
-                future.cancel()
+    def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

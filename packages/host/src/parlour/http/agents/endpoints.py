@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 from parlour.core.agents import forms
 from parlour.core.agents.agent import Agent, StatePolicy
 from parlour.core.agents.book import AgentBook
+from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.agents.registry import Registry
 from parlour.core.cursors import Cursors
 from parlour.core.ports import Ids
@@ -39,11 +40,12 @@ def router(agents: AgentBook, registry: Registry, cursors: Cursors, ids: Ids) ->
             fields = [{"field": f"runner_config.{name}", "message": message} for name, message in wrong]
             first = fields[0]
             raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
-        fields_of_body = body.model_dump(exclude={"state_policy", "event_types", "runner_config"})
+        fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
         return Agent(
             agent_id=agent_id,
             **fields_of_body,
             runner_config=forms.prefilled(form, body.runner_config),
+            resource_policy=ResourcePolicy.decode(body.resource_policy.model_dump()),
             state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
             event_types=tuple(body.event_types),
         )

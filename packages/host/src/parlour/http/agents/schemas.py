@@ -14,6 +14,48 @@ class StatePolicyBody(BaseModel):
     scopes: list[StateScope] = ["conversation", "actor", "binding"]
 
 
+Names = Literal["*"] | list[str]
+ResourceKind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
+
+
+class SenderBody(BaseModel):
+    """Whom a rule is for: every part that is named must hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    users: list[str] = []
+    groups: list[str] = []
+    roles: list[str] = []
+    chat_type: Literal["", "private", "group"] = ""
+
+
+class RuleBody(BaseModel):
+    """Adds to or takes from what is granted, for some senders."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    when: SenderBody = SenderBody()
+    allow: dict[ResourceKind, Names] = {}
+    deny: dict[ResourceKind, Names] = {}
+
+
+class ResourcePolicyBody(BaseModel):
+    """Each a list of names, or "*" for all; beyond these, what the configuration selects is granted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    models: Names = []
+    tools: Names = []
+    knowledge_bases: Names = []
+    skills: Names = "*"
+    files: Names = []
+    plugins: Names = "*"
+    mcp_servers: Names = []
+    storage: list[Literal["plugin", "workspace", "binding"]] = ["plugin", "binding"]
+    cross_conversation_history: bool = False
+    rules: list[RuleBody] = Field(default=[], max_length=100)
+
+
 class AgentBody(BaseModel):
     """Only name and runner_id are required."""
 
@@ -23,7 +65,7 @@ class AgentBody(BaseModel):
     runner_id: str = Field(min_length=1, max_length=500)
     description: str = Field(default="", max_length=5000)
     runner_config: dict[str, Any] = {}
-    resource_policy: dict[str, Any] = {}
+    resource_policy: ResourcePolicyBody = ResourcePolicyBody()
     state_policy: StatePolicyBody = StatePolicyBody()
     delivery_policy: dict[str, Any] = {}
     approval_policy: dict[str, Any] = {}

@@ -14,6 +14,7 @@ from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.journal import StorageFailed
 from parlour.core.ports import Clock
+from parlour.core.providers import ProviderFailed
 from parlour.core.runs.session import Sessions
 
 from ..auth import Authenticator, Principal
@@ -145,7 +146,7 @@ class ChatConnection:
             await self._fail(problem.code, problem.message)
         except Closed as closed:
             await self._fail(closed.code, str(closed))
-        except StorageFailed as failure:
+        except (StorageFailed, ProviderFailed) as failure:
             await self._fail(failure.code, failure.message)
         else:
             await self._send({"type": "accepted", "id": frame.id, "event_id": accepted.event_id})

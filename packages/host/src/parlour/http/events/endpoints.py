@@ -1,20 +1,23 @@
 """Injecting events and reading the log."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.facts.tables import EVENTS
 from parlour.core.journal import where
+from parlour.core.why.trail import Trails
 
 from .. import views
 from ..auth import Chatter, Reader
+from ..errors import not_found
 from ..paging import Cursor, Limit, Pages
 from .door import EventDoor
 from .schemas import EventBody, EventQuery
 
 
-def router(door: EventDoor, pages: Pages) -> APIRouter:
+def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
     routes = APIRouter(tags=["events"])
 
     @routes.post("/events", status_code=202)
@@ -37,5 +40,18 @@ def router(door: EventDoor, pages: Pages) -> APIRouter:
             filters["principal"] = principal.owner
         conditions = where(**{name: value for name, value in filters.items() if value is not None})
         return await pages.page(EVENTS, conditions, "seq", views.event, limit, cursor)
+
+    @routes.get("/events/{name}/why")
+    async def explain_event(name: Annotated[str, Path(max_length=256)], principal: Reader) -> dict[str, Any]:
+        """The decision trail, in words. The name is an event's id, a run's id or a platform's message id."""
+        events = [
+            event
+            for event in await trails.find(name)
+            if principal.may("viewer") or event["principal"] == principal.owner
+        ]
+        if not events:
+            raise not_found(f"event, run or message '{name}'", "GET /api/v1/events lists events")
+        found = await trails.of(events[0])
+        return {"event": views.event(found.event), "steps": [asdict(step) for step in found.steps]}
 
     return routes

@@ -1,32 +1,109 @@
-"""How the installed plugins are doing."""
+"""Plugins: installed, shown, changed, restarted, removed."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request, Response
 
-from ..auth import Viewer
+from parlour.core.plugins import PluginKeeper, PluginProblem
+
+from ..auth import Admin, Operator, Viewer
+from ..errors import Problem, not_found
+from .requests import installation
+from .schemas import ChangeBody, InstallBody, view
+
+STATUS = {
+    "not_found": 404,
+    "grants_required": 409,
+    "identity_mismatch": 409,
+    "plugin_not_started": 409,
+    "disabled": 409,
+    "storage_full": 507,
+    "not_written": 503,
+    "runtime_unavailable": 503,
+}
+"""What else there is to refuse is the request's own fault."""
+
+LogLimit = Annotated[int, Query(ge=1, le=1000, description="How many of the last lines at most")]
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": InstallBody.model_json_schema()},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary", "description": "A zip of the plugin's folder"},
+                        "granted": {"type": "string", "description": "A JSON list of permissions"},
+                        "upgrade": {"type": "string"},
+                    },
+                }
+            },
+        },
+    }
+}
 
 
-@dataclass(frozen=True, slots=True)
-class PluginView:
-    id: str
-    version: str
-    status: str
-    reason: str
+@contextlib.contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except PluginProblem as problem:
+        raise Problem(STATUS.get(problem.code, 422), problem.code, problem.message, problem.details) from problem
 
 
-def router(plugins: Callable[[], list[PluginView]]) -> APIRouter:
+def router(plugins: PluginKeeper, uploads: Path) -> APIRouter:
     routes = APIRouter(tags=["plugins"])
 
     @routes.get("/plugins")
     async def list_plugins(principal: Viewer) -> dict[str, Any]:
         """Every installed plugin; one that does not run says why."""
-        items = [
-            {"id": each.id, "version": each.version, "status": each.status, "reason": each.reason or None}
-            for each in plugins()
-        ]
-        return {"items": items, "next_cursor": None}
+        with _refusals():
+            return {"items": [view(each) for each in plugins.all()], "next_cursor": None}
+
+    @routes.post("/plugins/install", status_code=201, openapi_extra=BODY)
+    async def install_plugin(request: Request, principal: Admin) -> dict[str, Any]:
+        """Installs or upgrades; a version that does not start leaves the one before it in service."""
+        with _refusals():
+            async with installation(request, uploads) as asked:
+                facts = await plugins.install(asked.source, asked.shown, asked.granted, asked.upgrade)
+        return view(facts)
+
+    @routes.get("/plugins/{author}/{name}")
+    async def read_plugin(author: str, name: str, principal: Viewer) -> dict[str, Any]:
+        with _refusals():
+            facts = plugins.get(f"{author}/{name}")
+        if facts is None:
+            raise not_found(f"plugin '{author}/{name}'", "GET /api/v1/plugins lists them")
+        return view(facts)
+
+    @routes.put("/plugins/{author}/{name}")
+    async def change_plugin(author: str, name: str, body: ChangeBody, principal: Admin) -> dict[str, Any]:
+        with _refusals():
+            return view(await plugins.change(f"{author}/{name}", body.granted, body.enabled))
+
+    @routes.post("/plugins/{author}/{name}/restart")
+    async def restart_plugin(author: str, name: str, principal: Admin) -> dict[str, Any]:
+        with _refusals():
+            return view(await plugins.restart(f"{author}/{name}"))
+
+    @routes.get("/plugins/{author}/{name}/logs")
+    async def read_log(author: str, name: str, principal: Operator, limit: LogLimit = 200) -> dict[str, Any]:
+        """The last lines that it wrote, oldest first; before them those of the last build of its environment."""
+        with _refusals():
+            return {"items": await plugins.log(f"{author}/{name}", limit), "next_cursor": None}
+
+    @routes.delete("/plugins/{author}/{name}", status_code=204)
+    async def remove_plugin(
+        author: str, name: str, principal: Admin, data: Literal["keep", "delete"] = "keep"
+    ) -> Response:
+        """Its agents stay and say that it is gone."""
+        with _refusals():
+            await plugins.remove(f"{author}/{name}", data == "delete")
+        return Response(status_code=204)
 
     return routes

@@ -1,0 +1,79 @@
+"""`parlour plugin build`: a zip of what installing would take, and the same bytes for the same files."""
+
+import asyncio
+import hashlib
+import os
+import stat
+import tempfile
+import zipfile
+from pathlib import Path
+
+from parlour.config import Settings
+from parlour.runtime.archive import SizeLimits
+from parlour.runtime.packages import Package, PackageRules, stage
+from parlour_sdk.plugin import PluginInvalid
+
+from ..main import CommandFailed
+from . import interpreters
+from .validate import Valid, validated
+
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a zip can tell; the real one would make each build another."""
+UNIX = 3
+
+
+def run(settings: Settings, path: Path, output: Path | None) -> None:
+    valid = validated(settings, path, interpreters.authors(settings))
+    target = _target(valid, output)
+    try:
+        with tempfile.TemporaryDirectory() as staging:
+            package = asyncio.run(_staged(settings, valid, Path(staging)))
+            content = _write(package, target)
+    except PluginInvalid as error:
+        raise CommandFailed(str(error)) from error
+    except OSError as error:
+        raise CommandFailed(f"{target} can't be written: {error.strerror or error}") from error
+    print(f"{target}  {len(content)} bytes  sha256 {hashlib.sha256(content).hexdigest()}")
+
+
+def _target(valid: Valid, output: Path | None) -> Path:
+    """Beside the plugin, not inside: there it would be packed with the next one."""
+    plugin, metadata = valid.plugin, valid.plugin.manifest.metadata
+    place = plugin.folder.parent if plugin.file is None else plugin.folder
+    target = (output or place / _plain(f"{metadata.author}-{metadata.name}-{metadata.version}.zip")).absolute()
+    if plugin.file is None and target.resolve().is_relative_to(plugin.folder.resolve()):
+        raise CommandFailed(f"{target} is inside the plugin's folder and would become part of it; name another place")
+    return target
+
+
+def _plain(name: str) -> str:
+    """A version may be any text; a file's name may not."""
+    return "".join(each if each.isalnum() or each in ".+-_" else "_" for each in name)
+
+
+async def _staged(settings: Settings, valid: Valid, staging: Path) -> Package:
+    sizes = SizeLimits(settings.plugins.package_files, settings.plugins.package_bytes)
+    return await stage(str(valid.plugin.file or valid.plugin.folder), None, staging, PackageRules(sizes))
+
+
+def _write(package: Package, target: Path) -> bytes:
+    """Whole or not at all."""
+    folder = package.plugin.folder
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as packed:
+            for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+                packed.writestr(_entry(file, folder), file.read_bytes())
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return target.read_bytes()
+
+
+def _entry(file: Path, folder: Path) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), LONG_AGO)
+    executable = file.stat().st_mode & stat.S_IXUSR
+    entry.create_system = UNIX
+    entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry

@@ -1,0 +1,22 @@
+"""`parlour plugin chat`: picks the Python that the plugin needs and becomes the SDK's chat, on a fake Host."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from parlour.config import Settings
+
+from . import interpreters
+from .validate import read
+
+
+def run(settings: Settings, path: Path, runner: str | None, pairs: Sequence[str], model: str) -> None:
+    plugin = read(path)
+    python = interpreters.authors(settings).of(plugin)
+    options = [f"--model={model}", *(f"--config={pair}" for pair in pairs)]
+    options += [f"--runner={runner}"] if runner is not None else []
+    sys.stdout.flush()
+    os.execv(
+        python, [str(python), "-m", "parlour_sdk.authoring.chat", *options, "--", str(plugin.file or plugin.folder)]
+    )

@@ -1,0 +1,88 @@
+"""`parlour plugin new`: writes a plugin that works, from the files in `templates`. Whole or not at all."""
+
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from string import Template
+
+from parlour.runtime.folder import safe
+from parlour_sdk.plugin import PluginInvalid
+
+from ..main import CommandFailed
+
+TEMPLATES = Path(__file__).with_name("templates")
+SUFFIX = ".template"
+"""So that no tool takes them for files of Parlour's own."""
+HIDDEN = "dot-"
+
+
+def run(identity: str, one_file: bool, into: Path) -> None:
+    author, name = _identity(identity)
+    words = {"author": author, "name": name, "file": _module(name), "title": _title(name)}
+    files = _filled(TEMPLATES / ("one_file" if one_file else "folder"), words)
+    place = into if one_file else into / name
+    try:
+        _write(files, place, one_file)
+    except OSError as error:
+        raise CommandFailed(f"{place} can't be written: {error.strerror or error}") from error
+    _tell(place / f"{words['file']}.py" if one_file else place, identity)
+
+
+def _identity(identity: str) -> tuple[str, str]:
+    author, _, name = identity.partition("/")
+    if not author or not name:
+        raise CommandFailed(f"'{identity}' is no identity; write AUTHOR/NAME, such as acme/hello")
+    try:
+        return safe(author), safe(name)
+    except PluginInvalid as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _module(name: str) -> str:
+    """A file name that Python can import."""
+    word = "".join(each if each.isalnum() else "_" for each in name)
+    return word if word.isidentifier() else f"plugin_{word}"
+
+
+def _title(name: str) -> str:
+    words = " ".join(name.replace("-", " ").replace("_", " ").split())
+    return words[:1].upper() + words[1:]
+
+
+def _filled(templates: Path, words: dict[str, str]) -> dict[Path, str]:
+    """By place in the plugin's folder; names are filled in like contents."""
+    found = sorted(each for each in templates.rglob(f"*{SUFFIX}"))
+    return {_place(each.relative_to(templates), words): _fill(each.read_text("utf-8"), words) for each in found}
+
+
+def _place(template: Path, words: dict[str, str]) -> Path:
+    name = _fill(template.name.removesuffix(SUFFIX), words)
+    return template.with_name(f".{name.removeprefix(HIDDEN)}" if name.startswith(HIDDEN) else name)
+
+
+def _fill(text: str, words: dict[str, str]) -> str:
+    return Template(text).substitute(words)
+
+
+def _write(files: dict[Path, str], place: Path, one_file: bool) -> None:
+    taken = [place / file for file in files if (place / file).exists()] if one_file else [place] * place.exists()
+    if taken:
+        raise CommandFailed(f"{taken[0]} is there already; choose another name, or another folder with --into")
+    above = place if one_file else place.parent
+    above.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=above, prefix=".new-") as staging:
+        fresh = Path(staging, "plugin")
+        for file, text in files.items():
+            (fresh / file).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / file).write_text(text, encoding="utf-8")
+        for each in sorted(fresh.iterdir()) if one_file else [fresh]:
+            shutil.move(each, place / each.name if one_file else place)
+
+
+def _tell(path: Path, identity: str) -> None:
+    shown = shlex.quote(str(path))
+    print(f"made {path}: {identity}, an agent that greets")
+    print(f"  parlour plugin test {shown}")
+    print(f"  parlour plugin chat {shown}")
+    print(f"  parlour plugin install {shown} --data DIR")

@@ -1,0 +1,125 @@
+"""`parlour plugin run`: keeps the newest good state of a plugin in a running Host, and shows the plugin's log."""
+
+import contextlib
+import shlex
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from parlour.config import Settings
+from parlour.data_directory import DataDirectory
+from parlour.runtime.folder import PluginFolder
+
+from .. import plugins
+from ..main import CommandFailed
+from . import interpreters
+from .log_tail import LogTail
+from .validate import validated
+from .watching import Watched
+
+LOOK_SECONDS = 0.3
+
+
+def run(settings: Settings, path: Path, remove: bool) -> None:
+    """Until it is interrupted."""
+    session = Session(settings, path.expanduser().absolute())
+    session.require_host()
+    with _until_interrupted():
+        session.watch()
+    session.end(remove)
+
+
+@contextlib.contextmanager
+def _until_interrupted() -> Iterator[None]:
+    """By Ctrl-C, or by a request to end."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    with contextlib.suppress(KeyboardInterrupt):
+        yield
+
+
+class Session:
+    """One plugin while its author works on it."""
+
+    def __init__(self, settings: Settings, path: Path) -> None:
+        self._settings = settings
+        self._path = path
+        self._directory = DataDirectory(settings.data)
+        self._pythons = interpreters.at(settings, self._directory.path / "environments")
+        self._served = True
+        self._logs: dict[str, LogTail] = {}
+        """By the plugin's identity, which its author may change."""
+
+    def require_host(self) -> None:
+        try:
+            served = self._directory.serving_pid()
+        except OSError as error:
+            raise CommandFailed(f"{self._directory.path} can't be looked at: {error.strerror}") from error
+        if served is None:
+            raise CommandFailed(f"no Host serves {self._directory.path}; start one: parlour serve {self._option}")
+
+    @property
+    def _option(self) -> str:
+        return f"--data {shlex.quote(str(self._directory.path))}"
+
+    def watch(self) -> None:
+        watched = Watched(self._path)
+        while True:
+            self._look_for_host()
+            if watched.changed():
+                self._take()
+            self._show_logs()
+            time.sleep(LOOK_SECONDS)
+
+    def end(self, remove: bool) -> None:
+        self._show_logs()
+        installed = PluginFolder(self._directory.plugins).records()
+        for plugin_id in (each for each in self._logs if each in installed):
+            if remove:
+                plugins.remove(self._settings, plugin_id, delete_data=False)
+            else:
+                say(f"{plugin_id} stays installed; to remove it: parlour plugin remove {plugin_id} {self._option}")
+
+    def _look_for_host(self) -> None:
+        served = self._directory.serving_pid() is not None
+        if served != self._served:
+            say("the Host is back" if served else "the Host has ended; what you change is there when it starts again")
+        self._served = served
+
+    def _take(self) -> None:
+        """What is wrong is said, and the version before it goes on."""
+        begun = time.monotonic()
+        try:
+            valid = validated(self._settings, self._path, self._pythons)
+            first = self._follow_log(valid.plugin.manifest.identity)
+            plugins.install(self._settings, str(self._path), "all", None, say if first else _nothing)
+        except CommandFailed as error:
+            say(f"not taken: {error}")
+        else:
+            say(f"{valid.title} is taken ({time.monotonic() - begun:.1f} s); change its files to go on")
+
+    def _follow_log(self, plugin_id: str) -> bool:
+        """Before it starts, so that its first lines are seen; whether it is new to us."""
+        if plugin_id in self._logs:
+            return False
+        self._logs[plugin_id] = LogTail(self._directory.logs / "plugins" / f"{plugin_id}.log")
+        return True
+
+    def _show_logs(self) -> None:
+        for tail in self._logs.values():
+            for line in tail.lines():
+                say(f"  | {line}")
+
+
+def say(line: str) -> None:
+    """At once, also into a pipe."""
+    print(line, flush=True)
+
+
+def _nothing(line: str) -> None:
+    """Its permissions were shown the first time."""

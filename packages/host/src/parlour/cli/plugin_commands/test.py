@@ -1,0 +1,44 @@
+"""`parlour plugin test`: validates a plugin, then lets pytest run its tests where the plugin's requirements are."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from parlour.config import Settings
+from parlour_sdk.plugin import Plugin
+
+from ..main import CommandFailed
+from . import interpreters
+from .validate import validated
+
+OPTIONS = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
+"""As the documentation's tests are written; a plugin needs no settings file for it."""
+
+
+def run(settings: Settings, path: Path, arguments: Sequence[str]) -> None:
+    """Becomes pytest; its exit status is ours."""
+    pythons = interpreters.authors(settings)
+    plugin = validated(settings, path, pythons).plugin
+    tests = [str(each) for each in _tests(plugin)]
+    if not tests:
+        raise CommandFailed(f"there are no tests: write {_wanted(plugin)}, see docs/plugins/testing.md")
+    python = pythons.for_tests(plugin)
+    os.chdir(plugin.folder)
+    sys.stdout.flush()
+    os.execv(python, [str(python), "-m", "pytest", *OPTIONS, *tests, *arguments])
+
+
+def _tests(plugin: Plugin) -> Iterator[Path]:
+    """A folder's own; of one file those that have its name."""
+    if plugin.file is None:
+        if any(plugin.folder.rglob("test_*.py")) or any(plugin.folder.rglob("*_test.py")):
+            yield plugin.folder
+        return
+    for pattern in (f"test_{plugin.file.stem}*.py", f"{plugin.file.stem}_test.py"):
+        yield from sorted(plugin.folder.glob(pattern))
+
+
+def _wanted(plugin: Plugin) -> Path:
+    name = Path("tests", "test_agent.py") if plugin.file is None else Path(f"test_{plugin.file.name}")
+    return plugin.folder / name

@@ -1,0 +1,63 @@
+"""`parlour runtime`: a Plugin Runtime without a Host in this process, and the tokens by which Hosts may use it."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+
+from parlour.config import Settings
+from parlour.core.identity import SystemClock
+from parlour.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
+from parlour.runtime.standalone.tokens import Tokens, TokensUnreadable
+from parlour.runtime_serving import CannotListen, serve
+from parlour.version import VERSION
+
+from .loops import loop_factory
+from .main import CommandFailed
+
+
+def run(settings: Settings) -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            runner.run(serve(settings, VERSION, _announce))
+    except (CannotListen, AlreadyServed, DataDirectoryUnusable, TokensUnreadable) as error:
+        raise CommandFailed(str(error)) from error
+
+
+def _announce(address: str, notice: str) -> None:
+    print("\n".join(filter(None, (f"The plugin runtime is at {address}", notice))), flush=True)
+
+
+def create_token(arguments: argparse.Namespace, settings: Settings) -> None:
+    """Prints the token and nothing else, so that a script can take it."""
+    print(_tokens(settings).create(arguments.name, SystemClock().now()))
+
+
+def list_tokens(arguments: argparse.Namespace, settings: Settings) -> None:
+    try:
+        for token in _tokens(settings).all():
+            print(f"{token.token_id}  {'revoked' if token.revoked_at else 'active':8} {token.name}")
+    except TokensUnreadable as error:
+        raise CommandFailed(str(error)) from error
+
+
+def revoke_token(arguments: argparse.Namespace, settings: Settings) -> None:
+    """A running runtime is told, and disconnects its Host."""
+    token_id = arguments.token_id
+    if not _tokens(settings).revoke(token_id, SystemClock().now()):
+        raise CommandFailed(f"no active token has the id '{token_id}'; 'parlour runtime token list' shows them")
+    pid = DataDirectory(settings.data).serving_pid()
+    if pid is not None:
+        os.kill(pid, signal.SIGHUP)
+
+
+def _tokens(settings: Settings) -> Tokens:
+    directory = DataDirectory(settings.data)
+    try:
+        directory.make()
+    except DataDirectoryUnusable as error:
+        raise CommandFailed(str(error)) from error
+    return Tokens(directory.runtime_tokens)

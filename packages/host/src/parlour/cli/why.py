@@ -1,0 +1,39 @@
+"""`parlour why`: the decision trail of an event, run or platform message, from the database, Host or no Host."""
+
+import asyncio
+from datetime import datetime
+
+from parlour.config import Settings
+from parlour.core.identity import SystemClock
+from parlour.core.journal import StorageFailed
+from parlour.core.why.trail import Found, Trails
+from parlour.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.stores.opening import opened
+
+from .main import CommandFailed
+
+
+def show(settings: Settings, name: str) -> None:
+    for found in _trails(settings, name):
+        print(f"event {found.event['event_id']}")
+        for step in found.steps:
+            print(f"  {datetime.fromtimestamp(step.at / 1000):%Y-%m-%d %H:%M:%S}  {step.text}")
+
+
+def _trails(settings: Settings, name: str) -> list[Found]:
+    async def read() -> list[Found]:
+        directory = DataDirectory(settings.data)
+        directory.make()
+        async with opened(settings.database.url.get_secret_value(), directory.database) as journal:
+            trails = Trails(journal, SystemClock())
+            return [await trails.of(event) for event in await trails.find(name)]
+
+    try:
+        found = asyncio.run(read())
+    except DataDirectoryUnusable as error:
+        raise CommandFailed(str(error)) from error
+    except StorageFailed as error:
+        raise CommandFailed(error.message) from error
+    if not found:
+        raise CommandFailed(f"no event, run or message has the id '{name}' in this data directory")
+    return found

@@ -1,0 +1,23 @@
+"""Which artifacts a person may see: those of conversations they may see, and what they uploaded themselves."""
+
+from parlour.core.facts.artifacts import Artifact
+from parlour.core.facts.tables import CONVERSATIONS
+from parlour.core.journal import Journal, Select, where
+
+from ..auth import Principal
+
+
+class ArtifactAccess:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def allows(self, principal: Principal, artifact: Artifact) -> bool:
+        if principal.may("viewer") or self.owns(principal, artifact):
+            return True
+        conversation_id = artifact.place.conversation_id
+        query = Select(CONVERSATIONS, where(conversation_id=conversation_id), ("principal",), limit=1)
+        rows = await self._journal.read(query) if conversation_id else []
+        return bool(rows) and rows[0]["principal"] == principal.owner
+
+    def owns(self, principal: Principal, artifact: Artifact) -> bool:
+        return artifact.description.source == "upload" and artifact.reference == principal.owner

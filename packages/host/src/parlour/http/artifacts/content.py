@@ -1,0 +1,77 @@
+"""An artifact's bytes as an HTTP answer: whole or a range, never opened as a page, and not sent twice for nothing."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+
+from parlour.core.facts.artifacts import Artifact
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.facts.media_types import BINARY, is_shown
+
+from ..errors import Problem
+
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    start: int
+    length: int
+
+
+def respond(kept: Artifacts, artifact: Artifact, request: Request) -> Response:
+    """Of an artifact that is present."""
+    headers = _headers(artifact)
+    if headers["etag"] in _listed(request.headers.get("if-none-match", "")):
+        return Response(status_code=304, headers=headers)
+    wanted = _range(artifact, request)
+    if wanted is None:
+        part, status = Range(0, artifact.size_bytes), 200
+    else:
+        part, status = wanted, 206
+        last = part.start + part.length - 1
+        headers["content-range"] = f"bytes {part.start}-{last}/{artifact.size_bytes}"
+    headers["content-length"] = str(part.length)
+    return StreamingResponse(kept.stream(artifact, part.start, part.length), status, headers)
+
+
+def _headers(artifact: Artifact) -> dict[str, str]:
+    described = artifact.description
+    mime_type = described.mime_type or BINARY
+    shown = "inline" if is_shown(mime_type) else "attachment"
+    return {
+        "content-type": f"{mime_type}; charset=utf-8" if mime_type.startswith("text/") else mime_type,
+        "content-disposition": f"{shown}; filename*=UTF-8''{quote(described.name or artifact.artifact_id, safe='')}",
+        "etag": f'"{artifact.sha256}"',
+        "accept-ranges": "bytes",
+        "cache-control": "private, no-cache",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; sandbox",
+    }
+
+
+def _listed(tags: str) -> list[str]:
+    return [tag.strip().removeprefix("W/") for tag in tags.split(",")]
+
+
+def _range(artifact: Artifact, request: Request) -> Range | None:
+    """One range; several, or none that can be read, get the whole. A stale `If-Range` does too."""
+    found = _RANGE.fullmatch(request.headers.get("range", "").replace(" ", ""))
+    condition = request.headers.get("if-range")
+    if found is None or (condition is not None and condition != f'"{artifact.sha256}"'):
+        return None
+    first, last = found.groups()
+    size = artifact.size_bytes
+    if not first and not last:
+        return None
+    if not first:
+        start, end = max(size - int(last), 0), size
+    else:
+        start, end = int(first), min(int(last) + 1, size) if last else size
+    if start >= size or (last and first and int(last) < start):
+        details = {"size_bytes": size}
+        raise Problem(416, "range_not_satisfiable", f"the content has {size} bytes; ask for a range of these", details)
+    return Range(start, end - start)

@@ -1,0 +1,37 @@
+"""Artifacts: what is known of them, and their content."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+
+from parlour.core.facts.artifacts import Artifact
+from parlour.core.facts.keeping import Artifacts
+
+from ..auth import Principal, Reader
+from ..errors import not_found
+from .access import ArtifactAccess
+from .content import respond
+
+ArtifactId = Annotated[str, Path(max_length=64)]
+
+
+def router(kept: Artifacts, access: ArtifactAccess) -> APIRouter:
+    routes = APIRouter(tags=["artifacts"])
+
+    async def visible(artifact_id: str, principal: Principal) -> Artifact:
+        """A foreign one answers not_found, like one that never was or has expired."""
+        artifact = await kept.find(artifact_id)
+        if artifact is None or not await access.allows(principal, artifact):
+            raise not_found(f"artifact '{artifact_id}'", "transcripts and runs name theirs")
+        return artifact
+
+    @routes.get("/artifacts/{artifact_id}")
+    async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> dict[str, Any]:
+        return (await visible(artifact_id, principal)).told()
+
+    @routes.get("/artifacts/{artifact_id}/content")
+    async def read_content(artifact_id: ArtifactId, principal: Reader, request: Request) -> Response:
+        """Whole, or the range that is asked for. What could run in a browser comes as a download."""
+        return respond(kept, await kept.present(await visible(artifact_id, principal)), request)
+
+    return routes

@@ -1,0 +1,118 @@
+"""Uploads: written to disk as they come, the sender's own until a message of theirs takes them along."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi import Path as InPath
+
+from parlour.core.facts import artifacts
+from parlour.core.facts.artifacts import Artifact, Description, Place
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.journal import GuardFailed, Journal, Unit
+from parlour.core.objects import PIECE_BYTES
+from parlour.core.ports import Clock
+
+from ..artifacts.access import ArtifactAccess
+from ..auth import Chatter, Principal, Reader
+from ..errors import Problem, not_found
+from ..multipart import receive
+
+FileId = Annotated[str, InPath(max_length=64)]
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "mime_type": {"type": "string", "description": "Believed where the content does not tell"},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+def router(
+    kept: Artifacts, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
+) -> APIRouter:
+    """`unclaimed` is how many milliseconds an upload waits for a message."""
+    routes = APIRouter(tags=["files"])
+
+    async def visible(file_id: str, principal: Principal) -> Artifact:
+        found = await kept.find(file_id)
+        upload = found is not None and found.description.source == "upload"
+        if found is None or not upload or not await access.allows(principal, found):
+            raise not_found(f"file '{file_id}'", "send it again with POST /api/v1/files")
+        return found
+
+    @routes.post("/files", status_code=201, openapi_extra=BODY)
+    async def upload_file(request: Request, principal: Chatter) -> dict[str, Any]:
+        """One file in the field 'file'. A message takes it along by naming its id as `artifact_id`."""
+        with tempfile.TemporaryDirectory(dir=uploads) as folder:
+            target = Path(folder) / "upload"
+            name, mime_type = await _received(request, target)
+            expires_at = clock.now() + unclaimed
+            described = Description("file", name, mime_type, "upload", expires_at)
+            artifact = await _kept(kept, target, described, principal)
+        await journal.commit(Unit("file.create", (artifact.insert(),)))
+        return view(artifact)
+
+    @routes.get("/files/{file_id}")
+    async def read_file(file_id: FileId, principal: Reader) -> dict[str, Any]:
+        return view(await visible(file_id, principal))
+
+    @routes.delete("/files/{file_id}", status_code=204)
+    async def delete_file(file_id: FileId, principal: Chatter) -> Response:
+        """Also from the conversation that has it: who sent it takes it back."""
+        artifact = await visible(file_id, principal)
+        if not principal.may("operator") and not access.owns(principal, artifact):
+            raise not_found(f"file '{file_id}'", "send it again with POST /api/v1/files")
+        try:
+            await journal.commit(Unit("file.delete", (artifacts.remove(file_id),)))
+        except GuardFailed:
+            raise not_found(f"file '{file_id}'", "it was deleted just now") from None
+        return Response(status_code=204)
+
+    return routes
+
+
+def view(artifact: Artifact) -> dict[str, Any]:
+    content = f"/api/v1/artifacts/{artifact.artifact_id}/content"
+    return {"file_id": artifact.artifact_id, "content": content, **artifact.told()}
+
+
+async def _received(request: Request, target: Path) -> tuple[str, str]:
+    content_type = request.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
+        raise Problem(415, "unsupported_media_type", "send multipart/form-data with the file in the field 'file'")
+    try:
+        form = await receive(request.stream(), content_type, "file", target)
+    except OSError as error:
+        raise Problem(507, "storage_full", f"the upload can't be kept: {error.strerror}") from error
+    if form.file_name is None:
+        raise Problem(422, "invalid_argument", "file: send one file in the field 'file'")
+    unknown = sorted(form.texts.keys() - {"mime_type"})
+    if unknown:
+        fields = "the fields are 'file' and 'mime_type'"
+        raise Problem(422, "invalid_argument", f"{unknown[0][:64]}: there is no such field; {fields}")
+    return form.file_name, form.texts.get("mime_type", "")
+
+
+async def _kept(kept: Artifacts, source: Path, described: Description, principal: Principal) -> Artifact:
+    incoming = await kept.begin()
+    try:
+        with source.open("rb") as file:
+            while block := await asyncio.to_thread(file.read, PIECE_BYTES):
+                await incoming.write(block)
+    except BaseException:
+        incoming.abandon()
+        raise
+    return await kept.made(incoming, described, Place(), principal.owner)

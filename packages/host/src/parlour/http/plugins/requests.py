@@ -1,0 +1,84 @@
+"""What is to be installed, as JSON that names a source or as a form that brings it."""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
+
+from ..errors import Problem
+from ..limits import too_large
+from ..multipart import receive
+from .schemas import InstallBody, UploadFields
+
+JSON_BYTES = 1024 * 1024
+"""This path takes uploads, so nobody else limits what is read here."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    source: str
+    shown: str | None
+    granted: list[str] | None
+    upgrade: str | None
+
+
+@contextlib.asynccontextmanager
+async def installation(request: Request, uploads: Path) -> AsyncIterator[Wanted]:
+    """What was uploaded is there until the end of the block."""
+    content_type = request.headers.get("content-type", "")
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "application/json":
+        body = _checked(InstallBody, _json(await _whole(request), "body"))
+        yield Wanted(body.source, None, body.granted, body.upgrade)
+    elif kind == "multipart/form-data":
+        with tempfile.TemporaryDirectory(dir=uploads) as folder:
+            yield await _uploaded(request, content_type, Path(folder) / "upload.zip")
+    else:
+        message = "send JSON that names a 'source', or multipart/form-data with a zip in the field 'file'"
+        raise Problem(415, "unsupported_media_type", message)
+
+
+async def _whole(request: Request) -> bytes:
+    content = b""
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > JSON_BYTES:
+            raise too_large(JSON_BYTES)
+    return content
+
+
+async def _uploaded(request: Request, content_type: str, target: Path) -> Wanted:
+    try:
+        form = await receive(request.stream(), content_type, "file", target)
+    except OSError as error:
+        raise Problem(507, "storage_full", f"the upload can't be kept: {error.strerror}") from error
+    if form.file_name is None:
+        raise Problem(422, "invalid_argument", "file: send the plugin's zip in the field 'file'")
+    texts: dict[str, Any] = dict(form.texts)
+    if "granted" in texts:
+        texts["granted"] = _json(texts["granted"], "granted")
+    fields = _checked(UploadFields, texts)
+    return Wanted(str(target), form.file_name, fields.granted, fields.upgrade)
+
+
+def _json(text: str | bytes, field: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Problem(422, "invalid_argument", f"{field}: this is not JSON") from error
+
+
+def _checked(model: type[Model], content: Any) -> Model:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False, include_input=False)) from error

@@ -1,0 +1,86 @@
+"""Plugins as they are asked for and shown."""
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from parlour.core.access.words import in_words
+from parlour.core.plugins import Grants, PluginFacts
+from parlour_sdk.protocol.manifest import PluginPermissions
+
+UNASKED = "no_sandbox"
+"""What a plugin can do without a sandbox is something that it has, and nothing that it asked for."""
+
+Item = str
+"""A permission as it is granted: `key` for all that is asked under it, or `key:value`."""
+
+
+class InstallBody(BaseModel):
+    """Where the plugin comes from. What it asks for must be granted in so many words, if only with an empty list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str = Field(min_length=1, max_length=4096, description="A folder, a zip file or a git address")
+    granted: list[Item] | None = Field(default=None, max_length=1000)
+    upgrade: str | None = Field(default=None, description="Refuses anything but a new version of this plugin")
+
+
+class UploadFields(BaseModel):
+    """The texts beside an uploaded file; `granted` is a JSON list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    granted: list[Item] | None = Field(default=None, max_length=1000)
+    upgrade: str | None = None
+
+
+class ChangeBody(BaseModel):
+    """What is named is changed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    granted: list[Item] | None = Field(default=None, max_length=1000)
+    enabled: bool | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ChangeBody":
+        if self.granted is None and self.enabled is None:
+            raise ValueError("name 'granted' or 'enabled'")
+        return self
+
+
+def _permissions(facts: PluginFacts) -> dict[str, Any]:
+    """As `granted` takes them, and in words as a person decides by them."""
+    named = {"asked": facts.asked, "granted": facts.granted, "ungranted": facts.ungranted}
+    boxed = facts.sandbox not in ("", "none")
+    words = {name: _words(given, boxed) for name, given in named.items()}
+    for name in ("asked", "ungranted"):
+        words[name] = [each for each in words[name] if each["key"] != UNASKED]
+    return {**named, "words": words}
+
+
+def _words(given: Grants, boxed: bool) -> list[dict[str, Any]]:
+    permissions = PluginPermissions.model_validate({key: list(values) for key, values in given.items()})
+    return [asdict(sentence) for sentence in in_words(permissions, boxed)]
+
+
+def view(facts: PluginFacts) -> dict[str, Any]:
+    return {
+        "id": facts.plugin_id,
+        "version": facts.version,
+        "status": facts.status,
+        "reason": facts.reason or None,
+        "enabled": facts.enabled,
+        "label": facts.label,
+        "description": facts.description,
+        "permissions": _permissions(facts),
+        "sandbox": facts.sandbox or None,
+        "sandbox_reason": facts.sandbox_reason or None,
+        "sandbox_remedy": facts.sandbox_remedy or None,
+        "source": facts.source,
+        "sha256": facts.sha256,
+        "installed_at": facts.installed_at or None,
+        "components": list(facts.components),
+        "warnings": list(facts.warnings),
+    }

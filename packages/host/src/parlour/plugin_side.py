@@ -1,0 +1,215 @@
+"""What stands between a Host and its plugins, put together from the settings: beside the Host, or elsewhere."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from parlour_sdk.wire import Limits
+
+from .config import PluginSettings, RuntimeSettings, Settings
+from .core.plugins import PluginKeeper
+from .core.ports import Clock, PluginCaller
+from .data_directory import DataDirectory
+from .installation import Installation, open_installation
+from .runtime.connection import HostActions
+from .runtime.embedded import EmbeddedRuntime
+from .runtime.folder import Installed
+from .runtime.guardian import Guardian
+from .runtime.keeper import Keeper
+from .runtime.launcher import Launcher
+from .runtime.log_file import LogFile
+from .runtime.logs import LogBuffer
+from .runtime.policy import Allowance, HealthPolicy, Policy, RestartPolicy
+from .runtime.preparation import Preparation
+from .runtime.sandbox import SandboxState, choose_launcher
+from .runtime.status import StatusFile
+
+logger = logging.getLogger(__name__)
+
+Discovered = Callable[[str, str, list[Any]], None]
+"""A plugin, its version and what it says of its runners."""
+
+
+class Kept(Protocol):
+    """A plugin that is being kept alive."""
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def proven(self) -> bool: ...
+
+
+class Runtime(PluginCaller, Protocol):
+    """A Plugin Runtime, wherever it is."""
+
+    def serve(self, actions: HostActions) -> None: ...
+
+    def supervisors(self) -> Mapping[str, Kept]: ...
+
+    async def close(self) -> None: ...
+
+
+class Plugins(PluginKeeper, Protocol):
+    async def refresh(self) -> None:
+        """What is installed runs, or is known not to."""
+        ...
+
+
+def _none() -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSide:
+    runtime: Runtime
+    plugins: Plugins
+    notice: str
+    """What whoever starts this should know; empty when all is well."""
+    trouble: Callable[[], str] = _none
+    """Why the runtime can't be used at this moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSide:
+    runtime: EmbeddedRuntime
+    keeper: Keeper
+    notice: str
+
+
+async def open_plugin_side(
+    settings: Settings,
+    directory: DataDirectory,
+    clock: Clock,
+    version: str,
+    discovered: Discovered,
+    removed: Callable[[str], None],
+) -> PluginSide:
+    if settings.runtime.url:
+        return _remote(settings, directory, clock, version, discovered, removed)
+
+    def found(plugin: Installed, runners: list[Any]) -> None:
+        discovered(plugin.plugin_id, plugin.version, runners)
+
+    status = StatusFile(directory.plugin_status)
+    local = await open_local_side(settings, directory, clock, version, found, removed, status)
+    return PluginSide(local.runtime, local.keeper, local.notice)
+
+
+async def open_local_side(
+    settings: Settings,
+    directory: DataDirectory,
+    clock: Clock,
+    version: str,
+    discovered: Callable[[Installed, list[Any]], None],
+    removed: Callable[[str], None],
+    status: StatusFile,
+) -> LocalSide:
+    """Plugins in processes beside this one."""
+    installation = open_installation(settings, directory, clock)
+    launcher, sandbox = await _sandbox(settings.plugins, directory)
+    runtime = EmbeddedRuntime(
+        installation.folder,
+        launcher,
+        Preparation(installation.folder, installation.builds, directory.plugin_data),
+        version,
+        discovered,
+        removed,
+        status,
+        _logs(settings.plugins, directory),
+        Guardian(),
+        policy(settings.plugins),
+    )
+    return LocalSide(runtime, _keeper(installation, runtime, directory, clock, sandbox), sandbox.notice)
+
+
+def _keeper(
+    installation: Installation,
+    runtime: EmbeddedRuntime,
+    directory: DataDirectory,
+    clock: Clock,
+    sandbox: SandboxState,
+) -> Keeper:
+    return Keeper(
+        installation.folder,
+        installation.environments,
+        installation.builds,
+        installation.installer,
+        runtime,
+        directory.plugin_data,
+        clock,
+        sandbox,
+    )
+
+
+def _remote(
+    settings: Settings,
+    directory: DataDirectory,
+    clock: Clock,
+    version: str,
+    discovered: Discovered,
+    removed: Callable[[str], None],
+) -> PluginSide:
+    # A Host with its plugins beside it has no use for WebSockets as a client.
+    from .runtime.remote.address import Address, Retries
+    from .runtime.remote.contract import ROOM_BYTES
+    from .runtime.remote.keeper import RemoteKeeper
+    from .runtime.remote.plugin import ChannelRules
+    from .runtime.remote.runtime import RemoteRuntime
+
+    there, kept = settings.runtime, policy(settings.plugins)
+    rules = ChannelRules(
+        address=Address(there.url, _token(there), there.silence_seconds),
+        limits=replace(kept.wire, frame_bytes=kept.wire.frame_bytes + ROOM_BYTES),
+        start_seconds=kept.start_seconds,
+        retries=lambda: Retries(there.first_retry_seconds, there.longest_retry_seconds),
+    )
+    runtime = RemoteRuntime(rules, version, discovered, removed)
+    keeper = RemoteKeeper(runtime, open_installation(settings, directory, clock).installer)
+    return PluginSide(runtime, keeper, "", runtime.trouble)
+
+
+def _token(there: RuntimeSettings) -> Callable[[], str]:
+    from .runtime.remote.address import token_in
+
+    file = there.token_file
+    return there.token.get_secret_value if file is None else lambda: token_in(file)
+
+
+async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[Launcher, SandboxState]:
+    launcher, state = await choose_launcher(plugins.sandbox, plugins.bubblewrap, [directory.path])
+    if state.notice:
+        logger.warning("%s", state.notice)
+    return launcher, state
+
+
+def _logs(plugins: PluginSettings, directory: DataDirectory) -> Callable[[str], LogBuffer]:
+    return lambda plugin_id: LogBuffer(
+        LogFile(directory.logs / "plugins" / f"{plugin_id}.log", plugins.log_files, plugins.log_bytes)
+    )
+
+
+def policy(plugins: PluginSettings) -> Policy:
+    return Policy(
+        start_seconds=plugins.start_seconds,
+        stop_seconds=plugins.stop_seconds,
+        drain_seconds=plugins.drain_seconds,
+        starts_at_once=plugins.starts_at_once,
+        restart=RestartPolicy(
+            first_delay=plugins.first_restart_seconds,
+            longest_delay=plugins.longest_restart_seconds,
+            give_up_after=plugins.give_up_after,
+            within_seconds=plugins.give_up_within_seconds,
+        ),
+        health=HealthPolicy(plugins.ping_seconds, plugins.missed_pings, plugins.ignored_cancel_seconds),
+        allowance=Allowance(
+            memory_mb=plugins.memory_mb,
+            data_mb=plugins.data_mb,
+            open_files=plugins.open_files,
+            niceness=plugins.niceness,
+            memory_seconds=plugins.memory_look_seconds,
+            data_seconds=plugins.data_look_seconds,
+        ),
+        wire=Limits(frames_per_second=plugins.frames_per_second, bytes_per_second=plugins.bytes_per_second),
+    )

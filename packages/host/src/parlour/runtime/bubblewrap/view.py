@@ -1,0 +1,134 @@
+"""What a process in the sandbox sees of the files here: what an interpreter needs, its own two folders, and no more."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import parlour_sdk
+
+from ..launcher import Start
+
+MEBIBYTE = 1024 * 1024
+TEMPORARY_MB = 256
+SHARED_MEMORY_MB = 64
+"""Both are kept in memory, so they have their limits."""
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+INTERPRETER = ("pyvenv.cfg", "bin", "lib", "lib64", "share", "ssl")
+"""Of a prefix, so that whatever else lies there (a home's or a data directory's files) stays out of sight."""
+SETTINGS = (
+    "/etc/alternatives",
+    "/etc/ca-certificates/extracted",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/pki/tls/certs",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/ssl/certs",  # beside it lie private keys
+    "/etc/ssl/openssl.cnf",
+    "/etc/timezone",
+)
+NETWORK_SETTINGS = ("/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/resolv.conf")
+OWN_SETTINGS = Path(__file__).with_name("etc")
+"""One account, and names that are looked up in files and by DNS only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    target: Path
+    options: tuple[str, ...]
+    same: bool = False
+    """It shows what is at this place outside, to be read."""
+    hides: bool = False
+    """It shows nothing of what is at this place outside."""
+
+
+def arguments(start: Start, hidden: Iterable[Path]) -> list[str]:
+    """For bubblewrap, in an order in which no mount covers one that it should not."""
+    mounts = _kept([*_base(), *_hidden(hidden), *_own(start)])
+    shown = [option for mount in mounts for option in mount.options]
+    covers = [option for mount in mounts if mount.hides for option in ("--remount-ro", str(mount.target))]
+    # As root, a process without any capability could still write to /proc/sys.
+    fixed = ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
+    fixed += ["--size", str(SHARED_MEMORY_MB * MEBIBYTE), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+    return [*shown, *fixed, *covers, "--remount-ro", "/"]
+
+
+def prefix(python: Path) -> Path:
+    """The environment that an interpreter belongs to."""
+    return Path(os.path.abspath(python)).parent.parent
+
+
+@cache
+def _base() -> tuple[Mount, ...]:
+    """What all plugins see alike; none of it changes while the Host runs."""
+    bases = (Path(sys.base_prefix), Path(sys.base_exec_prefix), prefix(Path(os.path.realpath(sys.executable))))
+    library = Path(parlour_sdk.__file__).parent
+    return (
+        *(_as_it_is(Path(path)) for path in SYSTEM if os.path.exists(path)),
+        *(_same(Path(path)) for path in SETTINGS if os.path.exists(path)),
+        *(_read_only(file, Path("/etc", file.name)) for file in sorted(OWN_SETTINGS.iterdir())),
+        *(each for base in bases for part in _parts(base) for each in _everywhere(part)),
+        *_everywhere(library),
+    )
+
+
+def _own(start: Start) -> Iterator[Mount]:
+    size = min(start.limits.memory_mb, TEMPORARY_MB) * MEBIBYTE
+    yield Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
+    if start.network:
+        yield from (_same(Path(path)) for path in NETWORK_SETTINGS if os.path.exists(path))
+    yield from map(_as_it_is, _parts(prefix(start.python)))  # where its links lead was not ours to decide
+    yield from _links(start.python)
+    yield _same(start.folder)
+    yield Mount(start.data, ("--bind", str(start.data), str(start.data)))
+
+
+def _parts(prefix: Path) -> list[Path]:
+    return [prefix / part for part in INTERPRETER if (prefix / part).exists()]
+
+
+def _links(path: Path) -> Iterator[Mount]:
+    """The links on the way from an environment's interpreter to the real one, which may pass other folders."""
+    while path.is_symlink():
+        yield _as_it_is(path)
+        path = Path(os.path.normpath(path.parent / os.readlink(path)))
+
+
+def _everywhere(path: Path) -> Iterator[Mount]:
+    """Under the name that is used and under its true one, since links lead from one to the other."""
+    yield from (_same(Path(each)) for each in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
+
+
+def _hidden(folders: Iterable[Path]) -> Iterator[Mount]:
+    for folder in folders:
+        for path in dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder))):
+            yield Mount(Path(path), ("--tmpfs", path), hides=True)
+
+
+def _as_it_is(path: Path) -> Mount:
+    """A link stays one."""
+    return Mount(path, ("--symlink", os.readlink(path), str(path)), same=True) if path.is_symlink() else _same(path)
+
+
+def _same(path: Path) -> Mount:
+    return Mount(path, ("--ro-bind", str(path), str(path)), same=True)
+
+
+def _read_only(source: Path, target: Path) -> Mount:
+    return Mount(target, ("--ro-bind", str(source), str(target)))
+
+
+def _kept(mounts: Sequence[Mount]) -> list[Mount]:
+    """Parents first, the last word for a place counting, without those that show or hide nothing new."""
+    kept: list[Mount] = []
+    for mount in sorted({mount.target: mount for mount in mounts}.values(), key=lambda mount: mount.target.parts):
+        above = next((each for each in reversed(kept) if mount.target.is_relative_to(each.target)), None)
+        seen = above is not None and above.same
+        if not (seen and mount.same) and not (mount.hides and not seen):
+            kept.append(mount)
+    return kept

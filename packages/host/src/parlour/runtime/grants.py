@@ -1,0 +1,41 @@
+"""Which of the permissions that a plugin asks for it was given. What each allows is enforced elsewhere."""
+
+from collections.abc import Iterable, Mapping
+
+from parlour_sdk.plugin import PluginInvalid
+from parlour_sdk.protocol.manifest import PluginManifest, PluginPermissions
+
+Grants = Mapping[str, Iterable[str]]
+
+
+def asked(manifest: PluginManifest) -> dict[str, list[str]]:
+    """By key, only those that it asks for, without repeats."""
+    fields = manifest.spec.permissions.model_dump()
+    return {key: list(dict.fromkeys(values)) for key, values in fields.items() if values}
+
+
+def chosen(items: Iterable[str], asked: Grants) -> dict[str, list[str]]:
+    """What a person names, each as `key` or `key:value`, of what is asked for."""
+    granted: dict[str, list[str]] = {}
+    for item in items:
+        key, _, value = item.strip().partition(":")
+        offered = list(asked.get(key, ()))
+        if not offered or (value and value not in offered):
+            names = ", ".join(f"{name}:{each}" for name, values in asked.items() for each in values) or "nothing"
+            raise PluginInvalid(f"'{item}' can't be granted: the plugin does not ask for it; it asks for {names}")
+        granted.setdefault(key, []).extend([value] if value else offered)
+    return common(granted, asked)
+
+
+def common(granted: Grants, asked: Grants) -> dict[str, list[str]]:
+    both = {key: [each for each in values if each in set(granted.get(key, ()))] for key, values in asked.items()}
+    return {key: values for key, values in both.items() if values}
+
+
+def missing(granted: Grants, asked: Grants) -> dict[str, list[str]]:
+    rest = {key: [each for each in values if each not in set(granted.get(key, ()))] for key, values in asked.items()}
+    return {key: values for key, values in rest.items() if values}
+
+
+def permissions(granted: Grants, asked: Grants) -> PluginPermissions:
+    return PluginPermissions.model_validate(common(granted, asked))

@@ -1,0 +1,56 @@
+"""Tells a plugin whose event loop hangs from one that is only slow to be heard. Ends nobody itself."""
+
+import asyncio
+
+from parlour_sdk.wire import Peer, WireError
+
+from .policy import HealthPolicy
+
+_SLICES = 10
+_PAUSED_SLICE = 0.1
+
+
+async def watch(peer: Peer, policy: HealthPolicy) -> str:
+    """Pings until so many in a row went unanswered, and returns that in words."""
+    pings: set[asyncio.Task[None]] = set()
+    missed = 0
+    try:
+        while missed < policy.missed_pings:
+            pings.add(asyncio.create_task(_ping(peer)))
+            if await _heard(pings, peer, policy.ping_seconds):
+                missed = 0
+                await asyncio.sleep(policy.ping_seconds)
+            else:
+                missed += 1
+    finally:
+        for ping in pings:
+            ping.cancel()
+    return f"its event loop did not answer for {missed * policy.ping_seconds:g} s"
+
+
+async def _ping(peer: Peer) -> None:
+    try:
+        await peer.call("ping")
+    except WireError:
+        return  # an error is an answer too, and a connection that is closed is noticed elsewhere
+
+
+async def _heard(pings: set[asyncio.Task[None]], peer: Peer, seconds: float) -> bool:
+    """Whether any ping was answered within these seconds, as far as we were there to hear it.
+
+    Time that our own loop slept through does not count: the answer may lie unread. Time in which reading was paused
+    counts a tenth: what the plugin sent before its answer has to be read first, but it can't put off its answer for
+    ever.
+    """
+    loop = asyncio.get_running_loop()
+    length = seconds / _SLICES
+    silent = 0.0
+    while silent < _SLICES - _PAUSED_SLICE / 2:
+        begun = loop.time()
+        answered, _ = await asyncio.wait(pings, timeout=length, return_when=asyncio.FIRST_COMPLETED)
+        if answered:
+            pings -= answered
+            return True
+        if loop.time() - begun < 2 * length:
+            silent += _PAUSED_SLICE if peer.paused_until > begun else 1
+    return False

@@ -1,0 +1,67 @@
+"""Installs a plugin, whether a Host runs or not: staged, checked, its environment built, recorded. Starts nothing."""
+
+import contextlib
+import errno
+from collections.abc import AsyncIterator, Mapping
+
+from parlour.core.plugins import PluginProblem
+from parlour.core.ports import Clock
+from parlour_sdk.plugin import PluginInvalid
+
+from .builds import Builds
+from .commands import Tell, nothing
+from .environment import EnvironmentFailed
+from .folder import Installed, PluginFolder
+from .packages import Package, PackageRules, stage
+from .records import Record, Version
+
+
+class Installer:
+    """Raises PluginProblem and nothing else; then nothing was changed."""
+
+    def __init__(self, folder: PluginFolder, builds: Builds, rules: PackageRules, clock: Clock) -> None:
+        self._folder = folder
+        self._builds = builds
+        self._rules = rules
+        self._clock = clock
+
+    @contextlib.asynccontextmanager
+    async def package(self, source: str, shown: str | None = None) -> AsyncIterator[Package]:
+        """A checked plugin beside its place, until the end of the block. `shown` is what people call the source."""
+        try:
+            with self._folder.staging() as staging:
+                yield await stage(source, shown, staging, self._rules)
+        except EnvironmentFailed as error:
+            raise PluginProblem("environment_failed", f"{error}; nothing was changed") from error
+        except PluginInvalid as error:
+            raise PluginProblem(error.code, str(error).replace(source, shown or source)) from error
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            message = f"the plugin could not be copied: {error.strerror or error}; nothing was changed"
+            raise PluginProblem("storage_full" if full else "not_written", message) from error
+
+    def before(self, package: Package, upgrade: str | None) -> Record | None:
+        """What it would replace. Raises PluginProblem when that is not what it is meant to replace."""
+        record = self._folder.record(package.plugin_id)
+        if upgrade is not None and upgrade != package.plugin_id:
+            raise PluginProblem(
+                "identity_mismatch", f"this is {package.plugin_id} and can't replace {upgrade}; nothing was changed"
+            )
+        if upgrade is not None and record is None:
+            raise PluginProblem("not_found", f"{upgrade} is not installed; install it without naming it as an upgrade")
+        return None if record is None or record.removing else record
+
+    async def add(self, package: Package, granted: Mapping[str, list[str]], tell: Tell = nothing) -> Installed:
+        """Its environment first, so that the version it replaces serves until it can start."""
+        await self._builds.python(package.plugin_id, package.requirements, tell)
+        version = Version(
+            version=package.version,
+            folder="",
+            source=package.source,
+            sha256=package.sha256,
+            installed_at=self._clock.now(),
+            granted=dict(granted),
+        )
+        return self._folder.version(
+            package.plugin_id, self._folder.add(package.plugin_id, package.plugin.folder, version)
+        )

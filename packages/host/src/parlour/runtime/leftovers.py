@@ -1,0 +1,60 @@
+"""Finds processes by a mark in their environment and ends them. Run as a program, it waits for its Host's end first.
+
+A child inherits the mark wherever it goes: into another process group, another session, or to another parent. As a
+program it outlives a Host that was killed by just as long as it takes to end what that Host's plugins left behind, so
+it imports almost nothing.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+
+VARIABLE = "PARLOUR_PLUGIN_PROCESS"
+_ROUNDS = 200
+_PAUSE_SECONDS = 0.01
+
+
+def marked(beginning: str) -> set[int]:
+    """The processes whose mark begins so. Only Linux can tell."""
+    wanted = f"\0{VARIABLE}={beginning}".encode()
+    return {pid for pid in _processes() if wanted in b"\0" + _environment(pid)}
+
+
+def end_marked(beginning: str) -> None:
+    """Again and again, since one that was not seen yet may have a child at any moment."""
+    for _ in range(_ROUNDS):
+        found = marked(beginning)
+        if not found:
+            return
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read()
+    except OSError:  # it is gone, or somebody else's
+        return b""
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdin.buffer.read()  # ends when the Host does
+    end_marked(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""One life of a plugin's process: greeting, serving, and an end in bounded time, whoever wanted it.
+
+What comes before the launch and after the end is the supervisor's part.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
+
+from . import health, resources
+from .connection import PluginDispatcher
+from .launcher import PluginProcess, Start
+from .logs import LogBuffer
+from .policy import Policy
+from .runs import Runs
+from .waits import first_of
+
+logger = logging.getLogger(__name__)
+
+_LAST_WORDS_SECONDS = 0.5
+"""How long the log of a process that is gone may take to be read to its end."""
+_BURIAL_SECONDS = 1.0
+"""How long a killed process may take to be gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    reason: str
+    manner: Literal["by itself", "asked", "forced"]
+
+
+class Life:
+    """`ready` when it may be called; `leaving` from when it takes no new runs; `over` when nothing of it is left."""
+
+    def __init__(
+        self,
+        start: Start,
+        process: PluginProcess,
+        peer: Peer,
+        dispatcher: PluginDispatcher,
+        log: LogBuffer,
+        policy: Policy,
+        measure: resources.Measure,
+    ) -> None:
+        self.folder = start.folder
+        self.peer = peer
+        self.runs = Runs(peer, start.limits.max_runs, policy.health.ignored_cancel_seconds)
+        self.runners: list[Any] = []
+        self.ready = asyncio.Event()
+        self.leaving = asyncio.Event()
+        self.over = asyncio.Event()
+        self.reason = ""
+        """Why it ended, in words."""
+        self._start = start
+        self._process = process
+        self._dispatcher = dispatcher
+        self._log = log
+        self._log_began = log.count
+        self._policy = policy
+        self._measure = measure
+        self._stopping = asyncio.Event()
+        self._task = asyncio.create_task(self._live())
+
+    async def stop(self) -> None:
+        self._stopping.set()
+        await self.over.wait()
+
+    async def drain(self) -> None:
+        """Takes no new runs, lets those that are healthy end within their time, and stops."""
+        self.leaving.set()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._policy.drain_seconds):
+                await self.runs.quiet()
+        await self.stop()
+
+    async def _live(self) -> None:
+        following = asyncio.create_task(self._log.follow(self._process.log))
+        ending = Ending("the Host failed to watch it; the Host's own log says why", "forced")
+        try:
+            ending = await self._served()
+        except Exception:
+            logger.exception("plugin %s is ended", self._start.plugin_id)
+        finally:
+            self.reason = ending.reason
+            self.leaving.set()
+            status = await self._end(ending)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(following, _LAST_WORDS_SECONDS)
+            self._process.close()
+            self.reason = _explain(ending, status, self._log.last_line(after=self._log_began))
+            self.over.set()
+
+    async def _served(self) -> Ending:
+        allowance = self._policy.allowance
+        memory_mb = min(self._start.limits.memory_mb, allowance.memory_mb)
+        self._process.restrain(allowance.open_files, allowance.niceness)
+        self.peer.start()
+        return await first_of(
+            self._asked(),
+            self._talk(),
+            _forced(resources.watch_memory(self._process, memory_mb, allowance.memory_seconds)),
+            _forced(self._data_overflowing(allowance.data_mb, allowance.data_seconds)),
+        )
+
+    async def _data_overflowing(self, megabytes: int, every: float) -> str:
+        return await resources.watch_folder(self._start.data, megabytes, every, self._measure, self.ready)
+
+    async def _asked(self) -> Ending:
+        await self._stopping.wait()
+        return Ending("it was stopped", "asked")
+
+    async def _talk(self) -> Ending:
+        try:
+            async with asyncio.timeout(self._policy.start_seconds):
+                await self._greet()
+        except TimeoutError:
+            return Ending(f"it did not start within {self._policy.start_seconds:g} s", "forced")
+        except ConnectionClosed:
+            return await self._closed()
+        except WireError as error:
+            return Ending(error.message, "forced")
+        self.ready.set()
+        return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
+
+    async def _greet(self) -> None:
+        await first_of(self._greeted(), self.peer.wait_closed())
+        answer = await self.peer.call("list_agent_runners", {})
+        runners = answer.get("runners") if isinstance(answer, dict) else None
+        if not isinstance(runners, list):
+            raise WireError("invalid_argument", "list_agent_runners did not answer with a list of runners")
+        self.runners = runners
+
+    async def _greeted(self) -> Any:
+        await asyncio.wait({self._dispatcher.greeted})
+
+    async def _closed(self) -> Ending:
+        reason = await self.peer.wait_closed()
+        return Ending("its process ended" if reason == HUNG_UP else f"it was cut off: {reason}", "by itself")
+
+    async def _end(self, ending: Ending) -> int | None:
+        """The whole of it within `stop_seconds`, gently first; its exit status, if it has one."""
+        seconds = self._policy.stop_seconds
+        if ending.manner == "asked" and self.ready.is_set():
+            with contextlib.suppress(WireError):
+                await self.peer.call("shutdown", {}, timeout=seconds / 5)
+        self.peer.close(ending.reason)
+        status = None
+        if ending.manner != "forced":
+            status = await self._exit_within(seconds / 5)
+        if status is None and ending.manner != "forced":
+            self._process.terminate()
+            status = await self._exit_within(seconds * 2 / 5)
+        await self._process.kill()
+        return await self._exit_within(_BURIAL_SECONDS) if status is None else status
+
+    async def _exit_within(self, seconds: float) -> int | None:
+        try:
+            return await asyncio.wait_for(self._process.wait(), seconds)
+        except TimeoutError:
+            return None
+
+
+async def _forced(watch: Coroutine[Any, Any, str]) -> Ending:
+    return Ending(await watch, "forced")
+
+
+def _explain(ending: Ending, status: int | None, last: str) -> str:
+    """The plugin's own last words say most."""
+    shown = f" (exit status {status})" if ending.manner == "by itself" and status is not None else ""
+    return f"{ending.reason}{shown}; its log ends with: {last[:500]}" if last else f"{ending.reason}{shown}"

@@ -1,0 +1,105 @@
+"""From what a person names (a folder, a file, a zip, a git address) to a checked plugin beside its place."""
+
+import asyncio
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
+
+from . import git, tree
+from .archive import SizeLimits, unpack
+from .folder import safe
+from .requirements import Requirements, read_requirements
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRules:
+    sizes: SizeLimits = field(default_factory=SizeLimits)
+    fetch_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A plugin that was read and found good, in a folder of its own."""
+
+    plugin: Plugin
+    requirements: Requirements
+    source: str
+    sha256: str
+    warnings: tuple[str, ...]
+    """What is odd about it and harms nobody."""
+
+    @property
+    def plugin_id(self) -> str:
+        return self.plugin.manifest.identity
+
+    @property
+    def version(self) -> str:
+        return self.plugin.manifest.metadata.version
+
+
+async def stage(source: str, shown: str | None, staging: Path, rules: PackageRules) -> Package:
+    """Raises PluginInvalid, or OSError when the disk refuses. Writes nowhere but into `staging`."""
+    if git.is_address(source):
+        address = git.parse(source)
+        found = await git.fetch(address, staging / "fetched", rules.fetch_seconds)
+        return await asyncio.to_thread(_take, found, address.shown, staging, rules)
+    return await asyncio.to_thread(_take_local, source, shown, staging, rules)
+
+
+def _take_local(source: str, called: str | None, staging: Path, rules: PackageRules) -> Package:
+    path = Path(source).expanduser()
+    shown = called or str(path.absolute())
+    if path.is_dir():
+        read_plugin(path)  # what is wrong is named by the path that the person knows
+        return _take(path, shown, staging, rules)
+    if not path.is_file():
+        raise PluginInvalid(f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.FORMS})")
+    if path.suffix == ".py":
+        return _take(_made_folder(path, staging / "made"), shown, staging, rules)
+    if not zipfile.is_zipfile(path):
+        raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
+    unpacked = staging / "unpacked"
+    unpacked.mkdir()
+    unpack(path, unpacked, rules.sizes)
+    return _take(_top(unpacked), shown, staging, rules)
+
+
+def _take(folder: Path, source: str, staging: Path, rules: PackageRules) -> Package:
+    code = staging / "code"
+    try:
+        tree.copy(folder, code, rules.sizes)
+        plugin = read_plugin(code)
+        for part in (plugin.manifest.metadata.author, plugin.manifest.metadata.name):
+            safe(part)
+        warnings = tuple(_without(warning, code) for warning in plugin.warnings)
+        return Package(plugin, read_requirements(plugin), source, tree.digest(code), warnings)
+    except PluginInvalid as error:
+        raise PluginInvalid(_without(str(error), code, folder)) from error
+
+
+def _made_folder(file: Path, folder: Path) -> Path:
+    """Of a plugin that is one file."""
+    files = packaged(file)
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def _without(message: str, *folders: Path) -> str:
+    """Names files as the plugin's author knows them."""
+    for folder in folders:
+        message = message.replace(f"{folder}/", "")
+    return message
+
+
+def _top(unpacked: Path) -> Path:
+    """A zip of a folder has that folder at its top, perhaps beside what a Mac adds."""
+    if (unpacked / "manifest.yaml").exists():
+        return unpacked
+    folders = [path for path in unpacked.iterdir() if path.is_dir() and path.name != "__MACOSX"]
+    if len(folders) == 1 and (folders[0] / "manifest.yaml").exists():
+        return folders[0]
+    raise PluginInvalid("there is no manifest.yaml at its top, nor in a single folder at its top")

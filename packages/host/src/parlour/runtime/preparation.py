@@ -1,0 +1,32 @@
+"""What has to be there before a plugin's process can start: its data folder, its environment, what it was granted."""
+
+from pathlib import Path
+
+from parlour_sdk.plugin import PluginInvalid
+
+from .builds import Builds
+from .environment import EnvironmentFailed
+from .folder import Installed, PluginFolder
+from .launcher import Start
+from .requirements import Requirements, read_requirements
+
+
+class Preparation:
+    def __init__(self, folder: PluginFolder, builds: Builds, data: Path) -> None:
+        self._folder = folder
+        self._builds = builds
+        self._data = data
+
+    async def __call__(self, plugin: Installed) -> Start:
+        """Raises OSError when something can't be made."""
+        data = self._data / plugin.plugin_id
+        data.mkdir(parents=True, exist_ok=True)
+        python = await self._builds.python(plugin.plugin_id, self._requirements(plugin))
+        return Start(plugin.plugin_id, plugin.folder, data, python, plugin.limits, tuple(plugin.granted.network))
+
+    def _requirements(self, plugin: Installed) -> Requirements:
+        described = self._folder.plugin(plugin.folder)
+        try:
+            return read_requirements(described) if described else Requirements()
+        except PluginInvalid as error:
+            raise EnvironmentFailed(str(error)) from error

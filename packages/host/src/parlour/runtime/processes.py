@@ -1,0 +1,93 @@
+"""A plugin's process and all that came from it, as the kernel tells. Elsewhere than on Linux nothing is to be seen."""
+
+import contextlib
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+from .leftovers import marked
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_ROUNDS = 100
+_PAUSE_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    pid: int
+    started: int
+    """With the pid it names one process: a pid is used again, this moment is not."""
+    resident_bytes: int
+
+
+class ProcessTree:
+    """Remembers whom it saw, so that a child is still known when its parent is gone."""
+
+    def __init__(self, pid: int, mark: str) -> None:
+        self._mark = mark
+        root = _look(pid)
+        self._known: dict[int, int] = {root.pid: root.started} if root else {}
+
+    def alive(self) -> list[Seen]:
+        """Every process of the tree that lives, newly found ones included."""
+        found: dict[int, Seen] = {}
+        to_see = list(self._known)
+        while to_see:
+            seen = _look(pid := to_see.pop())
+            if seen is not None and self._known.get(pid, seen.started) == seen.started:
+                found[pid] = seen
+                to_see += [child for child in _children(pid) if child not in found]
+        self._known = {seen.pid: seen.started for seen in found.values()}
+        return list(found.values())
+
+    def resident_bytes(self) -> int:
+        """Quickly told; what processes share is counted for each of them."""
+        return sum(seen.resident_bytes for seen in self.alive())
+
+    def proportional_bytes(self) -> int:
+        """What processes share is counted once. Takes the kernel a while."""
+        return sum(_own_share(seen) for seen in self.alive())
+
+    def kill(self) -> None:
+        """Blocks for as long as it takes to see them gone, a second at most."""
+        for _ in range(_ROUNDS):
+            alive = {seen.pid for seen in self.alive()} | marked(self._mark)
+            if not alive:
+                return
+            for pid in alive:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _look(pid: int) -> Seen | None:
+    """None for one that is gone or only waits to be buried."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()  # its name, in brackets, can hold anything
+    except OSError:
+        return None
+    if len(fields) < 22 or fields[0] in (b"Z", b"X"):
+        return None
+    return Seen(pid, int(fields[19]), int(fields[21]) * _PAGE_BYTES)
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                children += map(int, file.read().split())
+    return children
+
+
+def _own_share(seen: Seen) -> int:
+    try:
+        with open(f"/proc/{seen.pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return seen.resident_bytes

@@ -1,0 +1,98 @@
+"""What is known of an installed plugin: one small file beside its code, replaced as a whole."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Version(_Kept):
+    """One version of a plugin as it was installed."""
+
+    version: str
+    folder: str
+    """The name of the folder with its code, beside the record."""
+    source: str
+    sha256: str
+    installed_at: int
+    granted: dict[str, list[str]] = {}
+
+
+class Refusal(_Kept):
+    """A version that was installed and could not be started, so that the one before it stayed."""
+
+    version: str
+    folder: str
+    reason: str
+    at: int
+
+
+class Record(_Kept):
+    current: Version
+    candidate: Version | None = None
+    """Installed over the current one, and not proven yet: it takes its place as soon as a Host has started it."""
+    refused: Refusal | None = None
+    enabled: bool = True
+    removing: Literal["keep", "delete"] | None = None
+    """Removed, and its process not ended yet; what is to become of its data."""
+
+    def with_version(self, version: Version) -> "Record":
+        """A plugin that does not run has nothing to lose by a version that does not start."""
+        if self.removing or not self.enabled:
+            return Record(current=version, enabled=self.enabled or bool(self.removing))
+        return self.model_copy(update={"candidate": version, "refused": None})
+
+    def promoting(self, folder: str) -> "Record":
+        if self.candidate is None or self.candidate.folder != folder:
+            return self
+        return self.model_copy(update={"current": self.candidate, "candidate": None})
+
+    def refusing(self, folder: str, reason: str, now: int) -> "Record":
+        if self.candidate is None or self.candidate.folder != folder:
+            return self
+        refusal = Refusal(version=self.candidate.version, folder=folder, reason=reason, at=now)
+        return self.model_copy(update={"candidate": None, "refused": refusal})
+
+    def granting(self, granted: dict[str, list[str]]) -> "Record":
+        """A candidate gets of it what it asks for itself."""
+        versions = {"current": self.current, "candidate": self.candidate}
+        given = {name: each.model_copy(update={"granted": granted}) for name, each in versions.items() if each}
+        return self.model_copy(update=given)
+
+    def versions(self) -> list[Version]:
+        return [self.current] if self.candidate is None else [self.current, self.candidate]
+
+
+class RecordUnreadable(Exception):
+    """A plugin's record is damaged."""
+
+    code = "record_unreadable"
+
+
+def read(file: Path) -> Record | None:
+    try:
+        return Record.model_validate_json(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValidationError as error:
+        raise RecordUnreadable(f"{file} is damaged; install the plugin again") from error
+
+
+def write(file: Path, record: Record) -> None:
+    """There wholly or not at all, also after a power failure."""
+    fresh = file.with_suffix(".new")
+    with fresh.open("w", encoding="utf-8") as opened:
+        opened.write(record.model_dump_json(indent=1))
+        opened.flush()
+        os.fsync(opened.fileno())
+    fresh.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,54 @@
+"""Where the standalone runtime is and how to open a connection to it. Trying again is others' part."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from parlour_sdk.wire import Limits, WireError
+from parlour_sdk.wire.websocket import WebSocketTransport, connect
+
+OPEN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    url: str
+    token: Callable[[], str]
+    silence_seconds: float
+    """After so long without a sign of life the other side counts as gone."""
+
+    async def open(self, path: str, limits: Limits) -> WebSocketTransport:
+        """Raises WireError with words for the operator."""
+        token = self.token()
+        url = self.url.rstrip("/") + path
+        seconds = min(OPEN_SECONDS, self.silence_seconds)
+        return await connect(url, token, limits, patience=self.silence_seconds, timeout=seconds)
+
+
+def token_in(file: Path) -> str:
+    """Read anew each time, so that it can be replaced while the Host runs."""
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WireError("unauthorized", f"the file {file} that holds its token can't be read ({error})") from error
+    if not token:
+        raise WireError("unauthorized", f"the file {file} that should hold its token is empty")
+    return token
+
+
+@dataclass(slots=True)
+class Retries:
+    """How long to wait before the next attempt: twice as long each time, and not at the same time as everybody."""
+
+    first_seconds: float
+    longest_seconds: float
+    _count: int = 0
+
+    def delay(self) -> float:
+        seconds = min(self.first_seconds * 2.0 ** min(self._count, 30), self.longest_seconds)
+        self._count += 1
+        return seconds * random.uniform(0.5, 1.0)
+
+    def forget(self) -> None:
+        self._count = 0

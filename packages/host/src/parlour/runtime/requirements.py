@@ -1,0 +1,79 @@
+"""A plugin's requirements: packages by name, one per line. Where they come from is the operator's choice."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from parlour_sdk.plugin import Plugin, PluginInvalid
+
+_COMMENT = re.compile(r"(^|\s)#.*")
+_NAMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+MOST_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    lines: tuple[str, ...] = ()
+    """As the file has them, without comments, sorted: two plugins that ask for the same have equal ones."""
+
+    def named_in(self, text: str) -> str:
+        """The first requirement whose name occurs in the text; empty when none does."""
+        words = set(re.split(r"[^a-z0-9-]+", _plain(text)))
+        return next((line for line in self.lines if _plain(name_of(line)) in words), "")
+
+
+def read_requirements(plugin: Plugin) -> Requirements:
+    """Empty when the manifest names no file, or one that asks for nothing."""
+    named = plugin.manifest.execution.requirements
+    if named is None:
+        return Requirements()
+    file = (plugin.folder / named).resolve()
+    if not file.is_relative_to(plugin.folder.resolve()):
+        raise PluginInvalid(f"manifest.yaml: execution.requirements: '{named}' leaves the plugin's folder")
+    return Requirements(tuple(sorted({_checked(line, named, number) for number, line in _lines(file, named)})))
+
+
+def name_of(line: str) -> str:
+    found = _NAMED.match(line)
+    return found.group() if found else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[._-]+", "-", name).lower()
+
+
+def _lines(file: Path, named: str) -> list[tuple[int, str]]:
+    """Numbered from 1; a line that ends with a backslash goes on in the next."""
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise PluginInvalid(f"{named}: a requirements file may have at most {MOST_BYTES} bytes")
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PluginInvalid(
+            f"manifest.yaml: execution.requirements names {named}, which can't be read: {error.strerror}"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise PluginInvalid(f"{named} is not text in UTF-8") from error
+    found: list[tuple[int, str]] = []
+    begun = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        begun += _COMMENT.sub("", line)
+        if begun.endswith("\\"):
+            begun = begun[:-1] + " "
+            continue
+        if begun.strip():
+            found.append((number, " ".join(begun.split())))
+        begun = ""
+    return [*found, (len(text.splitlines()), " ".join(begun.split()))] if begun.strip() else found
+
+
+def _checked(line: str, named: str, number: int) -> str:
+    """Only what means the same everywhere, so that an environment is known by its requirements' text alone."""
+    if line.startswith("-"):
+        raise PluginInvalid(
+            f"{named}, line {number}: '{line[:100]}' is an option; list packages only, such as 'httpx>=0.28' "
+            "(the operator chooses the index)"
+        )
+    if not name_of(line) or re.match(r"[^\s@;\[]*[/\\]", line) or "file:" in line:
+        raise PluginInvalid(f"{named}, line {number}: '{line[:100]}' is not a package's name, such as 'httpx>=0.28'")
+    return line

@@ -1,0 +1,57 @@
+"""Notices when a plugin uses more than it may of memory or disk, by looking every now and then. Ends nobody itself."""
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from .launcher import PluginProcess
+
+MEBIBYTE = 1024 * 1024
+_SHARE_OF_TIME = 20
+"""Looking takes at most one part in so many of the time."""
+_BLOCK_BYTES = 512
+"""The unit in which a file's blocks are told."""
+
+Measure = Callable[[Path], Awaitable[int]]
+
+
+async def watch_memory(process: PluginProcess, megabytes: int, every: float) -> str:
+    """Returns, in words, when it and its children use more."""
+    while True:
+        await asyncio.sleep(every)
+        if await process.uses_more_than(megabytes * MEBIBYTE):
+            return f"it used more than {megabytes} MB of memory"
+
+
+async def watch_folder(folder: Path, megabytes: int, every: float, measure: Measure, ready: asyncio.Event) -> str:
+    """Returns, in words, when the folder holds more. A plugin that finds it too full may tidy up until it is ready."""
+    took, before = 0.0, sys.maxsize
+    while True:
+        await asyncio.sleep(max(every, took * _SHARE_OF_TIME))
+        begun = time.monotonic()
+        held = await measure(folder)
+        if held > megabytes * MEBIBYTE and (ready.is_set() or held > before):
+            return f"its data folder holds more than {megabytes} MB"
+        took, before = time.monotonic() - begun, held
+
+
+async def folder_bytes(folder: Path) -> int:
+    """What its files take on the disk; links are not followed."""
+    return await asyncio.to_thread(_folder_bytes, folder)
+
+
+def _folder_bytes(folder: Path) -> int:
+    total = 0
+    pending = [os.fspath(folder)]
+    while pending:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):  # it went while we looked
+                    total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+    return total

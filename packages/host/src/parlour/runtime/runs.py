@@ -1,0 +1,88 @@
+"""The runs of one process: how many more it may take, and which go on although they were told to end."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from parlour_sdk.wire import Peer
+
+from .connection import PluginStream
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Healthy until it is cancelled; then it has some time to end before it counts as deaf."""
+
+    patience: asyncio.TimerHandle | None = None
+    cancelled: bool = False
+    deaf: bool = False
+
+
+class Runs:
+    """A place is free again when the plugin itself is done with a run, however long ago the Host was."""
+
+    def __init__(self, peer: Peer, places: int, ignored_cancel_seconds: float) -> None:
+        self._peer = peer
+        self._places = places
+        self._ignored_cancel_seconds = ignored_cancel_seconds
+        self._all: set[_Run] = set()
+        self._healthy = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self.on_free: Callable[[], None] = _nobody
+        self.on_deaf: Callable[[], None] = _nobody
+
+    @property
+    def free(self) -> bool:
+        return len(self._all) < self._places
+
+    @property
+    def healthy(self) -> int:
+        return self._healthy
+
+    @property
+    def deaf(self) -> int:
+        return sum(run.deaf for run in self._all)
+
+    async def quiet(self) -> None:
+        """Returns when no run is left but those that were cancelled."""
+        await self._quiet.wait()
+
+    def open(self, request: dict[str, Any]) -> PluginStream:
+        """Raises the wire's errors, and then nothing was begun."""
+        run = _Run()
+        stream = self._peer.stream("run_agent", request, partial(self._ended, run))
+        self._all.add(run)
+        self._healthy += 1
+        self._quiet.clear()
+        return PluginStream(stream, partial(self._cancelled, run))
+
+    def _cancelled(self, run: _Run) -> None:
+        if run.cancelled or run not in self._all:
+            return
+        run.cancelled = True
+        self._settle()
+        loop = asyncio.get_running_loop()
+        run.patience = loop.call_later(self._ignored_cancel_seconds, self._found_deaf, run)
+
+    def _found_deaf(self, run: _Run) -> None:
+        run.deaf = True
+        self.on_deaf()
+
+    def _ended(self, run: _Run) -> None:
+        self._all.discard(run)
+        if run.patience is not None:
+            run.patience.cancel()
+        if not run.cancelled:
+            self._settle()
+        self.on_free()
+
+    def _settle(self) -> None:
+        self._healthy -= 1
+        if self._healthy == 0:
+            self._quiet.set()
+
+
+def _nobody() -> None: ...

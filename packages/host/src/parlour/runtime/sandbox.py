@@ -1,0 +1,110 @@
+"""Chooses how plugins are started: in a sandbox where there is one, and what is done and told where there is none."""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from . import commands
+from .bubblewrap import BubblewrapLauncher
+from .launcher import Launcher, LaunchRefused, PlainLauncher, PluginProcess, Start
+
+SandboxWish = Literal["auto", "required", "off"]
+PROJECT_TOOL = Path(".tools", "bubblewrap", "usr", "bin", "bwrap")
+"""Where `make sandbox` puts it."""
+NO_OPERATION = "import importlib.util, sys; sys.exit(importlib.util.find_spec('parlour_sdk') is None)"
+PROBE_SECONDS = 30.0
+OLD = "Unknown option"
+INSTALL = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
+ALLOW = (
+    "let the user that runs Parlour make user namespaces, as docs/operations.md tells for containers, "
+    "AppArmor and sysctl, and start Parlour again"
+)
+WITHOUT = "or accept plugins without a sandbox by the setting plugins.sandbox: off"
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxState:
+    """What is around every plugin; if nothing, why, and what to do about it."""
+
+    kind: Literal["bubblewrap", "none"]
+    reason: str = ""
+    remedy: str = ""
+    required: bool = False
+
+    @property
+    def notice(self) -> str:
+        """What whoever starts the Host should know; empty when all is well."""
+        if self.kind != "none":
+            return ""
+        what = "No plugin is started" if self.required else "Plugins run without a sandbox"
+        return f"{what}: {self.reason}; {self.remedy}."
+
+
+class NoSandbox(Exception):
+    """There is no sandbox to be had."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+class RefusingLauncher:
+    """Starts nothing and says why."""
+
+    def __init__(self, state: SandboxState) -> None:
+        self._state = state
+
+    async def launch(self, start: Start) -> PluginProcess:
+        state = self._state
+        raise LaunchRefused(f"plugins are to run in a sandbox only, and {state.reason}; {state.remedy}, {WITHOUT}")
+
+
+async def choose_launcher(
+    wish: SandboxWish, program: Path | None, hidden: Sequence[Path]
+) -> tuple[Launcher, SandboxState]:
+    """`program` is bubblewrap, looked for if it is not named; `hidden` are folders that no plugin may look into."""
+    if wish == "off":
+        return PlainLauncher(), SandboxState("none", "the setting plugins.sandbox is off", "auto brings it back")
+    try:
+        launcher = BubblewrapLauncher(_find(program), hidden)
+        await _probe(launcher)
+    except NoSandbox as missing:
+        state = SandboxState("none", missing.reason, missing.remedy, wish == "required")
+        return (RefusingLauncher(state) if state.required else PlainLauncher()), state
+    return launcher, SandboxState("bubblewrap")
+
+
+def _find(program: Path | None) -> Path:
+    """The setting, or else the command path, then what `make sandbox` put beside the environment."""
+    if sys.platform != "linux":
+        raise NoSandbox("the sandbox works on Linux only", "run Parlour on Linux to have it")
+    places = ["bwrap", Path(sys.prefix).parent / PROJECT_TOOL] if program is None else [program]
+    found = next(filter(None, (shutil.which(str(place)) for place in places)), None)
+    if found is not None:
+        return Path(found).absolute()
+    if program is not None:
+        raise NoSandbox(f"the setting plugins.bubblewrap names '{program}', which is no program", "correct it")
+    raise NoSandbox("bubblewrap, which makes it, is not installed", INSTALL)
+
+
+async def _probe(launcher: BubblewrapLauncher) -> None:
+    """By really doing it: whether a user may make namespaces can't be told by looking."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="parlour-probe-") as scratch:
+            start = Start("parlour/probe", Path(scratch), Path(scratch))
+            async with asyncio.timeout(PROBE_SECONDS):
+                words = launcher.command(start, [str(start.python), "-c", NO_OPERATION])
+                finished = await commands.run(words, {})
+    except TimeoutError:
+        raise NoSandbox(f"bubblewrap did not make one within {PROBE_SECONDS:g} s", ALLOW) from None
+    except OSError as error:
+        raise NoSandbox(f"bubblewrap can't be run ({error.strerror})", INSTALL) from error
+    if finished.status != 0:
+        last = finished.lines[-1] if finished.lines else f"exit status {finished.status}"
+        raise NoSandbox(f"bubblewrap can't make one here ({last[:300]})", INSTALL if OLD in last else ALLOW)

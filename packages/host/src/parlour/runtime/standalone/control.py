@@ -1,0 +1,137 @@
+"""The control connection of a Host: who it is, how the plugins are doing, and what is to be done with them."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from parlour.core.plugins import PluginKeeper, PluginProblem
+from parlour_sdk.wire import Peer, WireError
+
+from ..remote import contract
+from .board import Board
+from .sessions import Session, Sessions
+from .tokens import Token
+from .uploads import Uploads
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Control:
+    def __init__(
+        self, token: Token, keeper: PluginKeeper, board: Board, sessions: Sessions, uploads: Uploads, version: str
+    ) -> None:
+        self.peer: Peer | None = None
+        self._token = token
+        self._keeper = keeper
+        self._board = board
+        self._sessions = sessions
+        self._uploads = uploads
+        self._version = version
+        self._session: Session | None = None
+        self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
+            "log": self._log,
+            "upload": self._upload,
+            "upload_part": self._upload_part,
+            "install": self._install,
+            "change": self._change,
+            "restart": self._restart,
+            "remove": self._remove,
+        }
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        if action == "hello":
+            return self._hello(data)
+        if self._session is None:
+            raise WireError("unauthorized", "the first call on a connection is hello")
+        if action == "watch":
+            return self._board.watch()
+        if action not in self._actions:
+            raise WireError("not_supported", f"the control connection has no action '{action}'")
+        return self._answered(self._actions[action](data))
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._sessions.leave(self._session)
+        self._uploads.close()
+
+    async def _hello(self, data: Any) -> dict[str, Any]:
+        assert self.peer is not None
+        hello = _parsed(contract.ControlHello, data)
+        if hello.protocol != contract.PROTOCOL:
+            raise WireError("not_supported", contract.mismatch(hello.protocol, contract.PROTOCOL))
+        self._session = self._sessions.enter(hello.host, self._token, self.peer)
+        return contract.ControlWelcome(
+            protocol=contract.PROTOCOL, version=self._version, session=self._session.id
+        ).model_dump()
+
+    async def _answered(self, work: Awaitable[Any]) -> Any:
+        try:
+            return await work
+        except PluginProblem as problem:
+            data = {"details": problem.details, "revision": self._board.changed()}
+            raise WireError(problem.code, problem.message, data) from problem
+
+    async def _log(self, data: Any) -> dict[str, Any]:
+        asked = _parsed(contract.LogRequest, data)
+        return {"lines": _last(await self._keeper.log(asked.plugin_id, asked.limit))}
+
+    async def _upload(self, data: Any) -> dict[str, Any]:
+        return {"upload": self._uploads.begin()}
+
+    async def _upload_part(self, data: Any) -> dict[str, Any]:
+        part = _parsed(contract.UploadPart, data)
+        self._uploads.add(part.upload, part.data)
+        return {}
+
+    async def _install(self, data: Any) -> dict[str, Any]:
+        asked = _parsed(contract.InstallRequest, data)
+        path = self._uploads.path(asked.upload)
+        try:
+            with self._board.working():
+                facts = await self._keeper.install(str(path), asked.shown, asked.granted, asked.upgrade)
+        finally:
+            self._uploads.drop(asked.upload)
+        return self._done(facts.plugin_id)
+
+    async def _change(self, data: Any) -> dict[str, Any]:
+        asked = _parsed(contract.ChangeRequest, data)
+        with self._board.working():
+            await self._keeper.change(asked.plugin_id, asked.granted, asked.enabled)
+        return self._done(asked.plugin_id)
+
+    async def _restart(self, data: Any) -> dict[str, Any]:
+        asked = _parsed(contract.RestartRequest, data)
+        with self._board.working():
+            await self._keeper.restart(asked.plugin_id)
+        return self._done(asked.plugin_id)
+
+    async def _remove(self, data: Any) -> dict[str, Any]:
+        asked = _parsed(contract.RemoveRequest, data)
+        with self._board.working():
+            await self._keeper.remove(asked.plugin_id, asked.delete_data)
+        return self._done(asked.plugin_id)
+
+    def _done(self, plugin_id: str) -> dict[str, Any]:
+        return {"plugin_id": plugin_id, "revision": self._board.changed()}
+
+
+def _parsed(model: type[Model], data: Any) -> Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise WireError("invalid_argument", f"{field}: {first['msg']}") from error
+
+
+def _last(lines: list[str]) -> list[str]:
+    """As many of the last lines as one frame surely holds."""
+    room = contract.CHUNK_BYTES * 2
+    kept: list[str] = []
+    for line in reversed(lines):
+        room -= len(line) + 4
+        if room < 0:
+            break
+        kept.append(line)
+    return kept[::-1]

@@ -1,0 +1,89 @@
+"""Which Host uses this runtime: one at a time, with its control connection and a channel for each plugin."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+
+from parlour_sdk.wire import Peer, WireError
+
+from ..remote.contract import IN_USE
+from .tokens import Token, Tokens
+
+logger = logging.getLogger(__name__)
+
+
+class Session:
+    def __init__(self, host: str, token: Token, control: Peer) -> None:
+        self.id = secrets.token_hex(16)
+        self.host = host
+        self.token = token
+        self.channels: dict[str, Peer] = {}
+        self._control = control
+
+    def end(self, reason: str) -> None:
+        """Its runs are cancelled in the plugins, which go on."""
+        for channel in [*self.channels.values()]:
+            channel.close(reason)
+        self._control.close(reason)
+
+
+class Sessions:
+    def __init__(self, arrived: Callable[[], None]) -> None:
+        self._arrived = arrived
+        self._current: Session | None = None
+        self._news = asyncio.Event()
+
+    def enter(self, host: str, token: Token, control: Peer) -> Session:
+        current = self._current
+        if current is not None and current.host != host:
+            raise WireError(
+                IN_USE,
+                f"the plugin runtime serves one Host at a time, and now the one with the token '{current.token.name}'; "
+                "stop that Host, or start a runtime of its own for this one",
+            )
+        if current is not None:
+            current.end("the same Host has connected anew")
+        session = self._current = Session(host, token, control)
+        logger.info("the Host with the token '%s' is connected", token.name)
+        self._arrived()
+        return session
+
+    def leave(self, session: Session) -> None:
+        session.end("the Host's control connection is closed")
+        if session is self._current:
+            self._current = None
+            logger.info("the Host with the token '%s' is gone; its runs are cancelled", session.token.name)
+
+    def join(self, session_id: str, plugin_id: str, channel: Peer) -> None:
+        current = self._current
+        if current is None or not secrets.compare_digest(current.id, session_id):
+            raise WireError("unauthorized", "a plugin's channel belongs to the session of a control connection")
+        before = current.channels.get(plugin_id)
+        current.channels[plugin_id] = channel
+        if before is not None:
+            before.close("another channel took its place")
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def part(self, plugin_id: str, channel: Peer) -> None:
+        current = self._current
+        if current is not None and current.channels.get(plugin_id) is channel:
+            del current.channels[plugin_id]
+
+    def check(self, tokens: Tokens) -> None:
+        """A Host whose token was revoked meanwhile has to go."""
+        if self._current is not None and not tokens.is_valid(self._current.token):
+            logger.warning("the token '%s' was revoked; its Host is disconnected", self._current.token.name)
+            self._current.end("its token was revoked")
+
+    async def channel(self, plugin_id: str, seconds: float) -> Peer | None:
+        """The way from this plugin to the Host; None when there is none within this time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    if self._current is not None and plugin_id in self._current.channels:
+                        return self._current.channels[plugin_id]
+                    await self._news.wait()
+        except TimeoutError:
+            return None

@@ -1,0 +1,92 @@
+"""The tokens by which Hosts may use this runtime: made once, shown once, kept as digests in one small file."""
+
+import contextlib
+import fcntl
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+
+class Token(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    token_id: str
+    name: str
+    digest: str
+    created_at: int
+    revoked_at: int = 0
+
+
+class TokensUnreadable(Exception):
+    """The file of tokens is damaged."""
+
+    code = "tokens_unreadable"
+
+
+_LIST = TypeAdapter(list[Token])
+
+
+class Tokens:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def create(self, name: str, now: int) -> str:
+        """The token itself; it can't be read again."""
+        secret = f"parlour_runtime_{secrets.token_urlsafe(32)}"
+        token = Token(token_id=secrets.token_hex(6), name=name, digest=_digest(secret), created_at=now)
+        with self._locked():
+            self._write([*self.all(), token])
+        return secret
+
+    def all(self) -> list[Token]:
+        try:
+            return _LIST.validate_json(self._file.read_bytes())
+        except FileNotFoundError:
+            return []
+        except ValidationError as error:
+            message = f"{self._file} is damaged; delete it and make new tokens with 'parlour runtime token create'"
+            raise TokensUnreadable(message) from error
+
+    def revoke(self, token_id: str, now: int) -> bool:
+        """False when there is no such token to revoke."""
+        with self._locked():
+            tokens = self.all()
+            found = [each for each in tokens if each.token_id == token_id and not each.revoked_at]
+            changed = [each.model_copy(update={"revoked_at": now}) if each in found else each for each in tokens]
+            self._write(changed)
+        return bool(found)
+
+    def find(self, secret: str) -> Token | None:
+        """The valid token that this is."""
+        digest = _digest(secret)
+        valid = [each for each in self.all() if not each.revoked_at]
+        return next((each for each in valid if hmac.compare_digest(each.digest, digest)), None)
+
+    def is_valid(self, token: Token) -> bool:
+        return any(each.token_id == token.token_id and not each.revoked_at for each in self.all())
+
+    def _write(self, tokens: list[Token]) -> None:
+        fresh = self._file.with_suffix(".new")
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+            opened.write(_LIST.dump_json(tokens, indent=1))
+            opened.flush()
+            os.fsync(opened.fileno())
+        fresh.replace(self._file)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()

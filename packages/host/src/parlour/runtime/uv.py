@@ -1,0 +1,57 @@
+"""The uv program: where it is, how it is asked, and what its refusals mean in words."""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from .commands import Finished, Tell, run
+
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+REASON_CHARACTERS = 600
+
+
+class UvMissing(Exception):
+    """The uv program is not there."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "plugins that require packages need uv, which is not here; install it (for instance with "
+            f"'{sys.executable} -m pip install uv') or name it with the setting plugins.uv"
+        )
+
+
+def find(setting: Path | None) -> Path:
+    """The setting, then the command path, then beside this Python, then where `make setup` puts it."""
+    if setting is not None:
+        if os.access(setting, os.X_OK) and setting.is_file():
+            return setting.absolute()
+        raise UvMissing
+    places = [Path(sys.executable).with_name("uv"), Path(sys.prefix).parent / ".tools" / "bin" / "uv"]
+    on_path = shutil.which("uv")
+    found = [Path(on_path)] if on_path else [place for place in places if os.access(place, os.X_OK)]
+    if not found:
+        raise UvMissing
+    return found[0].absolute()
+
+
+async def uv(program: Path, arguments: list[str], tell: Tell) -> Finished:
+    return await run([str(program), "--no-progress", "--color", "never", *arguments], _environment(os.environ), tell)
+
+
+def _environment(own: Mapping[str, str]) -> dict[str, str]:
+    """The index, proxies and cache are the operator's to choose, by uv's own variables; no secret of ours is in it."""
+    kept = {name: value for name, value in own.items() if name in KEPT or name.upper() in PROXIES}
+    chosen = {name: value for name, value in own.items() if name.startswith("UV_")}
+    return kept | chosen | {"UV_PYTHON_DOWNLOADS": "never"}
+
+
+def reason(lines: tuple[str, ...]) -> str:
+    """What uv said of its failure, as one line; the cause says more than the error, and a hint is for its own users."""
+    plain = [re.sub(r"[×╰─▶├│]+", " ", line).strip() for line in lines if not line.lstrip().startswith("hint:")]
+    starts = [number for number, line in enumerate(plain) if line.startswith(("error:", "cause:", "Caused by:"))]
+    words = " ".join(plain[starts[-1] :] if starts else plain[-5:])
+    return " ".join(re.sub(r"^(error|cause|Caused by):", "", words).split())[:REASON_CHARACTERS] or "uv gave no reason"

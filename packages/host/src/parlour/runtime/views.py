@@ -1,0 +1,77 @@
+"""What there is to see of a plugin, put together from its record, its manifest and its process."""
+
+from parlour.core.plugins import PluginFacts
+from parlour_sdk.plugin import Plugin
+
+from . import grants
+from .packages import Package
+from .records import Record
+from .sandbox import SandboxState
+
+
+def facts(
+    plugin_id: str, record: Record, plugin: Plugin | None, status: str, reason: str, sandbox: SandboxState
+) -> PluginFacts:
+    current = record.current
+    asked = grants.asked(plugin.manifest) if plugin else {}
+    return PluginFacts(
+        plugin_id=plugin_id,
+        version=current.version,
+        status=status if record.enabled else "disabled",
+        reason=reason or _pending(record),
+        label=plugin.manifest.metadata.label if plugin else None,
+        description=plugin.manifest.metadata.description if plugin else None,
+        asked=asked,
+        granted=grants.common(current.granted, asked),
+        enabled=record.enabled,
+        source=current.source,
+        sha256=current.sha256,
+        installed_at=current.installed_at,
+        components=_components(plugin),
+        warnings=_warnings(plugin),
+        sandbox=sandbox.kind,
+        sandbox_reason=sandbox.reason,
+        sandbox_remedy=sandbox.remedy,
+    )
+
+
+def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
+    """Of a plugin that is not installed yet."""
+    manifest = package.plugin.manifest
+    return PluginFacts(
+        plugin_id=package.plugin_id,
+        version=package.version,
+        status="building",
+        reason="its environment is being built",
+        label=manifest.metadata.label,
+        description=manifest.metadata.description,
+        asked=grants.asked(manifest),
+        granted={},
+        enabled=True,
+        source=package.source,
+        sha256=package.sha256,
+        installed_at=0,
+        components=_components(package.plugin),
+        warnings=package.warnings,
+        sandbox=sandbox.kind,
+        sandbox_reason=sandbox.reason,
+        sandbox_remedy=sandbox.remedy,
+    )
+
+
+def _pending(record: Record) -> str:
+    """Of a version that is on its way, or did not make it."""
+    if record.candidate is not None:
+        return f"version {record.candidate.version} is about to take its place"
+    if record.refused is not None:
+        return f"version {record.refused.version} could not be started and was not taken: {record.refused.reason}"
+    return ""
+
+
+def _warnings(plugin: Plugin | None) -> tuple[str, ...]:
+    return tuple(warning.replace(f"{plugin.folder}/", "") for warning in plugin.warnings) if plugin else ()
+
+
+def _components(plugin: Plugin | None) -> tuple[dict[str, str], ...]:
+    components = plugin.components if plugin else ()
+    return tuple({"kind": each.manifest.kind, "name": each.manifest.metadata.name} for each in components)

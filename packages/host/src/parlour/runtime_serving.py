@@ -1,0 +1,145 @@
+"""Serves a Plugin Runtime without a Host until it is told to stop."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+from parlour_sdk.wire.websocket import serve_admitted
+
+from .config import LISTEN, PluginSettings, Settings
+from .core.identity import SystemClock
+from .core.ports import PluginUnavailable
+from .data_directory import DataDirectory
+from .plugin_side import LocalSide, open_local_side, policy
+from .runtime.embedded import EmbeddedRuntime
+from .runtime.standalone.board import AnnouncedStatus, Board
+from .runtime.standalone.relay import HostCalls
+from .runtime.standalone.service import Service, UploadRules
+from .runtime.standalone.sessions import Sessions
+from .runtime.standalone.tokens import Tokens
+
+logger = logging.getLogger(__name__)
+
+NAME_BYTES = 512
+"""What a file in a package costs beside its content."""
+NO_TOKEN = "No Host may use it yet: 'parlour runtime token create --name NAME' makes a token for one."
+
+
+class CannotListen(Exception):
+    """The address can't be listened on."""
+
+    code = "port_taken"
+
+
+async def serve(settings: Settings, version: str, announce: Callable[[str, str], None]) -> None:
+    # an install before we listen for it: the start reads the folder anyway
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    directory = DataDirectory(settings.data)
+    tokens = Tokens(directory.runtime_tokens)
+    with directory.lock():
+        async with _opened(settings, directory, version) as (side, board):
+            sessions = Sessions(lambda: _encourage(side.runtime, tasks))
+            tasks = _Tasks()
+            side.runtime.serve(HostCalls(sessions))
+            rules = UploadRules(directory.folder("uploads"), _upload_bytes(settings.plugins))
+            wire = policy(settings.plugins).wire
+            service = Service(tokens, sessions, side.runtime, side.keeper, board, rules, wire, version)
+            async with _listening(settings, service) as address:
+                notices = (side.notice, "" if tokens.all() else NO_TOKEN)
+                announce(address, "\n".join(filter(None, notices)))
+                await _until_stopped(side, board, lambda: sessions.check(tokens))
+                logger.info("the plugin runtime stops")
+            tasks.cancel()
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: Settings, directory: DataDirectory, version: str) -> AsyncIterator[tuple[LocalSide, Board]]:
+    sides: list[LocalSide] = []
+    board = Board(lambda: sides[0].keeper.all(), lambda: sides[0].runtime.supervisors())
+    status = AnnouncedStatus(directory.plugin_status, board)
+    side = await open_local_side(settings, directory, SystemClock(), version, board.discovered, board.removed, status)
+    sides.append(side)
+    try:
+        yield side, board
+    finally:
+        await side.runtime.close()
+
+
+@contextlib.asynccontextmanager
+async def _listening(settings: Settings, service: Service) -> AsyncIterator[str]:
+    listen = settings.runtime.listen
+    match = LISTEN.fullmatch(listen)
+    assert match is not None, "the settings were checked"
+    host, port = match["host"].strip("[]"), int(match["port"])
+    serving = serve_admitted(
+        host,
+        port,
+        service.admit,
+        accepts=service.accepts,
+        limits=service.limits,
+        patience=settings.runtime.silence_seconds,
+    )
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            port = await stack.enter_async_context(serving)
+        except (OSError, OverflowError) as error:
+            raise CannotListen(f"can't listen on {listen}: {error}. Choose another address with --listen.") from error
+        yield f"ws://{match['host']}:{port}"
+
+
+async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None]) -> None:
+    stopping, wanted = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, wanted.set)
+    wanted.set()
+    refreshing = asyncio.create_task(_refresh(side, board, check, wanted))
+    await stopping.wait()
+    refreshing.cancel()
+
+
+async def _refresh(side: LocalSide, board: Board, check: Callable[[], None], wanted: asyncio.Event) -> None:
+    """At the start, and whenever a command has changed plugins or tokens and sent SIGHUP."""
+    while True:
+        await wanted.wait()
+        wanted.clear()
+        try:
+            check()
+            with board.working():
+                await side.keeper.refresh()
+        except Exception:
+            logger.exception("what is installed could not be read again")
+
+
+class _Tasks:
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+
+def _encourage(runtime: EmbeddedRuntime, tasks: _Tasks) -> None:
+    """A plugin that was given up may have missed nothing but its Host, and a Host that starts tries all its plugins."""
+    for plugin_id, supervisor in runtime.supervisors().items():
+        if supervisor.status == "failed":
+            tasks.add(_try_again(runtime, plugin_id))
+
+
+async def _try_again(runtime: EmbeddedRuntime, plugin_id: str) -> None:
+    with contextlib.suppress(PluginUnavailable):  # it stays given up, with its reason
+        await runtime.restart(plugin_id)
+
+
+def _upload_bytes(plugins: PluginSettings) -> int:
+    return plugins.package_bytes + NAME_BYTES * plugins.package_files

@@ -1,0 +1,3 @@
+"""Which Parlour this is."""
+
+VERSION = "0.1.0"

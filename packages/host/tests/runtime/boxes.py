@@ -1,0 +1,55 @@
+"""Real sandboxes, and what code has to tell from inside them."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from parlour.runtime import commands
+from parlour.runtime.bubblewrap import BubblewrapLauncher
+from parlour.runtime.bubblewrap.process import BoxedProcess
+from parlour.runtime.launcher import Start, spawn
+from parlour.runtime.sandbox import choose_launcher
+
+PRELUDE = """
+import ctypes, json, os, pwd, signal, socket, subprocess, sys, tempfile, time
+
+def attempt(work, *arguments):
+    try:
+        return work(*arguments)
+    except OSError as error:
+        return type(error).__name__
+
+def tell(fact):
+    print(json.dumps(fact), flush=True)
+"""
+
+
+def make_start(folder: Path, **fields: Any) -> Start:
+    """A plugin whose code and data lie in this folder, in paths that need care."""
+    code, data = folder / "its code", folder / "its data"
+    code.mkdir(exist_ok=True)
+    data.mkdir(exist_ok=True)
+    return Start("test/boxed", code, data, **fields)
+
+
+async def launcher(hidden: Sequence[Path] = ()) -> BubblewrapLauncher:
+    made, state = await choose_launcher("required", None, hidden)
+    assert isinstance(made, BubblewrapLauncher), state
+    return made
+
+
+async def told(start: Start, code: str, *arguments: object, hidden: Sequence[Path] = ()) -> Any:
+    """What the code tells, run by the plugin's interpreter in its sandbox; `sys.argv[1:]` are the arguments."""
+    inside = [str(start.python), "-c", PRELUDE + code, *map(str, arguments)]
+    finished = await commands.run((await launcher(hidden)).command(start, inside), os.environ)
+    assert finished.status == 0, finished.lines
+    return json.loads(finished.lines[-1])
+
+
+async def boxed(start: Start, code: str) -> BoxedProcess:
+    """The code as a started plugin; what it prints on standard error is its log."""
+    inside = [sys.executable, "-c", PRELUDE + code]
+    return await spawn((await launcher()).command(start, inside), start, BoxedProcess)

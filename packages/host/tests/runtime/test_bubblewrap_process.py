@@ -1,0 +1,132 @@
+"""A sandbox from outside: how it ends, what it uses, and that nothing of it is left."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour.runtime.bubblewrap.process import BoxedProcess
+
+from .boxes import boxed, make_start
+
+MEBIBYTE = 1024 * 1024
+SAY = "import os, sys\nsay = lambda fact: print(json.dumps(fact), file=sys.stderr, flush=True)\n"
+UNTIL_CLOSED = "sys.stdin.read()\n"
+"""Until the test closes the wire."""
+
+
+async def heard(process: BoxedProcess) -> Any:
+    return json.loads(await asyncio.wait_for(process.log.readline(), 10))
+
+
+async def end(process: BoxedProcess) -> None:
+    await process.kill()
+    await process.wait()
+    process.close()
+    os.close(process.read_fd)
+
+
+def until_gone(pids: set[int]) -> None:
+    until = time.monotonic() + 5
+    while left := {pid for pid in pids if Path(f"/proc/{pid}").exists()}:
+        assert time.monotonic() < until, left
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("sys.exit(7)", 7),
+        ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+        ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+        ("os.abort()", -signal.SIGABRT),
+    ],
+)
+async def test_its_exit_status_is_the_plugins_own(tmp_path: Path, code: str, status: int) -> None:
+    process = await boxed(make_start(tmp_path), code)
+
+    assert await asyncio.wait_for(process.wait(), 10) == status
+
+    os.close(process.write_fd)
+    await end(process)
+
+
+async def test_a_plugin_that_is_asked_to_end_is_given_the_time(tmp_path: Path) -> None:
+    politely = "signal.signal(signal.SIGTERM, lambda *_: (say('goodbye'), sys.exit(5)))\nsay('ready')\n"
+    process = await boxed(make_start(tmp_path), SAY + politely + "time.sleep(60)")
+    assert await heard(process) == "ready"
+
+    process.terminate()
+
+    assert await heard(process) == "goodbye"
+    assert await asyncio.wait_for(process.wait(), 10) == 5
+    os.close(process.write_fd)
+    await end(process)
+
+
+RUNAWAYS = """
+runaway = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
+children = [
+    subprocess.Popen([sys.executable, "-c", runaway], start_new_session=True, stdout=subprocess.PIPE)
+    for _ in range(2)
+]
+[child.stdout.readline() for child in children]
+say("ready")
+"""
+
+
+async def test_nothing_is_left_of_a_plugin_that_was_killed(tmp_path: Path) -> None:
+    process = await boxed(make_start(tmp_path), SAY + RUNAWAYS + UNTIL_CLOSED)
+    assert await heard(process) == "ready"
+    pids = {seen.pid for seen in process.tree.alive()}
+    assert len(pids) == 5
+
+    await process.kill()
+
+    assert await asyncio.wait_for(process.wait(), 10) == -signal.SIGKILL
+    until_gone(pids)
+    os.close(process.write_fd)
+    await end(process)
+
+
+async def test_what_a_plugin_has_started_ends_with_it(tmp_path: Path) -> None:
+    process = await boxed(make_start(tmp_path), SAY + RUNAWAYS + UNTIL_CLOSED + "os._exit(3)")
+    assert await heard(process) == "ready"
+    pids = {seen.pid for seen in process.tree.alive()}
+
+    os.close(process.write_fd)
+
+    assert await asyncio.wait_for(process.wait(), 10) == 3
+    until_gone(pids)
+    await end(process)
+
+
+async def test_the_memory_of_its_children_counts(tmp_path: Path) -> None:
+    child = f"import time; kept = b'x' * {100 * MEBIBYTE}; print(1, flush=True); time.sleep(600)"
+    started = f'subprocess.Popen([sys.executable, "-c", "{child}"], stdout=subprocess.PIPE).stdout.readline()\n'
+    process = await boxed(make_start(tmp_path), SAY + started + "say('ready')\n" + UNTIL_CLOSED)
+    assert await heard(process) == "ready"
+
+    assert await process.uses_more_than(100 * MEBIBYTE)
+    assert not await process.uses_more_than(200 * MEBIBYTE)
+
+    os.close(process.write_fd)
+    await end(process)
+
+
+async def test_limits_reach_the_plugin_whenever_they_are_set(tmp_path: Path) -> None:
+    limits = "import resource\nsay([resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.nice(0)])\n"
+    before = os.nice(0)
+    process = await boxed(make_start(tmp_path), SAY + UNTIL_CLOSED + limits)
+
+    process.restrain(open_files=321, niceness=before + 3)
+    os.close(process.write_fd)
+
+    assert await heard(process) == [321, before + 3]
+    assert await asyncio.wait_for(process.wait(), 10) == 0
+    await end(process)

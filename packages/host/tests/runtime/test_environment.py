@@ -1,0 +1,253 @@
+"""Environments of plugins: built by the real uv from the real registry, whole or not at all, and then kept."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from parlour.runtime import uv
+from parlour.runtime.builds import Builds
+from parlour.runtime.environment import MARKER, UNUSED_SECONDS, EnvironmentFailed, EnvironmentRules, Environments, key
+from parlour.runtime.requirements import Requirements
+
+SIX = Requirements(("six==1.17.0",))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "the environments"
+
+
+@pytest.fixture
+def environments(root: Path) -> Environments:
+    return Environments(root, EnvironmentRules())
+
+
+@pytest.fixture
+def no_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither on the path, nor beside Python, nor in the workspace."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
+
+
+def program(folder: Path, script: str) -> Path:
+    """Something that stands where uv is expected."""
+    file = folder / "fake-uv"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return file
+
+
+def appears(file: Path) -> None:
+    until = time.monotonic() + 10
+    while not file.exists():
+        assert time.monotonic() < until, f"{file} does not appear"
+        time.sleep(0.01)
+
+
+def listed(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.exists() else set()
+
+
+def says(python: Path, code: str) -> str:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run([python, "-c", code], check=True, capture_output=True, text=True, env=clean).stdout.strip()
+
+
+async def test_a_plugin_without_requirements_has_the_hosts_own_python(environments: Environments, root: Path) -> None:
+    assert await environments.python(Requirements()) == Path(sys.executable)
+    assert listed(root) == set()
+
+
+async def test_an_environment_has_the_requirements_and_the_sdk_and_nothing_of_the_host(
+    environments: Environments,
+) -> None:
+    python = await environments.python(SIX)
+
+    assert says(python, "import six; print(six.__version__)") == "1.17.0"
+    assert says(python, "import parlour_sdk.worker; print(parlour_sdk.__file__)").startswith(str(python.parent.parent))
+    assert says(python, "import importlib.metadata as m; print(m.version('parlour-sdk'))") == "0.1.0"
+    assert (
+        says(python, "import importlib.util as u; print(u.find_spec('fastapi'), u.find_spec('parlour'))") == "None None"
+    )
+
+
+async def test_what_was_built_is_used_again_without_uv_and_without_a_network(
+    root: Path, environments: Environments, tmp_path: Path
+) -> None:
+    built = await environments.python(SIX)
+    broken = EnvironmentRules(uv=tmp_path / "not there")
+
+    again = await Environments(root, broken).python(Requirements(SIX.lines))
+
+    assert again == built
+    with pytest.raises(EnvironmentFailed):
+        await Environments(root, broken).python(Requirements(("idna",)))
+
+
+async def test_builds_of_the_same_environment_at_once_are_one(root: Path, tmp_path: Path) -> None:
+    """Also from different processes, of which each has its own object."""
+    counted = program(tmp_path, f'echo "$@" >> "{tmp_path}/calls"; exec "{uv.find(None)}" "$@"')
+
+    pythons = await asyncio.gather(*(Environments(root, EnvironmentRules(uv=counted)).python(SIX) for _ in range(4)))
+
+    assert len(set(pythons)) == 1
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert [line.split()[3:5] for line in calls] == [["venv", "--relocatable"], ["pip", "install"]]
+
+
+async def test_a_package_that_does_not_exist_is_named_and_leaves_nothing(
+    environments: Environments, root: Path
+) -> None:
+    missing = "parlour-test-no-such-package==1.0"
+
+    with pytest.raises(EnvironmentFailed, match=f"its requirement '{missing}' can't be installed: .*not found"):
+        await environments.python(Requirements((missing, "six")))
+
+    assert listed(root) == {f"{key(Requirements((missing, 'six')))}.lock"}
+
+
+async def test_a_package_that_conflicts_with_the_sdk_is_named(environments: Environments) -> None:
+    with pytest.raises(EnvironmentFailed, match="its requirement 'pydantic<2' can't be installed"):
+        await environments.python(Requirements(("pydantic<2",)))
+
+
+async def test_a_package_without_a_wheel_is_refused_with_the_setting_that_allows_it(environments: Environments) -> None:
+    with pytest.raises(EnvironmentFailed, match=r"'docopt==0\.6\.2'.*plugins\.allow_building"):
+        await environments.python(Requirements(("docopt==0.6.2",)))
+
+
+async def test_a_requirement_on_the_sdk_means_the_hosts_own(environments: Environments) -> None:
+    python = await environments.python(Requirements(("parlour-sdk>=0.1",)))
+
+    assert says(python, "import parlour_sdk.plugin; print('here')") == "here"
+
+
+async def test_a_build_that_is_cut_off_is_never_used(root: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    hanging = program(tmp_path, f'for last; do :; done; mkdir -p "$last/bin"; touch "{begun}"; exec sleep 60')
+    building = asyncio.create_task(Environments(root, EnvironmentRules(uv=hanging)).python(SIX))
+    await asyncio.to_thread(appears, begun)
+
+    building.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await building
+
+    assert not Environments(root, EnvironmentRules()).has(SIX)
+    assert listed(root) == {f"{key(SIX)}.lock"}
+
+
+async def test_a_folder_without_its_marker_or_its_python_is_built_again(environments: Environments, root: Path) -> None:
+    python = await environments.python(SIX)
+    folder = python.parent.parent
+    (folder / MARKER).unlink()
+    assert not environments.has(SIX)
+    assert await environments.python(SIX) == python
+
+    python.unlink()
+    assert not environments.has(SIX)
+    assert await environments.python(SIX) == python
+    assert says(python, "import six; print('here')") == "here"
+
+
+async def test_a_build_that_takes_too_long_is_ended_and_says_so(root: Path, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    slow = program(tmp_path, f'echo $$ > "{pid}"; exec sleep 60')
+
+    with pytest.raises(EnvironmentFailed, match=r"within 0\.5 s; the setting plugins\.environment_seconds"):
+        await Environments(root, EnvironmentRules(uv=slow, seconds=0.5)).python(SIX)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+async def test_without_uv_the_remedy_is_said(environments: Environments, no_uv: None) -> None:
+    with pytest.raises(EnvironmentFailed, match=r"pip install uv.*plugins\.uv"):
+        await environments.python(SIX)
+
+
+def test_uv_is_the_one_that_is_set_then_on_the_path_then_beside_python_then_in_the_workspace(
+    no_uv: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tmp_path / ".tools" / "bin"
+    tools.mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    workspace = program(tools, "").rename(tools / "uv")
+    assert uv.find(None) == workspace
+
+    (tmp_path / "beside").mkdir()
+    beside = program(tmp_path / "beside", "").rename(tmp_path / "beside" / "uv")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "beside" / "python"))
+    assert uv.find(None) == beside
+
+    (tmp_path / "path").mkdir()
+    on_path = program(tmp_path / "path", "").rename(tmp_path / "path" / "uv")
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    assert uv.find(None) == on_path
+
+    assert uv.find(program(tmp_path, "")) == tmp_path / "fake-uv"
+    with pytest.raises(uv.UvMissing):
+        uv.find(tmp_path / "not there")
+
+
+def test_no_secret_of_ours_reaches_uv_and_the_operators_choices_do() -> None:
+    own = {"PATH": "/bin", "PARLOUR__KEY": "secret", "UV_INDEX_URL": "https://mirror.example", "https_proxy": "p"}
+
+    passed = uv._environment(own)
+
+    assert passed == {"PATH": "/bin", "UV_INDEX_URL": "https://mirror.example", "https_proxy": "p"} | {
+        "UV_PYTHON_DOWNLOADS": "never"
+    }
+
+
+async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_one_stays(
+    environments: Environments, root: Path
+) -> None:
+    for name, age in (("needed", UNUSED_SECONDS + 60), ("young", 0.0), ("old", UNUSED_SECONDS + 60)):
+        (root / name).mkdir(parents=True)
+        (root / name / MARKER).write_text("{}")
+        then = time.time() - age
+        os.utime(root / name / MARKER, (then, then))
+
+    environments.sweep({"needed"})
+
+    assert listed(root) == {"needed", "young"}
+
+
+async def test_asking_for_an_environment_makes_it_young_again(environments: Environments, root: Path) -> None:
+    python = await environments.python(SIX)
+    marker = python.parent.parent / MARKER
+    then = time.time() - UNUSED_SECONDS - 60
+    os.utime(marker, (then, then))
+
+    await environments.python(SIX)
+    environments.sweep(set())
+
+    assert python.exists()
+
+
+def test_an_environment_is_known_by_its_requirements() -> None:
+    assert key(SIX) == key(Requirements(SIX.lines))
+    assert key(SIX) != key(Requirements(("six",)))
+
+
+async def test_who_builds_is_known_while_it_lasts_and_what_was_said_afterwards(root: Path, tmp_path: Path) -> None:
+    gate, begun = tmp_path / "gate", tmp_path / "begun"
+    os.mkfifo(gate)
+    failing = program(tmp_path, f'touch "{begun}"; echo working; read line < "{gate}"; echo "error: no luck"; exit 1')
+    builds = Builds(Environments(root, EnvironmentRules(uv=failing)))
+    building = asyncio.create_task(builds.python("acme/hello", SIX))
+    await asyncio.to_thread(appears, begun)
+    assert builds.active() == {"acme/hello"}
+
+    await asyncio.to_thread(gate.write_text, "go\n")
+
+    with pytest.raises(EnvironmentFailed, match="no luck"):
+        await building
+    assert builds.active() == set()
+    assert builds.lines("acme/hello")[:2] == ["working", "error: no luck"]

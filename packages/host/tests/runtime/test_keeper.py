@@ -1,0 +1,319 @@
+"""What the records say is made true in a runtime; here the runtime is a list of what it was told."""
+
+import asyncio
+import errno
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from parlour.core.identity import SystemClock
+from parlour.core.plugins import PluginProblem
+from parlour.core.ports import PluginUnavailable
+from parlour.runtime.builds import Builds
+from parlour.runtime.environment import EnvironmentRules, Environments
+from parlour.runtime.folder import Installed, PluginFolder
+from parlour.runtime.installing import Installer
+from parlour.runtime.keeper import Keeper
+from parlour.runtime.packages import PackageRules
+from parlour.runtime.requirements import Requirements
+from parlour.runtime.sandbox import SandboxState
+
+from .plugin_files import names, write_plugin, write_zip
+
+HELLO = "acme/hello"
+ASKS = "{network: [a.example, b.example], storage: [plugin]}"
+
+
+@dataclass
+class Running:
+    plugin: Installed
+    status: str = "ready"
+    reason: str = ""
+
+
+class RecordedRuntime:
+    """Runs what is installed, by name only. Versions in `unfit` don't start."""
+
+    def __init__(self, folder: PluginFolder) -> None:
+        self._folder = folder
+        self.running: dict[str, Running] = {}
+        self.unfit: dict[str, str] = {}
+        self.restarted: list[str] = []
+
+    async def refresh(self) -> None:
+        installed = self._folder.installed()
+        for plugin_id in self.running.keys() - installed.keys():
+            del self.running[plugin_id]
+        for plugin_id, plugin in installed.items():
+            reason = self.unfit.get(plugin.version, "")
+            self.running[plugin_id] = Running(plugin, "failed" if reason else "ready", reason)
+
+    async def replace(self, plugin: Installed) -> None:
+        if plugin.version in self.unfit:
+            raise PluginUnavailable(self.unfit[plugin.version])
+        self.running[plugin.plugin_id] = Running(plugin)
+
+    async def restart(self, plugin_id: str) -> None:
+        self.restarted.append(plugin_id)
+
+    def supervisors(self) -> Mapping[str, Running]:
+        return self.running
+
+    def log(self, plugin_id: str) -> list[str]:
+        return ["one", "two", "three"]
+
+    def folders_in_use(self) -> frozenset[Path]:
+        return frozenset(each.plugin.folder for each in self.running.values())
+
+
+class World:
+    def __init__(self, path: Path, uv: Path | None = None) -> None:
+        self.root = path / "plugins"
+        self.data = path / "plugin-data"
+        self.folder = PluginFolder(self.root)
+        self.runtime = RecordedRuntime(self.folder)
+        environments = Environments(path / "environments", EnvironmentRules(uv=uv))
+        builds = Builds(environments)
+        installer = Installer(self.folder, builds, PackageRules(), SystemClock())
+        self.keeper = Keeper(
+            self.folder, environments, builds, installer, self.runtime, self.data, SystemClock(), SandboxState("none")
+        )
+
+    async def install(self, source: Path, granted: list[str] | None = None, upgrade: str | None = None) -> str:
+        facts = await self.keeper.install(str(source), None, granted, upgrade)
+        return f"{facts.version} {facts.status}"
+
+    def version(self) -> str:
+        return self.runtime.running[HELLO].plugin.version
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+async def test_a_plugin_is_installed_and_upgraded(world: World, tmp_path: Path) -> None:
+    assert await world.install(write_plugin(tmp_path / "one")) == "1.0 ready"
+    assert await world.install(write_plugin(tmp_path / "two", version="2.0")) == "2.0 ready"
+
+    assert world.version() == "2.0"
+    assert len([path for path in (world.root / HELLO).iterdir() if path.is_dir()]) == 1
+
+
+async def test_a_version_that_does_not_start_leaves_the_old_one_and_says_so(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.runtime.unfit["2.0"] = "it fell over"
+
+    with pytest.raises(PluginProblem, match=r"2\.0 could not be started, and 1\.0 goes on: it fell over") as refused:
+        await world.install(write_plugin(tmp_path / "two", version="2.0"))
+
+    assert refused.value.code == "plugin_not_started"
+    assert world.version() == "1.0"
+    [facts] = world.keeper.all()
+    assert (facts.version, facts.status) == ("1.0", "ready")
+    assert "2.0 could not be started" in facts.reason
+    assert await world.install(write_plugin(tmp_path / "three", version="3.0")) == "3.0 ready"
+    assert world.keeper.all()[0].reason == ""
+
+
+async def test_a_first_version_that_does_not_start_is_there_and_failed(world: World, tmp_path: Path) -> None:
+    world.runtime.unfit["1.0"] = "it fell over"
+
+    assert await world.install(write_plugin(tmp_path / "one")) == "1.0 failed"
+    assert world.keeper.all()[0].reason == "it fell over"
+
+
+async def test_a_version_installed_while_no_host_ran_is_tried_at_the_next_refresh(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.runtime.unfit["2.0"] = "it fell over"
+    other = World(tmp_path)
+    async with other.keeper._installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
+        await other.keeper._installer.add(package, {})
+
+    await world.keeper.refresh()
+
+    assert world.version() == "1.0"
+    assert "it fell over" in world.keeper.all()[0].reason
+
+
+async def test_what_a_plugin_asks_for_has_to_be_granted_in_words_the_first_time(world: World, tmp_path: Path) -> None:
+    source = write_plugin(tmp_path / "one", permissions=ASKS)
+
+    with pytest.raises(PluginProblem) as refused:
+        await world.install(source)
+    assert refused.value.code == "grants_required"
+    assert refused.value.details["asked"]["network"] == ["a.example", "b.example"]
+    assert world.keeper.all() == []
+
+    await world.install(source, granted=["network:b.example"])
+
+    [facts] = world.keeper.all()
+    assert facts.granted == {"network": ["b.example"]}
+    assert facts.ungranted == {"network": ["a.example"], "storage": ["plugin"]}
+    assert world.runtime.running[HELLO].plugin.granted.network == ["b.example"]
+
+
+async def test_an_upgrade_keeps_what_was_granted_and_gets_nothing_new_silently(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one", permissions=ASKS), granted=["network", "storage"])
+
+    wants = "{network: [b.example, c.example], models: [invoke]}"
+    await world.install(write_plugin(tmp_path / "two", version="2.0", permissions=wants))
+
+    [facts] = world.keeper.all()
+    assert facts.granted == {"network": ["b.example"]}
+    assert facts.ungranted == {"network": ["c.example"], "models": ["invoke"]}
+
+    facts = await world.keeper.change(HELLO, ["network", "models"], None)
+    assert facts.ungranted == {}
+    assert world.runtime.running[HELLO].plugin.granted.network == ["b.example", "c.example"]
+
+
+@pytest.mark.parametrize("granted", [["models"], ["network:evil.example"]])
+async def test_what_is_not_asked_for_can_not_be_granted(world: World, tmp_path: Path, granted: list[str]) -> None:
+    source = write_plugin(tmp_path / "one", permissions=ASKS)
+    with pytest.raises(PluginProblem, match="can't be granted"):
+        await world.install(source, granted=granted)
+    await world.install(source, granted=[])
+
+    with pytest.raises(PluginProblem, match="can't be granted"):
+        await world.keeper.change(HELLO, granted, None)
+
+    assert world.keeper.all()[0].granted == {}
+
+
+async def test_an_upgrade_of_a_named_plugin_takes_no_other(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+
+    with pytest.raises(PluginProblem, match="this is acme/other and can't replace acme/hello"):
+        await world.install(write_plugin(tmp_path / "two", name="other"), upgrade=HELLO)
+    with pytest.raises(PluginProblem, match="acme/other is not installed"):
+        await world.install(tmp_path / "two", upgrade="acme/other")
+    assert await world.install(write_plugin(tmp_path / "three", version="2.0"), upgrade=HELLO) == "2.0 ready"
+
+    assert [each.plugin_id for each in world.keeper.all()] == [HELLO]
+
+
+async def test_a_disabled_plugin_does_not_run_until_it_is_enabled(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+
+    assert (await world.keeper.change(HELLO, None, False)).status == "disabled"
+    assert world.runtime.running == {}
+    with pytest.raises(PluginProblem, match="enable it first"):
+        await world.keeper.restart(HELLO)
+
+    assert (await world.keeper.change(HELLO, None, True)).status == "ready"
+    await world.keeper.restart(HELLO)
+    assert world.runtime.restarted == [HELLO]
+
+
+@pytest.mark.parametrize("delete", [True, False])
+async def test_a_removed_plugin_is_gone_and_its_data_as_asked(world: World, tmp_path: Path, delete: bool) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    kept = world.data / HELLO / "kept.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+
+    await world.keeper.remove(HELLO, delete)
+
+    assert world.runtime.running == {}
+    assert world.keeper.all() == []
+    assert names(world.root) == {".lock"}
+    assert kept.exists() != delete
+
+
+async def test_a_removal_that_was_cut_off_is_finished_at_the_next_refresh(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.folder.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
+
+    await World(tmp_path).keeper.refresh()
+
+    assert names(world.root) == {".lock"}
+
+
+@pytest.mark.parametrize("plugin_id", ["acme/other", "../..", "acme/"])
+async def test_what_is_not_installed_is_not_found(world: World, plugin_id: str) -> None:
+    for act in (
+        lambda: world.keeper.remove(plugin_id, True),
+        lambda: world.keeper.restart(plugin_id),
+        lambda: world.keeper.change(plugin_id, [], None),
+    ):
+        with pytest.raises(PluginProblem) as refused:
+            await act()
+        assert refused.value.code == "not_found"
+    with pytest.raises(PluginProblem):
+        await world.keeper.log(plugin_id, 10)
+
+
+async def test_the_last_lines_of_its_log_are_told(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+
+    assert await world.keeper.log(HELLO, 2) == ["two", "three"]
+
+
+async def test_a_plugin_whose_environment_is_being_built_is_shown_so(tmp_path: Path) -> None:
+    gate, begun = tmp_path / "gate", tmp_path / "begun"
+    os.mkfifo(gate)
+    failing = tmp_path / "uv"
+    failing.write_text(f'#!/bin/sh\necho > "{begun}"; read line < "{gate}"; echo "error: no luck"; exit 1\n')
+    failing.chmod(0o755)
+    world = World(tmp_path, uv=failing)
+    installing = asyncio.create_task(world.install(write_plugin(tmp_path / "one", requirements="six\n")))
+    async with asyncio.timeout(10):
+        while not world.keeper.all():  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+    assert [(each.version, each.status) for each in world.keeper.all()] == [("1.0", "building")]
+
+    await asyncio.to_thread(gate.write_text, "go\n")
+
+    with pytest.raises(
+        PluginProblem, match=r"its requirements \(six\) can't be installed: no luck; nothing was changed"
+    ):
+        await installing
+    assert world.keeper.all() == []
+
+
+async def test_a_start_that_waits_for_an_environment_is_shown_as_building(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    hanging = tmp_path / "uv"
+    hanging.write_text(f'#!/bin/sh\necho > "{begun}"; exec sleep 60\n')
+    hanging.chmod(0o755)
+    world = World(tmp_path, uv=hanging)
+    await world.install(write_plugin(tmp_path / "one"))
+    world.runtime.running[HELLO].status = "starting"
+    assert world.keeper.all()[0].status == "starting"
+
+    building = asyncio.create_task(world.keeper._builds.python(HELLO, Requirements(("six",))))
+    async with asyncio.timeout(10):
+        while not begun.exists():  # noqa: ASYNC110 - a file tells nobody
+            await asyncio.sleep(0.01)
+
+    assert world.keeper.all()[0].status == "building"
+    building.cancel()
+    await asyncio.wait([building])
+    assert world.keeper.all()[0].status == "starting"
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+async def test_a_full_disk_is_one_sentence_and_leaves_the_old_version(
+    world: World, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    before = names(world.root)
+    source = write_plugin(tmp_path / "two", version="2.0")
+    source = write_zip(tmp_path / "two.zip", source) if kind == "zip" else source
+
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for name in ("copyfile", "copyfileobj"):
+        monkeypatch.setattr(shutil, name, full)
+    with pytest.raises(PluginProblem, match="could not be copied: No space left on device; nothing was changed") as no:
+        await world.install(source)
+
+    assert no.value.code == "storage_full"
+    assert names(world.root) == before
+    assert world.version() == "1.0"

@@ -1,0 +1,186 @@
+"""Real processes, started plainly: what they inherit, how they are restrained, and that nothing of them is left."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour.runtime import leftovers
+from parlour.runtime.launcher import DATA_VARIABLE, PlainProcess, Start, spawn
+from parlour_sdk.wire import Limits
+
+MEBIBYTE = 1024 * 1024
+TELL = "import json, os, sys, time\ntell = lambda fact: print(json.dumps(fact), file=sys.stderr, flush=True)\n"
+FOREVER = "\nwhile True: time.sleep(60)\n"
+
+Run = Callable[[str], Awaitable[PlainProcess]]
+
+
+@pytest.fixture
+async def run(tmp_path: Path) -> AsyncIterator[Run]:
+    """Starts Python code as a plugin is started; what it tells on standard error is its log."""
+    made: list[PlainProcess] = []
+
+    async def run(code: str) -> PlainProcess:
+        process = await spawn([sys.executable, "-c", TELL + code], Start("acme/told", tmp_path, tmp_path), PlainProcess)
+        made.append(process)
+        return process
+
+    yield run
+    for process in made:
+        await process.kill()
+        await process.wait()
+        process.close()
+        process.wire(Limits()).close()
+
+
+async def told(process: PlainProcess) -> Any:
+    line = await asyncio.wait_for(process.log.readline(), 10)
+    return json.loads(line)
+
+
+def alive(pid: int) -> bool:
+    """A zombie is not: it only waits for somebody to look at its status."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+async def test_no_secret_of_the_host_is_in_a_plugins_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PARLOUR__SECRET", "OPENAI_API_KEY", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "not for plugins")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+
+    environment = await told(await run("tell(dict(os.environ))"))
+
+    assert "not for plugins" not in environment.values()
+    assert environment["LANG"] == "C.UTF-8"
+    allowed = {"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH"}
+    ours = {DATA_VARIABLE, leftovers.VARIABLE, "PYTHONUNBUFFERED"}
+    assert environment.keys() <= allowed | ours | {"LC_CTYPE", "PWD"}
+
+
+async def test_a_plugin_inherits_no_open_file_of_the_host(run: Run, tmp_path: Path) -> None:
+    with (tmp_path / "private").open("wb") as private:
+        os.set_inheritable(private.fileno(), True)
+
+        files = await told(
+            await run(
+                "numbers = [number for number in range(64) if os.path.lexists(f'/proc/self/fd/{number}')]\n"
+                "tell([os.readlink(f'/proc/self/fd/{number}') for number in numbers])"
+            )
+        )
+
+    assert len(files) == 3
+    assert all(file.startswith("pipe:") for file in files)
+
+
+async def test_a_process_and_its_children_are_restrained_from_outside(run: Run) -> None:
+    process = await run(
+        "import resource, subprocess\n"
+        "os.read(0, 1)\n"
+        "print_limits = 'import os, resource; print([os.nice(0), *resource.getrlimit(resource.RLIMIT_NOFILE)])'\n"
+        "tell(json.loads(subprocess.run([sys.executable, '-c', print_limits], capture_output=True).stdout))\n"
+    )
+
+    process.restrain(200, 7)
+    os.write(process.write_fd, b"x")
+
+    assert await told(process) == [min(19, os.nice(0) + 7), 200, 200]
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] != 200
+
+
+async def test_what_a_process_has_started_ends_with_it_wherever_it_went(run: Run) -> None:
+    process = await run(
+        "import signal, subprocess\n"
+        "hide = 'import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)'\n"
+        "child = subprocess.Popen([sys.executable, '-c', hide])\n"
+        "other_session = subprocess.Popen([sys.executable, '-c', hide], start_new_session=True)\n"
+        "read, write = os.pipe()\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    daemon = os.fork()\n"
+        "    if daemon:\n"
+        "        os.write(write, str(daemon).encode())\n"
+        "        os._exit(0)\n"
+        "    time.sleep(600)\n"
+        "os.wait()\n"
+        "tell([child.pid, other_session.pid, int(os.read(read, 20))])" + FOREVER
+    )
+    pids = await told(process)
+    assert all(alive(pid) for pid in pids)
+
+    await process.kill()
+
+    assert await asyncio.wait_for(process.wait(), 5) == -signal.SIGKILL
+    assert not any(alive(pid) for pid in pids)
+
+
+async def test_a_child_without_the_mark_is_found_by_its_parent_even_when_that_is_gone(run: Run) -> None:
+    process = await run(
+        "import subprocess\n"
+        "child = subprocess.Popen(['/bin/sleep', '600'], env={}, start_new_session=True)\n"
+        "tell(child.pid)\n"
+        "os.read(0, 1)\n"
+    )
+    pid = await told(process)
+    assert process.tree.resident_bytes() > 0  # it was looked at, as it is every other second
+    os.write(process.write_fd, b"x")
+    assert await asyncio.wait_for(process.wait(), 5) == 0
+    assert alive(pid)
+
+    await process.kill()
+
+    assert not alive(pid)
+
+
+async def test_its_end_is_noticed_although_a_child_holds_its_log(run: Run) -> None:
+    process = await run("import subprocess\nsubprocess.Popen(['/bin/sleep', '600'])\nsys.exit(5)")
+
+    assert await asyncio.wait_for(process.wait(), 5) == 5
+
+
+async def test_memory_is_counted_with_that_of_the_children(run: Run) -> None:
+    process = await run(
+        "if os.fork() == 0:\n"
+        "    held = bytearray(os.urandom(1024)) * (100 * 1024)\n"
+        "    tell('held')\n"
+        "    time.sleep(600)" + FOREVER
+    )
+    assert not await process.uses_more_than(1000 * MEBIBYTE)
+
+    assert await told(process) == "held"
+
+    assert await process.uses_more_than(100 * MEBIBYTE)
+    assert not await process.uses_more_than(200 * MEBIBYTE)
+
+
+async def test_memory_that_processes_share_is_counted_once(run: Run) -> None:
+    process = await run(
+        "held = bytearray(os.urandom(1024)) * (100 * 1024)\n"
+        "for _ in range(4):\n"
+        "    if os.fork() == 0:\n"
+        "        time.sleep(600)\n"
+        "tell('forked')" + FOREVER
+    )
+    assert await told(process) == "forked"
+
+    assert process.tree.resident_bytes() > 400 * MEBIBYTE
+    assert not await process.uses_more_than(200 * MEBIBYTE)
+
+
+async def test_a_process_that_is_gone_uses_nothing_and_can_be_ended_again(run: Run) -> None:
+    process = await run("")
+    await process.wait()
+
+    assert not await process.uses_more_than(0)
+    process.terminate()
+    await process.kill()

@@ -1,0 +1,279 @@
+"""From a folder, a zip or a git repository to a checked plugin, and in words why not."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from parlour.runtime import git
+from parlour.runtime.archive import SizeLimits
+from parlour.runtime.packages import Package, PackageRules, stage
+from parlour_sdk.plugin import PluginInvalid
+
+from .plugin_files import names, write_plugin, write_zip
+
+ONE_FILE = """
+from parlour_sdk import plugin, tool
+
+plugin("acme/hello", version="1.0", requirements=["six"])
+
+
+@tool
+async def greet(name: str) -> str:
+    \"\"\"Greets somebody.\"\"\"
+    return f"Hello {name}"
+"""
+FILES = {"manifest.yaml", "runner.yaml", "runner.py"}
+
+
+@pytest.fixture
+def staging(tmp_path: Path) -> Path:
+    folder = tmp_path / "staging area"
+    folder.mkdir()
+    return folder
+
+
+async def take(source: object, staging: Path, **rules: object) -> Package:
+    return await stage(str(source), None, staging, PackageRules(**rules))  # type: ignore[arg-type]
+
+
+async def test_a_folder_is_copied_without_what_belongs_to_a_workshop(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    for waste in ("__pycache__", ".git", ".venv", "tests"):
+        (source / waste).mkdir()
+        (source / waste / "x").write_text("")
+
+    package = await take(source, staging)
+
+    assert (package.plugin_id, package.version, package.source) == ("acme/hello", "1.0", str(source))
+    assert names(package.plugin.folder) == FILES
+
+
+@pytest.mark.parametrize("inside", ["", "hello-1.0/"])
+async def test_a_zip_may_have_the_plugin_at_its_top_or_in_a_folder(tmp_path: Path, staging: Path, inside: str) -> None:
+    file = write_zip(tmp_path / "hello.zip", write_plugin(tmp_path / "source"), inside)
+
+    package = await take(file, staging)
+
+    assert (package.plugin_id, package.source) == ("acme/hello", str(file))
+    assert names(package.plugin.folder) == FILES
+
+
+async def test_a_plugin_of_one_file_becomes_a_folder(tmp_path: Path, staging: Path) -> None:
+    file = tmp_path / "hello.py"
+    file.write_text(ONE_FILE)
+
+    package = await take(file, staging)
+
+    assert (package.plugin_id, package.version, package.source) == ("acme/hello", "1.0", str(file))
+    assert package.requirements.lines == ("six",)
+    assert names(package.plugin.folder) == {"manifest.yaml", "main.py", "requirements.txt"}
+
+
+async def test_an_unknown_key_is_told_and_harms_nobody(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    with (source / "manifest.yaml").open("a") as manifest:
+        manifest.write("colour: red\n")
+
+    [warning] = (await take(source, staging)).warnings
+
+    assert warning.startswith("manifest.yaml")
+    assert "colour" in warning
+
+
+async def test_the_same_plugin_has_the_same_digest_wherever_it_comes_from(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    file = write_zip(tmp_path / "hello.zip", source, "top/")
+    (staging / "1").mkdir()
+    (staging / "2").mkdir()
+    (staging / "3").mkdir()
+
+    from_folder = await take(source, staging / "1")
+    from_zip = await take(file, staging / "2")
+    (source / "runner.py").write_text("VERSION = 'other'\n")
+    changed = await take(source, staging / "3")
+
+    assert from_folder.sha256 == from_zip.sha256 != changed.sha256
+
+
+async def test_what_is_not_there_is_said_with_what_could_be(tmp_path: Path, staging: Path) -> None:
+    with pytest.raises(PluginInvalid, match=r"nowhere is not there; name a folder, .* or a git address"):
+        await take(tmp_path / "nowhere", staging)
+
+
+async def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, staging: Path) -> None:
+    (tmp_path / "file.txt").write_text("hello")
+
+    with pytest.raises(PluginInvalid, match="neither a folder nor a zip"):
+        await take(tmp_path / "file.txt", staging)
+
+
+async def test_a_zip_without_a_manifest_is_refused(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    (source / "manifest.yaml").unlink()
+
+    with pytest.raises(PluginInvalid, match=r"no manifest\.yaml"):
+        await take(write_zip(tmp_path / "x.zip", source), staging)
+
+
+async def test_what_is_wrong_in_a_zip_is_named_as_its_author_knows_it(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    (source / "runner.yaml").write_text("kind: Nonsense")
+
+    with pytest.raises(PluginInvalid, match=r"^runner\.yaml"):
+        await take(write_zip(tmp_path / "x.zip", source), staging)
+
+
+async def test_requirements_that_can_not_be_used_are_refused_before_anything_is_built(
+    tmp_path: Path, staging: Path
+) -> None:
+    with pytest.raises(PluginInvalid, match=r"requirements\.txt, line 1"):
+        await take(write_plugin(tmp_path / "source", requirements="-r more.txt"), staging)
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "nowhere", "runner.py"])
+async def test_a_link_in_a_folder_is_refused(tmp_path: Path, staging: Path, target: str) -> None:
+    source = write_plugin(tmp_path / "source")
+    (source / "link").symlink_to(target)
+
+    with pytest.raises(PluginInvalid, match="link"):
+        await take(source, staging)
+
+
+@pytest.mark.parametrize(("limits", "named"), [(SizeLimits(files=2), "2 files"), (SizeLimits(bytes=200), "200 bytes")])
+async def test_a_folder_over_the_limits_is_refused(
+    tmp_path: Path, staging: Path, limits: SizeLimits, named: str
+) -> None:
+    with pytest.raises(PluginInvalid, match=named):
+        await take(write_plugin(tmp_path / "source"), staging, sizes=limits)
+
+
+def run_git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    done = subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Version 1.0 is tagged v1; version 2.0 follows it; the plugin is also in `packages/hello`."""
+    folder = tmp_path / "my repository"
+    folder.mkdir()
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    for version in ("1.0", "2.0"):
+        write_plugin(folder, version=version)
+        write_plugin(folder / "packages" / "hello", name="inner", version=version)
+        run_git(folder, "add", ".")
+        run_git(folder, "commit", "--quiet", "--message", version)
+        run_git(folder, "tag", f"v{version[0]}")
+    return folder
+
+
+async def test_a_git_path_gives_its_newest_version(repository: Path, staging: Path) -> None:
+    package = await take(f"git+{repository}", staging)
+
+    assert package.version == "2.0"
+    assert names(package.plugin.folder) >= FILES
+    assert ".git" not in names(package.plugin.folder)
+
+
+@pytest.mark.parametrize("form", ["git+{path}@v1", "git+file://{path}@v1"])
+async def test_a_git_address_can_name_a_revision(repository: Path, staging: Path, form: str) -> None:
+    package = await take(form.format(path=repository), staging)
+
+    assert package.version == "1.0"
+    assert package.source == f"git+file://{repository}@v1"
+
+
+async def test_a_git_address_can_name_a_commit_and_a_folder(repository: Path, staging: Path) -> None:
+    commit = run_git(repository, "rev-parse", "v1")
+
+    package = await take(f"git+{repository}@{commit}#subdirectory=packages/hello", staging)
+
+    assert (package.plugin_id, package.version) == ("acme/inner", "1.0")
+
+
+async def test_hooks_and_submodules_of_a_repository_do_nothing(
+    repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touched = tmp_path / "touched"
+    template = tmp_path / "template" / "hooks"
+    template.mkdir(parents=True)
+    hook = template / "post-checkout"
+    hook.write_text(f"#!/bin/sh\ntouch '{touched}'\n")
+    hook.chmod(0o755)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(f"[init]\n templateDir = {template.parent}\n[submodule]\n recurse = true\n")
+    monkeypatch.setenv("HOME", str(home))
+    allowed = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"]
+    run_git(repository, *allowed, str(repository), "inner")
+    run_git(repository, "commit", "--quiet", "--message", "submodule")
+    touched.unlink()  # by git as it is without our care
+
+    package = await take(f"git+{repository}", staging)
+
+    assert package.version == "2.0"
+    assert not touched.exists()
+    assert not list((staging / "fetched" / "inner").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("tail", "named"),
+    [("@nope", "nope"), ("#subdirectory=absent", "absent"), ("#subdirectory=../..", r"\.\./\.\."), ("-gone", "gone")],
+)
+async def test_what_a_repository_does_not_have_is_said(repository: Path, staging: Path, tail: str, named: str) -> None:
+    with pytest.raises(PluginInvalid, match=named) as refused:
+        await take(f"git+{repository}{tail}", staging)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "git+http://example.org/x",
+        "git+ext::sh -c date",
+        "git+https://example.org/x?y",
+        "git+/x#egg=y",
+        "git+/x@",
+        "git+",
+    ],
+)
+async def test_an_address_that_can_not_be_used_is_refused_with_the_forms_that_can(source: str, staging: Path) -> None:
+    with pytest.raises(PluginInvalid, match="write git"):
+        await take(source, staging)
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    address = git.parse("git+https://user:secret@example.org/team/plugin.git@v1#subdirectory=a")
+
+    assert address.repository == "https://user:secret@example.org/team/plugin.git"
+    assert address.shown == "git+https://example.org/team/plugin.git@v1#subdirectory=a"
+
+
+async def test_a_password_is_not_told_when_the_repository_can_not_be_reached(staging: Path) -> None:
+    with pytest.raises(PluginInvalid, match="can't be fetched") as refused:
+        await take("git+https://user:secret@127.0.0.1:1/team/plugin.git", staging)
+    assert "secret" not in str(refused.value)
+
+
+async def test_a_repository_that_does_not_answer_is_given_up(
+    repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+
+    with pytest.raises(PluginInvalid, match=r"within 0\.2 s"):
+        await take(f"git+{repository}", staging, fetch_seconds=0.2)
+
+
+async def test_without_git_it_is_said_what_else_there_is(
+    repository: Path, staging: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(staging))
+
+    with pytest.raises(PluginInvalid, match="git is not installed"):
+        await take(f"git+{repository}", staging)

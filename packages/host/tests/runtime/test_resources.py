@@ -1,0 +1,72 @@
+"""How much a folder holds, whatever is in it, and when that is too much."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parlour.runtime.resources import MEBIBYTE, Measure, folder_bytes, watch_folder
+
+
+async def test_all_files_below_count(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    for path in ("one", "deep/two", "deep/deeper/three"):
+        (tmp_path / path).write_bytes(os.urandom(100_000))
+
+    assert 300_000 <= await folder_bytes(tmp_path) <= 400_000
+
+
+async def test_links_are_not_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "big").write_bytes(os.urandom(1_000_000))
+    (inside / "to a file").symlink_to(outside / "big")
+    (inside / "to a folder").symlink_to(outside)
+    (inside / "to itself").symlink_to(inside)
+
+    assert await folder_bytes(inside) < 100_000
+
+
+async def test_a_file_with_holes_counts_what_it_takes(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(10**12)
+
+    assert await folder_bytes(tmp_path) < 100_000
+
+
+async def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+    assert await folder_bytes(tmp_path / "absent") == 0
+
+
+def measured(megabytes: Iterator[int]) -> Measure:
+    """A folder that holds so much at one look after the other."""
+
+    async def measure(folder: Path) -> int:
+        return next(megabytes) * MEBIBYTE
+
+    return measure
+
+
+async def test_a_folder_that_was_too_full_may_be_tidied_until_the_plugin_is_ready(tmp_path: Path) -> None:
+    ready = asyncio.Event()
+
+    def megabytes() -> Iterator[int]:
+        yield from (30, 30, 25)
+        ready.set()
+        yield from (20, 21)
+
+    words = await watch_folder(tmp_path, 20, 0.001, measured(megabytes()), ready)
+
+    assert words == "its data folder holds more than 20 MB"
+
+
+@pytest.mark.parametrize("sizes", [(30, 31), (5, 25)], ids=["fuller still", "over the limit"])
+async def test_a_folder_that_grows_too_full_before_the_plugin_is_ready_is_too_full(
+    tmp_path: Path, sizes: tuple[int, ...]
+) -> None:
+    words = await watch_folder(tmp_path, 20, 0.001, measured(iter(sizes)), asyncio.Event())
+
+    assert words == "its data folder holds more than 20 MB"

@@ -1,0 +1,106 @@
+"""Which launcher is chosen, and what is said about it, on machines with and without a sandbox."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from parlour.runtime.bubblewrap import BubblewrapLauncher
+from parlour.runtime.launcher import PlainLauncher
+from parlour.runtime.sandbox import PROJECT_TOOL, LaunchRefused, SandboxState, choose_launcher
+
+from .boxes import make_start
+
+
+def program(file: Path, script: str) -> Path:
+    """Somebody's bubblewrap, as it behaves where it does not work."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return file
+
+
+FORBIDDEN = "echo 'bwrap: No permissions to create new namespace' >&2; exit 1"
+OLD = "echo 'bwrap: Unknown option --disable-userns' >&2; exit 1"
+
+
+@pytest.mark.parametrize("wish", ["auto", "required"])
+async def test_where_there_is_a_sandbox_it_is_taken_and_nothing_is_to_be_said(wish: str) -> None:
+    launcher, state = await choose_launcher(wish, None, [])
+
+    assert isinstance(launcher, BubblewrapLauncher)
+    assert state == SandboxState("bubblewrap")
+    assert state.notice == ""
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "remedy"),
+    [
+        (FORBIDDEN, "No permissions to create new namespace", "docs/operations.md"),
+        (OLD, "Unknown option --disable-userns", "0.8 or newer"),
+        ("kill -9 $$", "exit status -9", "docs/operations.md"),
+    ],
+)
+async def test_where_it_does_not_work_plugins_run_without_it_and_the_notice_says_why_and_what_to_do(
+    tmp_path: Path, script: str, reason: str, remedy: str
+) -> None:
+    launcher, state = await choose_launcher("auto", program(tmp_path / "bwrap", script), [])
+
+    assert isinstance(launcher, PlainLauncher)
+    assert state.kind == "none"
+    assert reason in state.reason
+    assert remedy in state.remedy
+    assert state.notice == f"Plugins run without a sandbox: {state.reason}; {state.remedy}."
+
+
+async def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
+    _, state = await choose_launcher("auto", tmp_path / "absent", [])
+
+    assert f"plugins.bubblewrap names '{tmp_path / 'absent'}'" in state.reason
+
+
+async def test_without_bubblewrap_it_is_said_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+
+    launcher, state = await choose_launcher("auto", None, [])
+
+    assert isinstance(launcher, PlainLauncher)
+    assert "is not installed" in state.reason
+    assert "apt-get install bubblewrap" in state.remedy
+
+
+@pytest.mark.parametrize("place", ["on the path/bwrap", str(PROJECT_TOOL)])
+async def test_it_is_found_on_the_path_and_in_the_projects_own_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "on the path"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+    program(tmp_path / place, "echo this one >&2; exit 1")
+
+    _, state = await choose_launcher("auto", None, [])
+
+    assert "this one" in state.reason
+
+
+async def test_where_it_is_required_and_missing_no_plugin_is_started_and_the_reason_says_how_to_change_that(
+    tmp_path: Path,
+) -> None:
+    launcher, state = await choose_launcher("required", program(tmp_path / "bwrap", FORBIDDEN), [])
+
+    assert state.notice.startswith("No plugin is started: bubblewrap can't make one here")
+    with pytest.raises(LaunchRefused) as refused:
+        await launcher.launch(make_start(tmp_path))
+    assert state.reason in str(refused.value)
+    assert state.remedy in str(refused.value)
+    assert "plugins.sandbox: off" in str(refused.value)
+
+
+async def test_switched_off_it_is_not_even_tried_and_this_is_visible(tmp_path: Path) -> None:
+    tried = tmp_path / "tried"
+
+    launcher, state = await choose_launcher("off", program(tmp_path / "bwrap", f"touch '{tried}'"), [])
+
+    assert isinstance(launcher, PlainLauncher)
+    assert not tried.exists()
+    assert state.notice == "Plugins run without a sandbox: the setting plugins.sandbox is off; auto brings it back."

@@ -1,0 +1,1 @@
+"""Supervision on virtual time, with plugins that live in the test's own loop."""

@@ -1,0 +1,252 @@
+"""Plugins without a process: they speak the real wire from inside the test's loop, and misbehave as they are told."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parlour.core.ports import ResultStream
+from parlour.runtime.folder import Installed
+from parlour.runtime.guardian import Guardian
+from parlour.runtime.launcher import PluginProcess, Start
+from parlour.runtime.logs import LogBuffer
+from parlour.runtime.policy import Policy
+from parlour.runtime.starting import Starter
+from parlour.runtime.supervisor import Supervisor
+from parlour_sdk.protocol.manifest import PluginLimits
+from parlour_sdk.wire import Limits, Peer, Transport, WireError, memory_pair
+
+
+@dataclass
+class Behaviour:
+    """What a process does that is not asked for by a run."""
+
+    greets: bool = True
+    ends_at_start: bool = False
+    ignores_requests_to_end: bool = False
+    last_words: str = ""
+
+
+class FakeProcess:
+    """`name` is its number among those that were launched: 1, 2, 3..."""
+
+    def __init__(self, start: Start, name: int, behaviour: Behaviour) -> None:
+        self.start = start
+        self.pid = self.name = name
+        self.log = asyncio.StreamReader()
+        self.memory = 0
+        self.begun_at = now()
+        self.restrained = (0, 0)
+        self.going_on: list[str] = []
+        """The runs that are active in it, by their text."""
+        self.took = asyncio.Event()
+        """A run has begun."""
+        self._behaviour = behaviour
+        self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._ours, self._hosts = memory_pair()
+        self._gates: dict[str, asyncio.Event] = {}
+        self.peer = Peer(self._ours, self)
+        self.log.feed_data(behaviour.last_words.encode())
+        self._task = asyncio.create_task(self._work())
+
+    @property
+    def ended(self) -> bool:
+        return self._exit.done()
+
+    def wire(self, limits: Limits) -> Transport:
+        return self._hosts
+
+    def restrain(self, open_files: int, niceness: int) -> None:
+        self.restrained = (open_files, niceness)
+
+    async def uses_more_than(self, memory_bytes: int) -> bool:
+        return self.memory > memory_bytes
+
+    async def wait(self) -> int:
+        return await asyncio.shield(self._exit)
+
+    def terminate(self) -> None:
+        if not self._behaviour.ignores_requests_to_end:
+            self.exit(-15)
+
+    async def kill(self) -> None:
+        self.exit(-9)
+
+    def close(self) -> None: ...
+
+    def exit(self, status: int) -> None:
+        if not self.ended:
+            self._exit.set_result(status)
+            self._task.cancel()
+            self.peer.close()
+            self.log.feed_eof()
+            for gate in self._gates.values():  # a process takes its runs with it, deaf or not
+                gate.set()
+
+    def hang(self) -> None:
+        """Its event loop stands still: nothing is read any more."""
+        self._ours.pause()
+
+    def wake(self) -> None:
+        self._ours.resume()
+
+    def flood(self, frames: int) -> None:
+        """Nothing that means anything, but it has to be read."""
+        for _ in range(frames):
+            self._ours.send(b'{"seq_id": 0, "code": 0, "data": null, "chunk_status": "continue"}')
+
+    def let_go(self, text: str) -> None:
+        """The run that waits with this text ends."""
+        self._gates[text].set()
+
+    async def _work(self) -> None:
+        if self._behaviour.ends_at_start:
+            self.exit(3)
+            return
+        self.peer.start()
+        if self._behaviour.greets:
+            await self.peer.call("hello", {"protocol": 1, "sdk": "test", "plugin": self.start.plugin_id})
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        match action:
+            case "list_agent_runners":
+                return self._runners()
+            case "run_agent":
+                return self._run(data["text"])
+            case "shutdown":
+                return self._shutdown()
+            case _:
+                raise WireError("not_supported", action)
+
+    async def _runners(self) -> dict[str, Any]:
+        return {"runners": [self.start.folder.name]}
+
+    async def _shutdown(self) -> dict[str, Any]:
+        if not self._behaviour.ignores_requests_to_end:
+            asyncio.get_running_loop().call_soon(self.exit, 0)
+        return {}
+
+    async def _run(self, text: str) -> AsyncGenerator[Any, None]:
+        """A text that begins with `wait` or `deaf` goes on until it is let go; the latter also when it is cancelled."""
+        self.going_on.append(text)
+        self.took.set()
+        try:
+            if text.startswith(("wait", "deaf")):
+                await self._gate(text)
+            yield f"{text} by {self.name}"
+        finally:
+            self.going_on.remove(text)
+
+    async def _gate(self, text: str) -> None:
+        gate = self._gates.setdefault(text, asyncio.Event())
+        while not gate.is_set():
+            try:
+                await gate.wait()
+            except asyncio.CancelledError:
+                if not text.startswith("deaf") or self.ended:
+                    raise
+
+
+class FakeLauncher:
+    """Behaves as the next of `script` says, and well when that is used up."""
+
+    def __init__(self) -> None:
+        self.script: list[Behaviour] = []
+        self.processes: list[FakeProcess] = []
+
+    async def launch(self, start: Start) -> PluginProcess:
+        behaviour = self.script.pop(0) if self.script else Behaviour()
+        self.processes.append(FakeProcess(start, len(self.processes) + 1, behaviour))
+        return self.processes[-1]
+
+    @property
+    def latest(self) -> FakeProcess:
+        return self.processes[-1]
+
+
+class NoGuardian(Guardian):
+    async def start(self) -> None: ...
+
+
+class NoActions:
+    def streams(self, name: str) -> bool:
+        return False
+
+    async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
+        return {}
+
+    def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        raise NotImplementedError
+
+
+@dataclass
+class Desk:
+    """Where a test gives its orders."""
+
+    launcher: FakeLauncher
+    folder: Path
+    policy: Policy = field(default_factory=Policy)
+    limits: PluginLimits = field(default_factory=PluginLimits)
+    data_bytes: int = 0
+    announced: list[tuple[str, list[Any]]] = field(default_factory=list)
+    """Each version that was discovered, with its runners."""
+    reasons: set[str] = field(default_factory=set)
+    """Every reason that was ever shown."""
+    _supervisors: list[Supervisor] = field(default_factory=list)
+
+    def plugin(self, version: str = "1") -> Installed:
+        return Installed("test/fake", version, self.folder / version, int(version))
+
+    def supervisor(self) -> Supervisor:
+        starter = Starter(
+            self.launcher, self._prepare, NoActions(), "0", self.policy, NoGuardian(), measure=self._measure
+        )
+        made = Supervisor(self.plugin(), starter, LogBuffer(), self.policy, self._discovered, self._changed)
+        self._supervisors.append(made)
+        return made
+
+    async def started(self) -> Supervisor:
+        supervisor = self.supervisor()
+        await supervisor.ready()
+        return supervisor
+
+    def _changed(self) -> None:
+        self.reasons |= {supervisor.reason for supervisor in self._supervisors}
+
+    async def close(self) -> None:
+        for supervisor in self._supervisors:
+            await supervisor.stop()
+
+    async def _prepare(self, plugin: Installed) -> Start:
+        return Start(plugin.plugin_id, plugin.folder, self.folder, limits=self.limits)
+
+    async def _measure(self, folder: Path) -> int:
+        return self.data_bytes
+
+    def _discovered(self, plugin: Installed, runners: list[Any]) -> None:
+        self.announced.append((plugin.version, runners))
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def sleep_through(seconds: float) -> None:
+    """The Host itself stands still for so long."""
+    loop = asyncio.get_running_loop()
+    loop._now += seconds  # type: ignore[attr-defined]
+
+
+async def answer(stream: ResultStream) -> list[Any]:
+    """All of a run's results."""
+    results: list[Any] = []
+    while batch := await stream.batch():
+        results += batch
+    return results
+
+
+async def crash(process: FakeProcess) -> None:
+    """It ends, and the Host has noticed."""
+    process.exit(1)
+    await asyncio.sleep(0.01)

@@ -1,0 +1,136 @@
+"""Hundreds of lives by a seeded die: whatever comes together, every run ends once and nothing is left behind."""
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from parlour.core.ports import PluginLost, PluginUnavailable, ResultStream
+from parlour.runtime.policy import HealthPolicy, Policy, RestartPolicy
+from parlour.testing.simulation.loop import SeededLoop
+from parlour_sdk.protocol.manifest import PluginLimits
+
+from .fakes import Behaviour, Desk, FakeLauncher, answer, sleep_through
+
+SEEDS = 150
+STEPS = 40
+
+
+class Cancelled(Exception):
+    pass
+
+
+class Story:
+    def __init__(self, dice: random.Random, folder: Path) -> None:
+        self.dice = dice
+        self.launcher = FakeLauncher()
+        health = HealthPolicy(ping_seconds=2, missed_pings=2, ignored_cancel_seconds=3)
+        policy = Policy(start_seconds=5, drain_seconds=4, health=health, restart=RestartPolicy(give_up_after=1000))
+        self.desk = Desk(self.launcher, folder, policy, PluginLimits(max_runs=3))
+        self.runs: list[tuple[ResultStream, asyncio.Task[str]]] = []
+        self.replacing: list[asyncio.Task[None]] = []
+
+    async def tell(self) -> None:
+        self.supervisor = self.desk.supervisor()
+        deeds = (
+            [self.ask] * 4
+            + [self.cancel] * 2
+            + [self.crash, self.hang, self.let_go, self.upgrade, self.swell, self.nap]
+        )
+        for _ in range(STEPS):
+            self.dice.choice(deeds)()
+            if self.dice.random() < 0.2:
+                self.launcher.script.append(self._behaviour())
+            await asyncio.sleep(self.dice.choice((0, 0, 0.001, 0.5, 3)))
+
+    def _behaviour(self) -> Behaviour:
+        dice = self.dice
+        return Behaviour(dice.random() < 0.7, dice.random() < 0.3, dice.random() < 0.3, "words\n" * dice.randint(0, 1))
+
+    def ask(self) -> None:
+        text = f"{self.dice.choice(('wait', 'deaf', 'say'))} {len(self.runs)}"
+        stream = self.supervisor.run({"text": text})
+        self.runs.append((stream, asyncio.create_task(outcome(stream))))
+
+    def cancel(self) -> None:
+        if self.runs:
+            self.dice.choice(self.runs)[0].abort(Cancelled())
+
+    def crash(self) -> None:
+        if self.launcher.processes:
+            self.dice.choice(self.launcher.processes[-2:]).exit(1)
+
+    def hang(self) -> None:
+        if self.launcher.processes:
+            self.launcher.latest.hang()
+
+    def swell(self) -> None:
+        if self.launcher.processes:
+            self.launcher.latest.memory = 10**12
+
+    def let_go(self) -> None:
+        for process in self.launcher.processes:
+            for text in list(process.going_on):
+                process.let_go(text)
+
+    def upgrade(self) -> None:
+        self.replacing.append(asyncio.create_task(self._replace(str(len(self.replacing) + 2))))
+
+    async def _replace(self, version: str) -> None:
+        try:
+            await self.supervisor.replace(self.desk.plugin(version))
+        except PluginUnavailable:
+            return
+        assert not self.launcher.latest.ended or self.supervisor.status != "ready"
+
+    def nap(self) -> None:
+        sleep_through(self.dice.choice((1, 60)))
+
+    async def heal(self) -> None:
+        """Every run comes to its end, and the plugin serves again."""
+        self.launcher.script.clear()
+        await asyncio.gather(*self.replacing)
+        while any(not task.done() for _, task in self.runs):
+            self.let_go()
+            await asyncio.sleep(1)
+        tries = 1
+        while await outcome(self.supervisor.run({"text": "say healed"})) != "answered":
+            tries += 1
+            await asyncio.sleep(1)
+            assert tries < 10
+
+
+async def outcome(stream: ResultStream) -> str:
+    try:
+        return "answered" if len(await answer(stream)) == 1 else "wrong"
+    except (PluginLost, PluginUnavailable, Cancelled) as error:
+        return type(error).__name__
+
+
+async def story(dice: random.Random, folder: Path) -> None:
+    told = Story(dice, folder)
+    await told.tell()
+    if dice.random() < 0.7:
+        await asyncio.wait_for(told.heal(), 3600)
+        await asyncio.sleep(20)
+        assert sum(not process.ended for process in told.launcher.processes) == 1
+    await asyncio.wait_for(told.supervisor.stop(), 7)
+    assert all(process.ended for process in told.launcher.processes)
+    await asyncio.wait_for(asyncio.gather(*told.replacing), 1)
+    await asyncio.sleep(1)  # what the fakes were doing ends
+    assert "wrong" not in await asyncio.wait_for(asyncio.gather(*(task for _, task in told.runs)), 1)
+
+
+@pytest.mark.parametrize("tens", range(SEEDS // 10))
+def test_whatever_comes_together_every_run_ends_and_nothing_is_left(tmp_path: Path, tens: int) -> None:
+    for seed in range(tens * 10, tens * 10 + 10):
+        loop = SeededLoop(dice := random.Random(seed), 0.0)
+        try:
+            loop.run_until_complete(story(dice, tmp_path))
+            assert loop.failures == [], seed
+        except BaseException as failure:
+            failure.add_note(f"seed {seed}")
+            raise
+        finally:
+            loop.close()

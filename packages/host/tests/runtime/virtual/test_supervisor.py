@@ -1,0 +1,267 @@
+"""One plugin kept alive: restarted with back-off, given up visibly, brought back, and stopped in time."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from parlour.core.ports import PluginLost, PluginUnavailable
+
+from .fakes import Behaviour, Desk, FakeLauncher, answer, crash, now
+
+
+class Aborted(Exception):
+    pass
+
+
+async def test_a_run_is_answered_by_the_plugin(desk: Desk) -> None:
+    supervisor = await desk.started()
+
+    assert await answer(supervisor.run({"text": "hello"})) == ["hello by 1"]
+    assert desk.announced == [("1", ["1"])]
+
+
+async def test_a_run_that_came_before_its_plugin_was_ready_waits_for_it(desk: Desk) -> None:
+    assert await answer(desk.supervisor().run({"text": "early"})) == ["early by 1"]
+
+
+async def test_a_crashed_plugin_is_restarted_after_backoff(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = await desk.started()
+
+    for delay in (1, 2, 4):
+        crashed = now()
+        await crash(launcher.latest)
+        await answer(supervisor.run({"text": "again"}))
+        assert launcher.latest.begun_at - crashed == pytest.approx(delay)
+
+
+async def test_a_plugin_may_fail_as_often_as_its_operator_allows(desk: Desk, launcher: FakeLauncher) -> None:
+    restart = replace(desk.policy.restart, first_delay=0.01, longest_delay=0.01, give_up_after=2000)
+    desk.policy = replace(desk.policy, restart=restart)
+    launcher.script = [*[Behaviour(ends_at_start=True)] * 1100, Behaviour()]
+
+    assert await answer(desk.supervisor().run({"text": "at last"})) == ["at last by 1101"]
+
+
+async def test_the_reason_of_a_crash_has_its_status_and_last_words(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(last_words="no luck today\n")]
+    supervisor = await desk.started()
+
+    launcher.latest.exit(7)
+    await asyncio.sleep(0.5)
+
+    assert supervisor.status == "waiting"
+    assert supervisor.reason == "its process ended (exit status 7); its log ends with: no luck today"
+
+
+async def test_a_plugin_that_serves_again_still_tells_why_it_had_to_be_started_again(
+    desk: Desk, launcher: FakeLauncher
+) -> None:
+    launcher.script = [Behaviour(last_words="no luck today\n"), Behaviour()]
+    supervisor = await desk.started()
+    assert supervisor.reason == ""
+
+    launcher.latest.exit(7)
+    await asyncio.sleep(0.5)
+    await answer(supervisor.run({"text": "again"}))
+    first = supervisor.reason
+    launcher.latest.exit(8)
+    await asyncio.sleep(0.5)
+    await answer(supervisor.run({"text": "and again"}))
+
+    assert first == (
+        "it was started again after this: its process ended (exit status 7); its log ends with: no luck today"
+    )
+    assert supervisor.reason == "it was started again after this: its process ended (exit status 8)"
+    assert supervisor.status == "ready"
+
+
+async def test_the_runs_of_a_crashed_plugin_fail_at_once(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = await desk.started()
+    stream = supervisor.run({"text": "wait"})
+    waiting = asyncio.create_task(stream.batch())
+    await asyncio.sleep(1)
+
+    launcher.latest.exit(1)
+
+    with pytest.raises(PluginLost):
+        await waiting
+    assert now() == 1
+
+
+async def test_a_plugin_that_fails_too_often_is_given_up_and_its_runs_fail_with_the_reason(
+    desk: Desk, launcher: FakeLauncher
+) -> None:
+    launcher.script = [Behaviour(ends_at_start=True, last_words="no luck today\n")] * 5
+    supervisor = desk.supervisor()
+    waiting = supervisor.run({"text": "anybody?"})
+
+    with pytest.raises(PluginUnavailable, match=r"is failed: its process ended \(exit status 3\).*no luck today"):
+        await waiting.batch()
+
+    assert (supervisor.status, supervisor.proven, len(launcher.processes)) == ("failed", True, 5)
+    with pytest.raises(PluginUnavailable, match="no luck today"):
+        await supervisor.run({"text": "still nobody?"}).batch()
+
+
+async def test_failures_of_long_ago_do_not_count(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = await desk.started()
+
+    for _ in range(10):
+        launcher.latest.exit(1)
+        await asyncio.sleep(200)
+        assert supervisor.status == "ready"
+
+
+async def test_a_plugin_that_was_given_up_is_brought_back_at_once(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(ends_at_start=True)] * 5
+    supervisor = desk.supervisor()
+    await asyncio.sleep(100)
+    assert supervisor.status == "failed"
+
+    await supervisor.replace(supervisor.plugin)
+
+    assert (supervisor.status, supervisor.reason, now()) == ("ready", "", 100)
+    assert await answer(supervisor.run({"text": "hello"})) == ["hello by 6"]
+    await crash(launcher.latest)  # and it is watched as before
+    assert await answer(supervisor.run({"text": "hello"})) == ["hello by 7"]
+
+
+async def test_a_given_up_plugin_that_can_not_be_brought_back_says_why(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [*[Behaviour(ends_at_start=True)] * 5, Behaviour(ends_at_start=True, last_words="another\n")]
+    supervisor = desk.supervisor()
+    await asyncio.sleep(100)
+
+    with pytest.raises(PluginUnavailable, match="another"):
+        await supervisor.replace(supervisor.plugin)
+
+    assert supervisor.status == "failed"
+    assert "another" in supervisor.reason
+
+
+async def test_a_plugin_that_does_not_greet_is_ended_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(greets=False)]
+    supervisor = desk.supervisor()
+
+    await supervisor.settled()
+
+    assert (supervisor.status, now()) == ("waiting", 30)
+    assert supervisor.reason == "it did not start within 30 s"
+    assert launcher.processes[0].ended
+
+
+async def test_a_run_waits_for_an_absent_plugin_only_so_long(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(greets=False)] * 2
+    stream = desk.supervisor().run({"text": "anybody?"})
+
+    with pytest.raises(PluginUnavailable):
+        await stream.batch()
+
+    assert now() == 30
+
+
+async def test_a_waiting_run_can_be_aborted(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(greets=False)]
+    stream = desk.supervisor().run({"text": "never"})
+    waiting = asyncio.create_task(stream.batch())
+    await asyncio.sleep(1)
+
+    stream.abort(Aborted())
+
+    with pytest.raises(Aborted):
+        await waiting
+    assert now() == 1
+
+
+async def test_an_aborted_run_never_reaches_the_plugin(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = desk.supervisor()
+    supervisor.run({"text": "wait"}).abort(Aborted())
+
+    await supervisor.ready()
+    assert await answer(supervisor.run({"text": "next"})) == ["next by 1"]
+    assert launcher.latest.going_on == []
+
+
+async def test_a_plugin_that_ignores_requests_to_end_is_stopped_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(ignores_requests_to_end=True)]
+    supervisor = await desk.started()
+
+    await supervisor.stop()
+
+    assert launcher.latest.ended
+    assert now() < 5
+    assert supervisor.status == "stopped"
+
+
+async def test_a_plugin_that_hangs_is_stopped_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(ignores_requests_to_end=True)]
+    supervisor = await desk.started()
+    launcher.latest.hang()
+
+    await supervisor.stop()
+
+    assert launcher.latest.ended
+    assert now() < 5
+
+
+async def test_a_plugin_that_is_starting_is_stopped_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+    launcher.script = [Behaviour(greets=False, ignores_requests_to_end=True)]
+    supervisor = desk.supervisor()
+    await asyncio.sleep(1)
+
+    await supervisor.stop()
+
+    assert launcher.latest.ended
+    assert now() < 6
+
+
+async def test_a_plugin_that_waits_for_its_next_start_is_stopped_at_once(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = await desk.started()
+    launcher.latest.exit(1)
+    await asyncio.sleep(0.6)
+    waiting = supervisor.run({"text": "late"})
+
+    await supervisor.stop()
+
+    assert (now(), len(launcher.processes)) == (0.6, 1)
+    with pytest.raises(PluginUnavailable, match="stopped"):
+        await waiting.batch()
+
+
+async def test_memory_beyond_the_limit_ends_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = await desk.started()
+    launcher.latest.memory = 256 * 1024 * 1024 + 1
+
+    await asyncio.sleep(2.1)
+
+    assert launcher.processes[0].ended
+    assert (supervisor.status, supervisor.reason) == ("waiting", "it used more than 256 MB of memory")
+    assert await answer(supervisor.run({"text": "slimmer"})) == ["slimmer by 2"]
+
+
+async def test_the_operators_ceiling_is_below_what_a_manifest_asks_for(desk: Desk, launcher: FakeLauncher) -> None:
+    desk.policy = replace(desk.policy, allowance=replace(desk.policy.allowance, memory_mb=100))
+    supervisor = await desk.started()
+    launcher.latest.memory = 101 * 1024 * 1024
+
+    await asyncio.sleep(2.1)
+
+    assert supervisor.reason == "it used more than 100 MB of memory"
+
+
+async def test_a_data_folder_beyond_its_quota_ends_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
+    supervisor = await desk.started()
+    desk.data_bytes = 1024 * 1024 * 1024 + 1
+
+    await asyncio.sleep(10.1)
+
+    assert launcher.processes[0].ended
+    assert (supervisor.status, supervisor.reason) == ("waiting", "its data folder holds more than 1024 MB")
+
+
+async def test_a_process_is_restrained_as_the_operator_set(desk: Desk, launcher: FakeLauncher) -> None:
+    desk.policy = replace(desk.policy, allowance=replace(desk.policy.allowance, open_files=200, niceness=7))
+
+    await desk.started()
+
+    assert launcher.latest.restrained == (200, 7)

@@ -1,0 +1,51 @@
+"""Too much of everything."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from parlour_sdk import results
+from parlour_sdk.api import AgentRunAPI
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.errors import AgentAPIException
+from parlour_sdk.results import Result
+
+from . import wire
+
+DELTAS = 20_000
+CALLS = 10_000
+CALLS_AT_ONCE = 100
+MEBIBYTE = 1024 * 1024
+
+
+async def deltas(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
+    for _ in range(DELTAS):
+        yield results.delta(".")
+    yield results.completed(f"{DELTAS} fragments")
+    yield results.finished()
+
+
+async def calls(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
+    refused = 0
+
+    async def call() -> None:
+        nonlocal refused
+        try:
+            await api.state.get("conversation", "nothing")
+        except AgentAPIException:
+            refused += 1
+
+    for _ in range(CALLS // CALLS_AT_ONCE):
+        await asyncio.gather(*(call() for _ in range(CALLS_AT_ONCE)))
+    yield results.completed(f"{refused} of {CALLS} calls were refused")
+
+
+async def big_frame(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
+    """Just over what a frame may have."""
+    wire.frame({"seq_id": 1_000_001, "action": "state_get", "data": {"filler": "x" * (2 * MEBIBYTE)}})
+    yield results.completed("nobody minded")
+
+
+async def huge_frame(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
+    """Cheap to send and dear to read: millions of small values."""
+    wire.write(b'{"seq_id": 1000002, "action": "state_get", "data": [' + b"{}," * (16 * MEBIBYTE // 3) + b"{}]}\n")
+    yield results.completed("nobody minded")

@@ -1,0 +1,33 @@
+"""Whatever the chaotic plugin does, the runs of the one beside it go on, and the Host neither grows nor dies."""
+
+import pytest
+
+from .chaos import Chaos
+from .expectations import ANSWERED, ENDED
+from .neighbour import Neighbour
+
+ATTEMPTS = 4
+ROUNDS = 2
+SECONDS = 0.7
+BEHAVIOURS = [each.behaviour for each in (*ENDED, *ANSWERED)] + ["ignore_cancel"]
+
+
+@pytest.fixture(scope="session")
+def neighbour(chaos: Chaos) -> Neighbour:
+    return Neighbour(chaos.host)
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+def test_another_plugins_runs_go_on(chaos: Chaos, neighbour: Neighbour, measuring: None, behaviour: str) -> None:
+    def disturb() -> None:
+        chaos.does(behaviour)
+        chaos.recovers()
+
+    for attempt in range(ATTEMPTS):
+        figures = neighbour.measure(disturb, ROUNDS, SECONDS)
+        print(f"{behaviour} {attempt}: {figures}")  # noqa: T201 - shown when it fails
+        if not figures.problems():
+            break
+
+    assert figures.problems() == [], f"{figures}, the last of {ATTEMPTS} attempts"
+    assert chaos.host.process.pid == chaos.pid

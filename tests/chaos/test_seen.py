@@ -1,0 +1,134 @@
+"""What is seen of each behaviour by whoever asked, by the operator and in the ledger; and what it did not reach."""
+
+import re
+import socket
+import time
+
+import psutil
+import pytest
+
+from tests.integration.harness import ECHO, Host, eventually, processes_below, texts
+
+from .chaos import CHAOS_ID, Chaos
+from .expectations import ANSWERED, ENDED, STOPPED, Answered, Ended
+
+
+@pytest.mark.parametrize("expected", ENDED, ids=lambda each: each.behaviour)
+def test_a_plugin_that_harms_itself_is_ended_in_words_and_serves_again(chaos: Chaos, expected: Ended) -> None:
+    result = chaos.does(expected.behaviour)
+
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    assert chaos.host.transcript(result["conversation_id"])[-1] == ("notice", STOPPED)
+    run = chaos.host.run(result["run"]["run_id"])
+    assert (run["status"], run["status_reason"]) == ("failed", "runner.crashed")
+    assert re.search(f"lost during the run: {expected.lost or expected.reason}", run["error"])
+    chaos.recovers()
+    chaos.is_told(f"started again after this: {expected.reason}")
+    assert chaos.host.process.pid == chaos.pid
+
+
+@pytest.mark.parametrize("expected", ANSWERED, ids=lambda each: each.behaviour)
+def test_a_plugin_that_reaches_for_others_answers_for_itself_only(chaos: Chaos, expected: Answered) -> None:
+    result = chaos.does(expected.behaviour)
+
+    assert result["outcome"] == "answered"
+    [text] = texts(result)
+    assert re.fullmatch(expected.text, text)
+    assert chaos.host.transcript(result["conversation_id"])[1:] == [("assistant", text)]
+    assert chaos.host.run(result["run"]["run_id"])["status"] == "completed"
+    chaos.recovers()
+    assert chaos.plugin()["status"] == "ready"
+    assert chaos.host.process.pid == chaos.pid
+
+
+def test_a_run_that_ignores_its_cancellation_is_over_for_whoever_cancelled_it_and_its_process_is_replaced(
+    chaos: Chaos,
+) -> None:
+    before = chaos.pids()
+
+    result = chaos.does("ignore_cancel")
+
+    assert (result["run"]["status"], result["run"]["status_reason"]) == ("cancelled", "cancelled")
+    chaos.is_told("went on for 0.5 s after their cancellation.*a fresh process took over")
+    chaos.recovers()
+    eventually(lambda: not before & chaos.pids(), "the old process is gone")
+
+
+def test_each_invalid_result_is_dropped_and_named_in_the_log(chaos: Chaos) -> None:
+    result = chaos.does("invalid_results")
+
+    run_id = result["run"]["run_id"]
+    dropped = [line for line in chaos.host.log().splitlines() if run_id in line and "is dropped" in line]
+    assert len(dropped) == 6
+    assert texts(result) == ["after all that, an answer"]
+
+
+def test_a_flood_of_calls_is_refused_beyond_its_rate_and_its_record_does_not_flood(chaos: Chaos) -> None:
+    begun = time.monotonic()
+    result = chaos.does("flood_calls")
+    took = time.monotonic() - begun
+
+    refused = int(texts(result)[0].split()[0])
+    assert refused >= 10_000 - 100 - 50 * (took + 1), "a run may call 100 times at once and then 50 times a second"
+    denials = chaos.denials(result["run"]["run_id"])
+    assert {each["data"]["code"] for each in denials} == {"rate_limited"}
+    assert 0 < len(denials) <= 100 * (took + 2)
+
+
+def test_another_plugins_run_gets_neither_results_nor_calls(chaos: Chaos) -> None:
+    host = chaos.host
+    held = host.agent(ECHO, config={"hold_ms": 1500})
+    host.send(held, "mine alone", event_id="held")
+    victim = host.active_run(held)
+
+    result = chaos.does("foreign_run", victim)
+
+    assert texts(result) == ["the other run could not be reached: unauthorized"]
+    [denial] = chaos.denials(victim)
+    assert (denial["data"]["action"], denial["data"]["code"]) == ("state_set", "unauthorized")
+    assert texts(host.ask(held, "mine alone", event_id="held")) == ["mine alone"]
+    assert not any("in another's name" in str(each) for each in host.items(f"/runs/{victim}/events"))
+
+
+def test_an_ended_run_can_not_be_used_any_more(chaos: Chaos) -> None:
+    result = chaos.does("ended_run")
+
+    denials = eventually(lambda: chaos.denials(result["run"]["run_id"]), "its calls are refused")
+    assert {(each["data"]["action"], each["data"]["code"]) for each in denials} == {("state_set", "unauthorized")}
+
+
+def test_what_is_printed_is_in_the_plugins_log_and_nowhere_else(chaos: Chaos) -> None:
+    chaos.does("print_stdout")
+
+    def logged() -> str:
+        return str(chaos.host.http().get(f"/plugins/{CHAOS_ID}/logs").json())
+
+    eventually(lambda: "line 999 on what it takes for the wire" in logged(), "its last line is there")
+    assert "what it takes for the wire" not in chaos.host.log()
+
+
+def test_children_that_left_their_parent_end_with_the_plugin(chaos: Chaos) -> None:
+    before = {process.pid for process in processes_below(chaos.host.data / "plugins" / CHAOS_ID)}
+
+    chaos.does("fork_children")
+    chaos.recovers()
+
+    chaos.is_told("exit status 1")
+    left = {process.pid for process in processes_below(chaos.host.data / "plugins" / CHAOS_ID)} & before
+    assert left == set()
+    assert len(_descendants(chaos.host)) < 20
+
+
+def test_neither_the_hosts_database_nor_its_door_is_reached_though_both_are_there(chaos: Chaos) -> None:
+    host = chaos.host
+    database = host.data / "parlour.db"
+    assert database.exists()
+    address, port = host.address.removeprefix("http://").split(":")
+    socket.create_connection((address, int(port)), 5).close()
+
+    assert texts(chaos.does("read_host_database", str(database)))[0].startswith("not reached: ")
+    assert texts(chaos.does("connect_out", f"{address}:{port}"))[0].startswith("not reached: ")
+
+
+def _descendants(host: Host) -> list[psutil.Process]:
+    return host.process.children(recursive=True)

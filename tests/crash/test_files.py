@@ -1,0 +1,66 @@
+"""A real kill -9 around the row of a file: it is there whole or not at all, and what nobody names is collected."""
+
+import base64
+import contextlib
+import hashlib
+from pathlib import Path
+
+import httpx
+import pytest
+
+from parlour.core.facts.keeping import Artifacts, NoFetcher, Sizes
+from parlour.core.facts.tables import ARTIFACTS, EVENTS
+from parlour.core.identity import SystemClock, SystemIds
+from parlour.core.journal import Select
+from parlour.stores.objects.folder import FolderObjects
+from parlour.stores.sqlite import SqliteJournal
+from tests.crash.conftest import Life, Prepared
+
+CONTENT = b"\x89PNG\r\n\x1a\n the only copy"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+def send(life: Life, key: str, how: str) -> None:
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=f"{life.url}/api/v1", headers=headers) as client:
+        if how == "upload":
+            client.post("/files", files={"file": ("cat.png", CONTENT)})
+        else:
+            picture = {"type": "image", "content_base64": base64.b64encode(CONTENT).decode()}
+            client.post("/events", json={"agent_id": life.agent_id, "input": {"text": "look", "contents": [picture]}})
+
+
+async def kept(data: Path) -> tuple[int, int, list[str], list[str]]:
+    """Rows of files, rows of events that hold one, readable files, and what is collected as nobody's."""
+    objects = FolderObjects(data / "artifacts")
+    async with SqliteJournal(data / "parlour.db") as journal:
+        files = Artifacts(journal, objects, NoFetcher(), SystemIds(), SystemClock(), Sizes())
+        rows = await journal.read(Select(ARTIFACTS))
+        events = [row for row in await journal.read(Select(EVENTS)) if "artifact_id" in row["body"]]
+        found = [await files.find(row["artifact_id"]) for row in rows]
+        contents = [await files.read(await files.present(each), 0, 1000) for each in found if each]
+        collected = await files.collect_orphans(grace=-1000)
+    objects.close()
+    digests = [hashlib.sha256(content).hexdigest() for content in contents]
+    return len(rows), len(events), digests, [each.sha256 for each in collected]
+
+
+@pytest.mark.parametrize("how", ["upload", "event"])
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_host_killed_between_a_files_content_and_its_row_keeps_it_whole_or_not_at_all(
+    life: Life, prepared: Prepared, how: str, moment: str
+) -> None:
+    unit = "file.create" if how == "upload" else "event.accept"
+    process = life.start(f"{unit}:{moment}")
+    await life.ready()
+    with contextlib.suppress(httpx.TransportError):
+        send(life, prepared.key, how)
+    assert await life.died(process, 10)
+    assert (life.data / "artifacts" / DIGEST[:2] / DIGEST[2:4] / DIGEST).read_bytes() == CONTENT
+
+    rows, events, readable, collected = await kept(life.data)
+
+    if moment == "before":
+        assert (rows, events, readable, collected) == (0, 0, [], [DIGEST])
+    else:
+        assert (rows, events, readable, collected) == (1, int(how == "event"), [DIGEST], [])

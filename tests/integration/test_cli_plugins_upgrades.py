@@ -1,0 +1,249 @@
+"""Upgrades and removals by the command line: what runs goes on until something better runs in its place."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from .commands import parlour_here, refusal
+from .conftest import MakeHost
+from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually, texts
+from .plugins import write_plugin
+
+QUICK = {"PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05", "PARLOUR__PLUGINS__GIVE_UP_AFTER": "2"}
+UNFIT = {
+    "a crash": ("raise RuntimeError('no luck today')", "no luck today"),
+    "another protocol": (
+        "import parlour_sdk.protocol.base as base\nimport parlour_sdk.worker as worker\n"
+        "import __main__ as main\n"
+        "for module in (base, worker, main):\n    module.PROTOCOL_VERSION = 99\n",
+        "protocol 99",
+    ),
+    "an end without a word": ("import os\nos._exit(7)", "exit status 7"),
+}
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """A Host that gives up soon."""
+    host = Host(tmp_path_factory.mktemp("upgraded host"), **QUICK)
+    host.install(ECHO_PLUGIN)
+    host.install(PUPPET_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+def shown(host: Host, plugin_id: str) -> Json:
+    return next((each for each in host.items("/plugins") if each["id"] == plugin_id), {})
+
+
+def line(data: Path, plugin_id: str) -> str:
+    lines = parlour_here("plugin", "list", "--data", data).stdout.splitlines()
+    return next((each for each in lines if each.startswith(f"{plugin_id} ")), "")
+
+
+def folders(data: Path, plugin_id: str) -> list[str]:
+    return [path.name for path in (data / "plugins" / plugin_id).glob("*/")]
+
+
+@pytest.mark.parametrize("fault", UNFIT)
+def test_a_version_that_does_not_start_is_not_taken_while_the_old_one_answers_on(
+    own: Host, tmp_path: Path, fault: str
+) -> None:
+    name = f"upgraded-{list(UNFIT).index(fault)}"
+    plugin_id = f"test/{name}"
+    prelude, reason = UNFIT[fault]
+    own.install(write_plugin(tmp_path / "good", name, answer="good"))
+    agent = own.agent(f"plugin:{plugin_id}/default")
+    bad = write_plugin(tmp_path / "bad", name, version="0.2.0", answer="bad", prelude=prelude)
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        installing = elsewhere.submit(parlour_here, "plugin", "install", bad, "--data", own.data)
+        answers = [texts(own.ask(agent, "who?"))]
+        while not installing.done():
+            answers.append(texts(own.ask(agent, "who?")))
+        done = installing.result()
+
+    assert done.returncode == 1
+    assert "could not be started, and 0.1.0 goes on" in done.stderr
+    assert reason in done.stderr
+    assert answers == [["good"]] * len(answers)
+    facts = shown(own, plugin_id)
+    assert (facts["version"], facts["status"]) == ("0.1.0", "ready")
+    assert "0.2.0 could not be started" in facts["reason"]
+    assert "0.2.0 could not be started" in line(own.data, plugin_id)
+    assert len(folders(own.data, plugin_id)) == 1
+
+
+def test_a_run_that_goes_on_during_an_upgrade_ends_as_if_nothing_had_happened(own: Host) -> None:
+    agent = own.agent(PUPPET)
+    gate = own.shared_file("gate during the upgrade")
+    text = f"gate {gate}"
+    own.send(agent, text, event_id="long run")
+    run_id = own.active_run(agent)
+
+    own.install(PUPPET_PLUGIN)
+    assert texts(own.ask(agent, "say new", conversation_id="another")) == ["new"]
+    assert own.run(run_id)["status"] == "running"
+    gate.touch()
+
+    assert texts(own.ask(agent, text, event_id="long run")) == ["waiting is over"]
+    assert own.run(run_id)["attempt"] == 1
+
+
+def test_a_first_version_that_does_not_start_is_installed_and_said_to_be_failed(own: Host, tmp_path: Path) -> None:
+    bad = write_plugin(tmp_path / "bad", "stillborn", prelude="raise RuntimeError('no luck today')")
+
+    done = parlour_here("plugin", "install", bad, "--data", own.data)
+
+    assert done.returncode == 1
+    assert "it is installed, and the running Host can't start it" in done.stderr
+    eventually(lambda: shown(own, "test/stillborn")["status"] == "failed", "it is given up")
+    assert "failed" in line(own.data, "test/stillborn")
+
+    own.install(write_plugin(tmp_path / "good", "stillborn", version="0.2.0"))
+    assert (shown(own, "test/stillborn")["version"], shown(own, "test/stillborn")["status"]) == ("0.2.0", "ready")
+
+
+def test_an_upgrade_without_a_host_takes_place_when_the_host_has_started_it(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    good = write_plugin(tmp_path / "one", "renewed", answer="one")
+    (good / "left-over.txt").write_text("old")
+    host = make_host(good, write_plugin(tmp_path / "two", "renewed", version="0.2.0", answer="two"))
+    assert line(host.data, "test/renewed").startswith("test/renewed 0.2.0  0.1.0 until it has started")
+
+    host.start()
+
+    assert texts(host.ask(host.agent("plugin:test/renewed/default"), "which?")) == ["two"]
+    host.restart()
+    assert shown(host, "test/renewed")["version"] == "0.2.0"
+    assert line(host.data, "test/renewed") == "test/renewed 0.2.0  ready"
+    assert len(folders(host.data, "test/renewed")) == 1
+    assert not list((host.data / "plugins").rglob("left-over.txt"))
+
+
+def test_an_upgrade_without_a_host_that_does_not_start_later_is_taken_back(make_host: MakeHost, tmp_path: Path) -> None:
+    prelude, reason = UNFIT["a crash"]
+    bad = write_plugin(tmp_path / "two", "renewed", version="0.2.0", prelude=prelude)
+    host = make_host(write_plugin(tmp_path / "one", "renewed", answer="one"), bad, **QUICK)
+
+    host.start()
+
+    assert texts(host.ask(host.agent("plugin:test/renewed/default"), "which?")) == ["one"]
+    eventually(lambda: reason in (shown(host, "test/renewed")["reason"] or ""), "the reason is shown")
+    assert shown(host, "test/renewed")["version"] == "0.1.0"
+
+
+@pytest.mark.parametrize("delete", [False, True])
+def test_a_plugin_is_removed_from_a_running_host_and_its_agents_say_so(own: Host, tmp_path: Path, delete: bool) -> None:
+    name = f"removed-{delete}".lower()
+    plugin_id = f"test/{name}"
+    own.install(write_plugin(tmp_path / "plugin", name))
+    agent = own.agent(f"plugin:{plugin_id}/default")
+    kept = own.data / "plugin-data" / plugin_id / "kept.txt"
+    kept.write_text("mine")
+    process = own.plugin_process(plugin_id)
+
+    done = parlour_here("plugin", "remove", plugin_id, "--data", own.data, *(["--delete-data"] if delete else []))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"removed {plugin_id}")
+    assert kept.exists() != delete
+    eventually(lambda: not process.is_running(), "its process is gone")
+    assert own.plugin_status(plugin_id) == ""
+    assert shown(own, plugin_id) == {}
+    assert line(own.data, plugin_id) == ""
+    eventually(lambda: not (own.data / "plugins" / plugin_id).exists(), "its code is gone")
+    result = own.ask(agent, "hello")
+    assert result["outcome"] == "failed"
+    assert plugin_id in result["reason"]
+    assert own.transcript(result["conversation_id"])[-1][0] == "notice"
+
+
+def test_a_plugin_is_removed_without_a_host(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    parlour_here("plugin", "install", ECHO_PLUGIN, "--data", data)
+
+    done = parlour_here("plugin", "remove", "parlour/echo-agent", "--data", data)
+
+    assert done.stdout == "removed parlour/echo-agent; its data is kept\n"
+    assert parlour_here("plugin", "list", "--data", data).stdout == ""
+
+
+@pytest.mark.parametrize("plugin_id", ["test/absent", "nonsense", "../..", "a/b/c"])
+def test_what_is_not_installed_can_not_be_removed(tmp_path: Path, plugin_id: str) -> None:
+    said = refusal("plugin", "remove", plugin_id, "--data", tmp_path / "data")
+
+    assert f"no plugin '{plugin_id}' is installed" in said
+
+
+def test_an_upgrade_of_a_named_plugin_takes_no_other(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    parlour_here("plugin", "install", ECHO_PLUGIN, "--data", data)
+    other = write_plugin(tmp_path / "other", "other")
+
+    said = refusal("plugin", "install", other, "--upgrade", "parlour/echo-agent", "--data", data)
+
+    assert "this is test/other and can't replace parlour/echo-agent; nothing was changed" in said
+    assert line(data, "test/other") == ""
+
+
+ASKS = "{network: [api.example.org], storage: [plugin], models: [invoke]}"
+
+
+def test_permissions_are_told_in_words_and_granted_all_unless_said_otherwise(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    folder = write_plugin(tmp_path / "plugin", "asking", permissions=ASKS)
+
+    done = parlour_here("plugin", "install", folder, "--data", data)
+
+    assert "it may reach api.example.org over the network" in done.stdout
+    assert "it may keep data of its own in Parlour" in done.stdout
+    assert "not granted" not in done.stdout
+    assert "granted models:invoke, storage:plugin, network:api.example.org" in line(data, "test/asking")
+
+
+@pytest.mark.parametrize(
+    ("grant", "granted", "missing"),
+    [
+        ("none", "", "models:invoke, storage:plugin, network:api.example.org"),
+        ("storage,models:invoke", "models:invoke, storage:plugin", "network:api.example.org"),
+    ],
+)
+def test_some_permissions_can_be_withheld(tmp_path: Path, grant: str, granted: str, missing: str) -> None:
+    data = tmp_path / "data"
+    folder = write_plugin(tmp_path / "plugin", "asking", permissions=ASKS)
+
+    done = parlour_here("plugin", "install", folder, "--grant", grant, "--data", data)
+
+    assert "it asks to reach api.example.org over the network" in done.stdout
+    assert f"not granted {missing}" in line(data, "test/asking")
+    assert (f"granted {granted};" in line(data, "test/asking")) == bool(granted)
+
+
+def test_what_a_plugin_does_not_ask_for_can_not_be_granted(tmp_path: Path) -> None:
+    folder = write_plugin(tmp_path / "plugin", "asking", permissions=ASKS)
+
+    said = refusal("plugin", "install", folder, "--grant", "tools", "--data", tmp_path / "data")
+
+    assert "'tools' can't be granted" in said
+    assert line(tmp_path / "data", "test/asking") == ""
+
+
+def test_what_an_upgrade_asks_for_anew_is_not_granted_until_somebody_says_so(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    parlour_here("plugin", "install", write_plugin(tmp_path / "1", "asking", permissions=ASKS), "--data", data)
+    wants = "{network: [api.example.org, evil.example], storage: [plugin]}"
+    newer = write_plugin(tmp_path / "2", "asking", version="0.2.0", permissions=wants)
+
+    done = parlour_here("plugin", "install", newer, "--data", data)
+
+    assert "it asks to reach evil.example over the network" in done.stdout
+    assert "--grant all" in done.stdout
+    assert "not granted network:evil.example" in line(data, "test/asking")
+
+    parlour_here("plugin", "install", newer, "--grant", "all", "--data", data)
+    assert "not granted" not in line(data, "test/asking")

@@ -1,0 +1,184 @@
+"""`parlour plugin validate`, `test` and `build`: what they say of plugins in order, and what they leave out."""
+
+import hashlib
+import os
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from .commands import PARLOUR, Finished, clean_environment, parlour_here, refusal
+from .harness import Host, texts
+from .plugins import write_plugin
+
+SIX = "six==1.17.0\n"
+TEST_SIX = "import six\n\n\ndef test_it_is_there():\n    assert six.__version__ == '1.17.0'\n"
+FAILING = "def test_it_fails():\n    assert 1 == 2\n"
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    return write_plugin(tmp_path / "a plugin", "authored")
+
+
+def with_test(plugin: Path, code: str) -> Path:
+    (plugin / "tests").mkdir()
+    (plugin / "tests" / "test_it.py").write_text(code)
+    return plugin
+
+
+def run_tests(plugin: Path, *arguments: str, **environment: str) -> Finished:
+    """In a process of its own, which becomes pytest."""
+    command = [str(PARLOUR), "plugin", "test", str(plugin), *arguments]
+    environment = clean_environment(environment)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+
+
+def entries(archive: Path) -> list[str]:
+    with zipfile.ZipFile(archive) as opened:
+        return opened.namelist()
+
+
+def test_a_plugin_in_order_is_told_with_its_components(plugin: Path) -> None:
+    done = parlour_here("plugin", "validate", plugin)
+
+    assert (done.returncode, done.stdout) == (0, "test/authored 0.1.0 is in order: AgentRunner default\n")
+
+
+def test_what_a_plugin_prints_when_it_is_imported_is_no_verdict(tmp_path: Path) -> None:
+    noisy = write_plugin(tmp_path / "noisy", "noisy", prelude='print(\'{"problem": "me"}\')')
+
+    assert parlour_here("plugin", "validate", noisy).stdout.startswith("test/noisy 0.1.0 is in order")
+
+
+def test_code_that_ends_the_process_harms_only_its_own(tmp_path: Path) -> None:
+    deadly = write_plugin(tmp_path / "deadly", "deadly", prelude="import os\nos._exit(7)")
+
+    assert "ended the process while it was imported (status 7)" in refusal("plugin", "validate", deadly)
+
+
+def test_code_that_does_not_come_to_an_end_is_given_up(tmp_path: Path) -> None:
+    endless = write_plugin(tmp_path / "endless", "endless", prelude="while True:\n    pass")
+
+    said = refusal("plugin", "validate", endless, environment={"PARLOUR__PLUGINS__START_SECONDS": "1"})
+
+    assert "took longer than 1 s" in said
+
+
+def test_a_thread_that_code_starts_does_not_keep_the_verdict(tmp_path: Path) -> None:
+    prelude = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
+    begun = time.monotonic()
+
+    assert parlour_here("plugin", "validate", write_plugin(tmp_path / "busy", "busy", prelude=prelude)).returncode == 0
+
+    assert time.monotonic() - begun < 60
+
+
+def test_a_plugin_sees_no_secret_of_ours_when_it_is_imported(tmp_path: Path) -> None:
+    prelude = "import os\nassert 'OUR_SECRET' not in os.environ, 'seen'"
+    curious = write_plugin(tmp_path / "curious", "curious", prelude=prelude)
+
+    done = parlour_here("plugin", "validate", curious, environment={"OUR_SECRET": "1"})
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_failing_test_is_shown_and_is_the_exit_status(plugin: Path) -> None:
+    done = run_tests(with_test(plugin, FAILING))
+
+    assert done.returncode == 1
+    assert "assert 1 == 2" in done.stdout
+
+
+def test_arguments_are_handed_on_to_pytest(plugin: Path) -> None:
+    done = run_tests(with_test(plugin, f"{FAILING}\n\ndef test_other():\n    pass\n"), "-q", "-k", "other")
+
+    assert done.returncode == 0
+    assert "1 passed, 1 deselected" in done.stdout
+
+
+def test_a_plugin_without_tests_is_told_where_they_go(plugin: Path) -> None:
+    assert f"write {plugin / 'tests' / 'test_agent.py'}" in refusal("plugin", "test", plugin)
+
+
+def test_tests_have_what_the_plugin_requires_and_pytest_where_this_python_has_neither(tmp_path: Path) -> None:
+    """A real package from the real registry."""
+    plugin = with_test(write_plugin(tmp_path / "plugin", "needy", prelude="import six", requirements=SIX), TEST_SIX)
+
+    done = run_tests(plugin, XDG_CACHE_HOME=str(tmp_path / "cache"))
+
+    assert "1 passed" in done.stdout, done.stderr
+    assert len(list((tmp_path / "cache/parlour/environments").glob("*/bin/pytest"))) == 1
+
+
+def test_a_requirement_that_can_not_be_met_is_named(tmp_path: Path) -> None:
+    plugin = write_plugin(tmp_path / "plugin", "needy", requirements="parlour-test-no-such-package==1.0\n")
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    finished = parlour_here("plugin", "validate", plugin, environment=cache)
+
+    assert finished.returncode == 1
+    assert "its requirement 'parlour-test-no-such-package==1.0' can't be installed" in finished.stderr
+
+
+def test_the_same_files_make_the_same_bytes(plugin: Path, tmp_path: Path) -> None:
+    first = parlour_here("plugin", "build", plugin)
+    again = tmp_path / "elsewhere" / "b"
+    again.mkdir(parents=True)
+    for file in sorted((each for each in plugin.rglob("*") if each.is_file()), reverse=True):
+        (again / file.name).write_bytes(file.read_bytes())
+        os.utime(again / file.name, (1_000_000_000, 1_000_000_000))
+    second = parlour_here("plugin", "build", again, "-o", tmp_path / "second.zip")
+
+    assert (first.returncode, second.returncode) == (0, 0)
+    archive = tmp_path / "test-authored-0.1.0.zip"
+    assert archive.read_bytes() == (tmp_path / "second.zip").read_bytes()
+    content = archive.read_bytes()
+    facts = f"{len(content)} bytes  sha256 {hashlib.sha256(content).hexdigest()}"
+    assert first.stdout == f"{archive}  {facts}\n"
+
+
+def test_caches_environments_and_tests_stay_out(plugin: Path, tmp_path: Path) -> None:
+    for name in ("__pycache__", ".git", ".venv", "venv", ".pytest_cache", "tests"):
+        (plugin / name).mkdir()
+        (plugin / name / "file").write_text("")
+    (plugin / "data.txt").write_text("kept")
+
+    assert parlour_here("plugin", "build", plugin, "-o", tmp_path / "built.zip").returncode == 0
+
+    assert entries(tmp_path / "built.zip") == ["data.txt", "default.yaml", "manifest.yaml", "runner.py"]
+
+
+def test_what_was_built_is_installed_and_answers(host: Host, tmp_path: Path) -> None:
+    plugin = write_plugin(tmp_path / "plugin", "built", answer="from a zip")
+    (plugin / "script.sh").write_text("#!/bin/sh\n")
+    (plugin / "script.sh").chmod(0o755)
+    assert parlour_here("plugin", "build", plugin, "-o", tmp_path / "built.zip").returncode == 0
+
+    host.install(tmp_path / "built.zip")
+
+    assert texts(host.ask(host.agent("plugin:test/built/default"), "where from?")) == ["from a zip"]
+    [script] = (host.data / "plugins/test/built").glob("*/script.sh")
+    assert os.access(script, os.X_OK)
+
+
+def test_one_file_is_built_as_the_folder_that_it_becomes(tmp_path: Path) -> None:
+    parlour_here("plugin", "new", "me/single", "--one-file", "--into", tmp_path)
+
+    assert parlour_here("plugin", "build", tmp_path / "single.py").returncode == 0
+
+    assert entries(tmp_path / "me-single-0.1.0.zip") == ["main.py", "manifest.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("output", "named"),
+    [("a plugin/x.zip", "would become part of it"), ("absent/x.zip", "can't be written: No such file or directory")],
+)
+def test_a_place_that_can_not_be_is_refused_and_nothing_is_left(plugin: Path, output: str, named: str) -> None:
+    before = sorted(plugin.parent.rglob("*"))
+
+    assert named in refusal("plugin", "build", plugin, "-o", plugin.parent / output)
+
+    assert sorted(plugin.parent.rglob("*")) == before

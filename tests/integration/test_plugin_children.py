@@ -1,0 +1,57 @@
+"""What a plugin has started ends with it, wherever it went: at a crash, at a stop, and when the Host is killed."""
+
+import os
+import time
+
+import pytest
+
+from .conftest import MakeHost
+from .harness import Host, eventually, texts
+from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, sleepers
+
+pytestmark = pytest.mark.both_runtimes
+
+SANDBOXES = {"in its sandbox": "auto", "without a sandbox": "off"}
+
+
+@pytest.fixture(params=SANDBOXES.values(), ids=SANDBOXES.keys())
+def rogue(make_host: MakeHost, request: pytest.FixtureRequest) -> Host:
+    return make_host(ROGUE_PLUGIN, **QUICK, PARLOUR__PLUGINS__SANDBOX=request.param).start()
+
+
+def with_a_daemon(host: Host) -> str:
+    """How the daemon that the plugin has set free can be found."""
+    unique = f"86400.{time.time_ns()}{os.getpid()}"
+    assert texts(host.ask(host.agent(ROGUE), f"daemon {unique}")) == ["it is on its own"]
+    eventually(lambda: sleepers(unique), "there is a daemon")
+    return unique
+
+
+def test_a_crash_leaves_no_daemon(rogue: Host) -> None:
+    daemon = with_a_daemon(rogue)
+
+    rogue.send(rogue.agent(ROGUE, restart_policy="never"), "crash 9")
+
+    eventually(lambda: not sleepers(daemon), "the daemon is gone")
+    assert texts(rogue.ask(rogue.agent(ROGUE), "say alive")) == ["alive"]
+
+
+def test_a_stop_leaves_no_daemon_and_waits_for_nobody_who_does_not_want_to_end(rogue: Host) -> None:
+    daemon = with_a_daemon(rogue)
+    blocked = rogue.shared_file("blocked", ROGUE_ID)
+    rogue.send(rogue.agent(ROGUE, restart_policy="never"), f"block {blocked}")
+    eventually(blocked.exists, "its event loop hangs, and it ignores SIGTERM")
+
+    begun = time.monotonic()
+    rogue.stop(seconds=20)
+
+    assert time.monotonic() - begun < 10
+    assert not sleepers(daemon)
+
+
+def test_a_host_that_is_killed_leaves_no_daemon(rogue: Host) -> None:
+    daemon = with_a_daemon(rogue)
+
+    rogue.kill()
+
+    eventually(lambda: not sleepers(daemon), "the daemon is gone", 5)

@@ -1,0 +1,71 @@
+"""A plugin whose event loop hangs is ended and started again; one that is only slow, or whose Host slept, is not."""
+
+import time
+
+import pytest
+
+from .conftest import MakeHost
+from .harness import PUPPET, PUPPET_PLUGIN, eventually, texts
+from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, pids, plugin
+
+pytestmark = pytest.mark.both_runtimes
+
+PINGS = {"PARLOUR__PLUGINS__PING_SECONDS": "0.3", "PARLOUR__PLUGINS__MISSED_PINGS": "2"}
+
+
+def test_a_hung_plugin_is_ended_with_the_reason_its_runs_fail_and_it_serves_again(make_host: MakeHost) -> None:
+    slowly = {"PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "1"}
+    host = make_host(ROGUE_PLUGIN, **PINGS, **slowly).start()
+    agent = host.agent(ROGUE, restart_policy="never")
+    blocked = host.shared_file("blocked", ROGUE_ID)
+    host.send(agent, f"block {blocked}", event_id="hangs")
+    eventually(blocked.exists, "its event loop hangs")
+
+    seen = eventually(lambda: (it := plugin(host))["status"] == "waiting" and it, "the Host noticed")
+
+    assert str(seen["reason"]).startswith("its event loop did not answer for 0.6 s")
+    result = host.ask(agent, f"block {blocked}", event_id="hangs")
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    assert texts(host.ask(agent, "say hello")) == ["hello"]
+
+
+def test_a_host_that_slept_does_not_blame_its_plugins(make_host: MakeHost) -> None:
+    host = make_host(ROGUE_PLUGIN, **PINGS).start()
+    before = pids(host)
+
+    host.process.suspend()
+    time.sleep(2)  # three times as long as a plugin may be silent
+    host.process.resume()
+
+    assert texts(host.ask(host.agent(ROGUE), "say hello")) == ["hello"]
+    assert pids(host) == before
+    assert "did not answer" not in host.log()
+
+
+def test_a_plugin_that_floods_is_slowed_and_not_taken_for_hung(make_host: MakeHost) -> None:
+    host = make_host(PUPPET_PLUGIN, PARLOUR__PLUGINS__FRAMES_PER_SECOND=60, **PINGS).start()
+    before = pids(host, "test/puppet-agent")
+
+    begun = time.monotonic()
+    result = host.ask(host.agent(PUPPET), "flood 300")
+
+    assert time.monotonic() - begun > 3, "the flood was not slowed, so this test tells nothing"
+    assert texts(result) == ["flooded"]
+    assert pids(host, "test/puppet-agent") == before
+
+
+def test_a_plugin_that_hangs_again_and_again_is_given_up(make_host: MakeHost) -> None:
+    host = make_host(ROGUE_PLUGIN, **PINGS, **QUICK, PARLOUR__PLUGINS__GIVE_UP_AFTER=2).start()
+    agent = host.agent(ROGUE, restart_policy="never")
+    for number in range(2):
+        blocked = host.shared_file(f"blocked {number}", ROGUE_ID)
+        host.send(agent, f"block {blocked}")
+        eventually(blocked.exists, "its event loop hangs")
+        eventually(lambda: "did not answer" in (plugin(host)["reason"] or ""), "the Host noticed")
+        eventually(lambda: plugin(host)["status"] in ("ready", "failed"), "it is back, or given up")
+
+    assert plugin(host)["status"] == "failed"
+    assert "did not answer for 0.6 s" in plugin(host)["reason"]
+    restarted = host.http().post(f"/plugins/{ROGUE_ID}/restart")
+    assert restarted.status_code == 200, restarted.text
+    assert texts(host.ask(agent, "say back")) == ["back"]

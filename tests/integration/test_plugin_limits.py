@@ -1,0 +1,79 @@
+"""What a plugin may use: memory, disk, places for runs, open files, and nothing of the Host's environment."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import MakeHost
+from .harness import Host, eventually, texts
+from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, plugin
+
+pytestmark = pytest.mark.both_runtimes
+
+SETTINGS = {
+    **QUICK,
+    "PARLOUR__PLUGINS__MEMORY_LOOK_SECONDS": "0.2",
+    "PARLOUR__PLUGINS__DATA_LOOK_SECONDS": "0.2",
+    "PARLOUR__PLUGINS__DATA_MB": "20",
+    "PARLOUR__PLUGINS__OPEN_FILES": "300",
+    "PARLOUR__PLUGINS__NICENESS": "3",
+    "SECRET_OF_THE_HOST": "never to be seen",
+}
+
+
+@pytest.fixture
+def rogue(make_host: MakeHost) -> Host:
+    return make_host(ROGUE_PLUGIN, **SETTINGS).start()
+
+
+def test_a_plugin_that_uses_too_much_memory_is_ended_in_words_and_starts_again(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+
+    result = rogue.ask(agent, "leak 200")
+
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    eventually(lambda: "it used more than 150 MB of memory" in rogue.log(), "the Host says why")
+    assert texts(rogue.ask(agent, "say slim again")) == ["slim again"]
+
+
+def test_a_plugin_that_fills_its_data_folder_is_ended_in_words(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+
+    result = rogue.ask(agent, f"fill 30 {rogue.shared_file('heap', ROGUE_ID)}")
+
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    assert str(plugin(rogue)["reason"]).startswith("its data folder holds more than 20 MB")
+    rogue.shared_file("heap", ROGUE_ID).unlink()
+    assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
+    assert texts(rogue.ask(agent, "say tidy again")) == ["tidy again"]
+
+
+def test_a_plugin_sees_no_secret_and_is_restrained_as_set(rogue: Host) -> None:
+    [told] = texts(rogue.ask(rogue.agent(ROGUE), "tell"))
+
+    facts = json.loads(told)
+    assert "never to be seen" not in json.dumps(facts["environment"])
+    assert not [name for name in facts["environment"] if name.startswith("PARLOUR__")]
+    assert facts["open_files"] == [300, 300]
+    assert facts["niceness"] == min(19, rogue.process.nice() + 3)
+
+
+def test_runs_beyond_the_limit_of_the_manifest_wait_and_are_answered(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE)
+    gates = [rogue.shared_file(f"gate {number}", ROGUE_ID) for number in range(5)]
+    for gate in gates:
+        rogue.send(agent, f"gate {gate}", event_id=gate.name, conversation_id=gate.name)
+
+    def begun() -> list[Path]:
+        return [gate for gate in gates if Path(f"{gate}.begun").exists()]
+
+    eventually(lambda: len(begun()) == 3, "as many as the manifest allows have begun")
+    eventually(lambda: len(rogue.items("/runs", agent_id=agent, status="running")) == 5, "the others wait")
+    assert len(begun()) == 3
+    for gate in gates:
+        gate.touch()
+    for gate in gates:
+        result = rogue.ask(agent, f"gate {gate}", event_id=gate.name, conversation_id=gate.name)
+        assert texts(result) == ["the gate is open"]

@@ -1,0 +1,40 @@
+"""What a plugin writes is kept in a file of bounded size, at once and with its time."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .conftest import MakeHost
+from .harness import Host, eventually, texts
+from .rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN
+
+pytestmark = pytest.mark.both_runtimes
+
+
+def log_files(host: Host) -> list[Path]:
+    return sorted((host.home / "logs" / "plugins").glob(f"{ROGUE_ID}.log*"))
+
+
+def test_what_a_plugin_prints_is_in_its_log_at_once_with_the_time(make_host: MakeHost) -> None:
+    host = make_host(ROGUE_PLUGIN).start()
+
+    assert texts(host.ask(host.agent(ROGUE), "shout 2")) == ["hoarse"]
+
+    [file] = eventually(lambda: log_files(host), "there is a log")
+    eventually(lambda: "shouted enough" in file.read_text(), "all was written")
+    lines = [line for line in file.read_text().splitlines() if "shouted" in line]
+    assert [line.partition(" ")[2] for line in lines] == ["shouted 0", "shouted 1", "shouted enough"]
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", line) for line in lines)
+
+
+def test_a_plugin_that_shouts_fills_no_disk_and_harms_nobody(make_host: MakeHost) -> None:
+    host = make_host(ROGUE_PLUGIN, PARLOUR__PLUGINS__LOG_BYTES=100_000, PARLOUR__PLUGINS__LOG_FILES=3).start()
+    agent = host.agent(ROGUE)
+
+    assert texts(host.ask(agent, "shout 400000")) == ["hoarse"]
+
+    assert texts(host.ask(agent, "say still there")) == ["still there"]
+    eventually(lambda: len(log_files(host)) == 3, "the log was renewed")
+    assert sum(file.stat().st_size for file in log_files(host)) < 3 * 100_000 + 3 * 1024 * 1024
+    assert "lines were dropped" in "".join(file.read_text() for file in log_files(host))

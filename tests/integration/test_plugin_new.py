@@ -1,0 +1,107 @@
+"""`parlour plugin new`: what it makes works at once, and it spoils nothing that is there."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .commands import PARLOUR, clean_environment, parlour_here, refusal
+from .harness import Host, texts
+
+
+def started(*arguments: object, folder: Path, said: str = "") -> subprocess.CompletedProcess[str]:
+    """A command that becomes another program, so it can't be run in this one."""
+    return subprocess.run(
+        [PARLOUR, "plugin", *map(str, arguments)],
+        cwd=folder,
+        env=clean_environment(None),
+        input=said,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "tests"),
+    [([], "my-agent", "4 passed"), (["--one-file"], "my_agent.py", "2 passed")],
+    ids=["folder", "one file"],
+)
+def test_what_is_made_is_tested_talked_to_and_installed_as_it_is(
+    tmp_path: Path, host: Host, options: list[str], path: str, tests: str
+) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    identity = f"me/my-agent-{len(options)}"
+    name = identity.partition("/")[2]
+    path = path.replace("my-agent", name).replace("my_agent", name.replace("-", "_"))
+    made = started("new", identity, *options, folder=folder)
+    assert made.returncode == 0, made.stderr
+    assert f"parlour plugin test {path}" in made.stdout
+
+    tested = started("test", path, folder=folder)
+    assert tests in tested.stdout
+    assert tested.returncode == 0
+    assert "warning" not in tested.stdout + tested.stderr
+    talked = started("chat", path, folder=folder, said="good morning\nand good evening\n")
+    assert talked.stdout == "Hello! Message 1 was: good morning\nHello! Message 2 was: and good evening\n"
+    assert talked.stderr == ""
+
+    host.install(folder / path)
+    agent = host.agent(f"plugin:{identity}/default", config={"greeting": "Ahoy!"})
+    assert texts(host.ask(agent, "good morning")) == ["Ahoy! Message 1 was: good morning"]
+
+
+@pytest.mark.parametrize(
+    "identity", ["me/hello", "Übung/Größe", "a.b/c-d_e.f", "1/2", "true/null", "x/class", "me/x--y"]
+)
+@pytest.mark.parametrize("options", [[], ["--one-file"]], ids=["folder", "one file"])
+def test_any_identity_that_is_allowed_makes_a_plugin_of_that_identity(
+    tmp_path: Path, identity: str, options: list[str]
+) -> None:
+    assert parlour_here("plugin", "new", identity, *options, "--into", tmp_path).returncode == 0
+
+    [made] = [each for each in tmp_path.iterdir() if not each.name.startswith("test_")]
+    valid = parlour_here("plugin", "validate", made)
+    assert valid.stdout == f"{identity} 0.1.0 is in order: AgentRunner default\n", valid.stderr
+
+
+@pytest.mark.parametrize(
+    ("identity", "named"),
+    [
+        ("hello", "AUTHOR/NAME"),
+        ("/hello", "AUTHOR/NAME"),
+        ("me/", "AUTHOR/NAME"),
+        ("me/a/b", "'a/b'"),
+        ("me/.hidden", "'.hidden'"),
+        ("../me/x", "'..'"),
+        ("me/two words", "'two words'"),
+        (f"me/{'x' * 101}", "at most 100"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--one-file"]], ids=["folder", "one file"])
+def test_a_bad_identity_is_refused_and_nothing_is_made(
+    tmp_path: Path, identity: str, named: str, options: list[str]
+) -> None:
+    assert named in refusal("plugin", "new", identity, *options, "--into", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("there", "options"), [("hello", []), ("hello.py", ["--one-file"]), ("test_hello.py", ["--one-file"])]
+)
+def test_what_is_there_already_is_named_and_left_alone(tmp_path: Path, there: str, options: list[str]) -> None:
+    (tmp_path / there).write_text("precious")
+
+    said = refusal("plugin", "new", "me/hello", *options, "--into", tmp_path)
+
+    assert f"{tmp_path / there} is there already" in said
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {there: "precious"}
+
+
+def test_a_place_that_can_not_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    assert f"{tmp_path / 'file' / 'hello'} can't be written" in refusal(
+        "plugin", "new", "me/hello", "--into", tmp_path / "file"
+    )

@@ -1,0 +1,216 @@
+"""What a plugin can reach of its Host, its neighbours and the machine: a probing plugin tries it and tells."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import MakeHost
+from .harness import ECHO, ECHO_PLUGIN, ROOT, Host, texts
+
+PROBING_PLUGIN = ROOT / "tests" / "plugins" / "probing-agent"
+PROBER = "plugin:test/probing-agent/default"
+PLUGIN_ID = "test/probing-agent"
+SECRET = "a token that only the Host knows"
+NOT_THERE = {"refused": "FileNotFoundError"}
+
+
+class Prober:
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._agent = host.agent(PROBER)
+
+    def tries(self, *words: object) -> Any:
+        [answer] = texts(self.host.ask(self._agent, json.dumps(words, default=str)))
+        return json.loads(answer)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of the user that runs the Host."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".netrc").write_text(SECRET)
+    return home
+
+
+@pytest.fixture(scope="module")
+def prober(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Prober]:
+    """In a path with a space, beside another plugin, granted nothing."""
+    folder = tmp_path_factory.mktemp("probed") / "a folder"
+    folder.mkdir()
+    host = Host(folder, HOME=home, SOME_TOKEN=SECRET)
+    host.install(ECHO_PLUGIN)
+    host.install(PROBING_PLUGIN, "--grant", "none")
+    host.start()
+    yield Prober(host)
+    host.close()
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    """The port of something else on this machine, which greets whoever comes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            try:
+                while True:
+                    connection, _ = server.accept()
+                    connection.sendall(b"welcome")
+                    connection.close()
+            except OSError:
+                return
+
+        greeting = threading.Thread(target=greet)
+        greeting.start()
+        yield int(server.getsockname()[1])
+        server.shutdown(socket.SHUT_RDWR)
+    greeting.join(5)
+
+
+def row(host: Host, plugin_id: str = PLUGIN_ID) -> dict[str, Any]:
+    [found] = [each for each in host.items("/plugins") if each["id"] == plugin_id]
+    return found
+
+
+def its_code(host: Host, plugin_id: str = PLUGIN_ID) -> Path:
+    [manifest] = (host.data / "plugins" / plugin_id).rglob("manifest.yaml")
+    return manifest.parent
+
+
+def notices(host: Host) -> list[str]:
+    return [line for line in host.log().splitlines() if "without a sandbox" in line]
+
+
+def test_it_is_said_to_be_in_a_sandbox_and_nothing_else_is(prober: Prober) -> None:
+    told = row(prober.host)
+
+    assert (told["sandbox"], told["sandbox_reason"], told["sandbox_remedy"]) == ("bubblewrap", None, None)
+    assert len(prober.host.printed()) == 1
+    assert notices(prober.host) == []
+
+
+def test_of_the_hosts_data_it_sees_its_own_folders_only(prober: Prober) -> None:
+    data = prober.host.data
+    assert (data / "parlour.db").exists()
+
+    assert prober.tries("read", data / "parlour.db") == NOT_THERE
+    assert prober.tries("names", data) == ["plugin-data", "plugins"]
+    assert prober.tries("names", data / "plugins") == ["test"]
+    assert prober.tries("names", its_code(prober.host).parent) == [its_code(prober.host).name]
+    assert prober.tries("names", data / "plugin-data" / "test") == ["probing-agent"]
+
+
+def test_another_plugins_code_and_data_are_not_there(prober: Prober) -> None:
+    data = prober.host.data / "plugin-data" / "parlour" / "echo-agent"
+    assert data.is_dir()
+
+    assert prober.tries("read", its_code(prober.host, "parlour/echo-agent") / "manifest.yaml") == NOT_THERE
+    assert prober.tries("names", data) == NOT_THERE
+
+
+def test_neither_passwords_nor_the_home_of_the_hosts_user_are_there(prober: Prober, home: Path) -> None:
+    assert prober.tries("read", "/etc/shadow") == NOT_THERE
+    assert prober.tries("read", home / ".netrc") == NOT_THERE
+    assert prober.tries("home") == str(prober.host.data / "plugin-data" / PLUGIN_ID)
+
+
+def test_it_can_not_change_its_code(prober: Prober) -> None:
+    manifest = its_code(prober.host) / "manifest.yaml"
+    before = manifest.read_text()
+
+    assert prober.tries("write", manifest, "mine") == {"refused": "OSError"}
+    assert prober.tries("write", manifest.with_name("new.py"), "mine") == {"refused": "OSError"}
+
+    assert prober.tries("read", manifest) == before == manifest.read_text()
+
+
+def test_what_it_writes_to_its_data_folder_is_there_after_a_restart(prober: Prober) -> None:
+    note = prober.host.shared_file("note", PLUGIN_ID)
+
+    assert prober.tries("write", note, "remember") == "written"
+    prober.host.restart()
+
+    assert prober.tries("read", note) == "remember"
+    assert note.read_text() == "remember"
+
+
+def test_without_a_grant_it_reaches_neither_the_host_nor_anything_else_on_the_machine(
+    prober: Prober, listener: int
+) -> None:
+    refused = {"refused": "ConnectionRefusedError"}
+
+    assert prober.tries("connect", prober.host.address.rpartition(":")[2]) == refused
+    assert prober.tries("connect", listener) == refused
+
+
+def test_with_a_grant_it_has_the_network_for_as_long_as_it_is_granted(prober: Prober, listener: int) -> None:
+    change = {"granted": ["network:api.example.org"]}
+    assert prober.host.http().put(f"/plugins/{PLUGIN_ID}", json=change).status_code == 200
+    assert prober.tries("connect", listener) == "welcome"
+
+    assert prober.host.http().put(f"/plugins/{PLUGIN_ID}", json={"granted": []}).status_code == 200
+    assert prober.tries("connect", listener) == {"refused": "ConnectionRefusedError"}
+
+
+def test_it_sees_itself_and_the_sandboxs_first_process_and_nobody_else(prober: Prober) -> None:
+    answer = prober.tries("processes")
+
+    assert answer["parent"] == 1
+    assert set(answer["seen"]) == {"1", str(answer["own"])}
+
+
+def test_it_can_signal_nobody_outside(prober: Prober) -> None:
+    host = prober.host.process
+
+    assert prober.tries("kill", host.pid) == {"refused": "ProcessLookupError"}
+    assert prober.tries("kill", 1) == "sent"  # and without effect: the kernel protects the first process
+
+    assert prober.tries("read", "/proc/1/comm") == "bwrap\n"
+    assert host.is_running()
+
+
+def test_the_hosts_environment_is_nowhere_to_be_read(prober: Prober) -> None:
+    environments = prober.tries("environments")
+
+    assert any("HOME=" in each for each in environments)
+    assert not any(SECRET in each for each in environments)
+
+
+def test_without_bubblewrap_plugins_run_and_log_rows_and_printed_lines_say_so(make_host: MakeHost) -> None:
+    host = make_host(PROBING_PLUGIN, PARLOUR__PLUGINS__BUBBLEWRAP="/no/such/bwrap").start()
+
+    assert Prober(host).tries("read", host.data / "parlour.db").startswith("SQLite format 3")
+    told = row(host)
+    assert (told["status"], told["sandbox"]) == ("ready", "none")
+    assert "/no/such/bwrap" in told["sandbox_reason"]
+    assert told["sandbox_remedy"]
+    [line] = notices(host)
+    assert "/no/such/bwrap" in line
+    [_, printed] = host.printed()
+    assert printed.startswith("Plugins run without a sandbox: ")
+
+
+def test_switched_off_it_is_visible_as_such(make_host: MakeHost) -> None:
+    host = make_host(ECHO_PLUGIN, PARLOUR__PLUGINS__SANDBOX="off").start()
+
+    assert texts(host.ask(host.agent(ECHO), "still here")) == ["still here"]
+    told = row(host, "parlour/echo-agent")
+    assert (told["sandbox"], told["sandbox_reason"]) == ("none", "the setting plugins.sandbox is off")
+    assert len(notices(host)) == 1
+
+
+def test_required_and_missing_it_keeps_every_plugin_from_starting_and_the_host_is_ready_at_once(
+    make_host: MakeHost,
+) -> None:
+    missing = {"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
+    host = make_host(ECHO_PLUGIN, **missing, PARLOUR__PLUGINS__FIRST_RESTART_SECONDS=60).start()
+
+    told = row(host, "parlour/echo-agent")
+    assert told["status"] == "failed"
+    assert "/no/such/bwrap" in told["reason"]
+    assert "plugins.sandbox: off" in told["reason"]
+    assert host.printed()[1].startswith("No plugin is started: ")

@@ -1,0 +1,247 @@
+"""A runtime of its own: lost and found again, cut off, shared by nobody, and who may use it."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from .commands import parlour_here, refusal
+from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, error_code, eventually, texts
+from .network import network_to
+from .rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN, pids, plugin
+from .standalone import Runtime, StandaloneHost
+
+QUICK = {
+    "PARLOUR__RUNTIME__FIRST_RETRY_SECONDS": "0.05",
+    "PARLOUR__RUNTIME__LONGEST_RETRY_SECONDS": "0.2",
+    "PARLOUR__RUNTIME__SILENCE_SECONDS": "2",
+}
+MakeHost = Callable[..., Host]
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    """A runtime with the puppet, which is started."""
+    runtime = Runtime(tmp_path, **QUICK)
+    assert parlour_here("plugin", "install", PUPPET_PLUGIN, "--data", runtime.data).returncode == 0
+    yield runtime.start()
+    runtime.close()
+
+
+@pytest.fixture
+def make_user(tmp_path: Path, runtime: Runtime) -> Iterator[MakeHost]:
+    """Hosts that use that runtime, closed after the test."""
+    made: list[Host] = []
+
+    def make(**settings: object) -> Host:
+        folder = tmp_path / f"host{len(made)}"
+        folder.mkdir()
+        host = Host(folder, **{**QUICK, "PARLOUR__RUNTIME__URL": runtime.url, **settings})
+        host.home = runtime.data
+        made.append(host)
+        return host
+
+    yield make
+    for host in made:
+        host.close()
+
+
+def announced(host: Host) -> Host:
+    host.begin()
+    line = eventually(host._announcement, "the Host prints its address", 20)
+    host.address = line.splitlines()[0].removeprefix("Parlour is at ")
+    return host
+
+
+def waiting_for(host: Host) -> str:
+    return "; ".join(httpx.get(f"{host.address}/readyz", timeout=5).json().get("waiting_for", ()))
+
+
+def test_a_wrong_token_is_told_everywhere_and_the_right_one_in_its_file_mends_it(
+    runtime: Runtime, make_user: MakeHost, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("wrong")
+    host = announced(make_user(PARLOUR__RUNTIME__TOKEN_FILE=file))
+
+    eventually(lambda: "doesn't accept the token" in waiting_for(host), "/readyz says why")
+    shown = host.http().get("/plugins")
+    assert (shown.status_code, error_code(shown)) == (503, "runtime_unavailable")
+    assert "doesn't accept the token" in shown.text
+    assert host.log().count("doesn't accept the token") == 1
+    assert "wrong" not in host.log() + runtime.log()
+
+    file.write_text(f"{runtime.token()}\n")
+
+    host.wait_until_ready()
+    assert texts(host.ask(host.agent(PUPPET), "say hello")) == ["hello"]
+
+
+def test_a_token_file_that_is_not_there_is_named(make_user: MakeHost, tmp_path: Path) -> None:
+    host = announced(make_user(PARLOUR__RUNTIME__TOKEN_FILE=tmp_path / "nowhere"))
+
+    eventually(lambda: str(tmp_path / "nowhere") in waiting_for(host), "/readyz names the file")
+
+
+def test_a_revoked_token_ends_its_hosts_connection(runtime: Runtime, make_user: MakeHost) -> None:
+    host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("one to go")).start()
+    listed = parlour_here("runtime", "token", "list", "--data", runtime.data).stdout
+    token_id, state, name = listed.split(maxsplit=2)
+    assert (state, name.strip()) == ("active", "one to go")
+
+    assert parlour_here("runtime", "token", "revoke", token_id, "--data", runtime.data).returncode == 0
+
+    eventually(lambda: "doesn't accept the token" in (plugin(host, "test/puppet-agent")["reason"] or ""), "it is out")
+    assert "revoked" in parlour_here("runtime", "token", "list", "--data", runtime.data).stdout
+    assert token_id in refusal("runtime", "token", "revoke", token_id, "--data", runtime.data)
+
+
+def test_a_token_is_nowhere_to_be_read(runtime: Runtime) -> None:
+    token = runtime.token()
+
+    kept = [file for file in runtime.data.rglob("*") if file.is_file() and token.encode() in file.read_bytes()]
+    assert kept == []
+
+
+def test_a_runtime_without_a_token_says_how_to_make_one(runtime: Runtime) -> None:
+    assert any("parlour runtime token create" in line for line in runtime.printed())
+
+
+def test_runs_fail_at_once_when_the_runtime_is_killed_and_go_on_when_it_is_back(
+    runtime: Runtime, make_user: MakeHost
+) -> None:
+    host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()
+    never, auto = host.agent(PUPPET, restart_policy="never"), host.agent(PUPPET)
+    host.send(never, "sleep", event_id="cut off")
+    host.active_run(never)
+    begun = host.shared_file("begun")
+    host.send(auto, f"second-attempt {begun}", event_id="retried")
+    eventually(begun.exists, "the runner was called")
+
+    runtime.kill()
+
+    killed = time.monotonic()
+    result = host.ask(never, "sleep", event_id="cut off")
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    assert time.monotonic() - killed < 2
+    eventually(lambda: plugin(host, "test/puppet-agent")["status"] == "waiting", "the Host shows that it is away")
+    assert "can't be used" in plugin(host, "test/puppet-agent")["reason"]
+    runtime.start()
+    assert texts(host.ask(auto, f"second-attempt {begun}", event_id="retried")) == ["answered on attempt 2"]
+    assert plugin(host, "test/puppet-agent")["status"] == "ready"
+
+
+@pytest.mark.parametrize("way", ["cut", "silence"])
+def test_runs_fail_when_the_network_breaks_and_go_on_when_it_is_mended(
+    runtime: Runtime, make_user: MakeHost, way: str
+) -> None:
+    with network_to(runtime.url) as network:
+        url, token = network.url, runtime.token()
+        host = make_user(PARLOUR__RUNTIME__TOKEN=token, PARLOUR__RUNTIME__URL=url).start()
+        before = host.plugin_process("test/puppet-agent").pid
+        agent = host.agent(PUPPET, restart_policy="never")
+        host.send(agent, "sleep", event_id="cut off")
+        host.active_run(agent)
+
+        getattr(network, way)()
+
+        result = host.ask(agent, "sleep", event_id="cut off")
+        assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+        eventually(lambda: "is gone; its runs are cancelled" in runtime.log(), "the runtime noticed, too")
+        network.mend()
+        assert texts(host.ask(agent, "say hello")) == ["hello"]
+        assert host.plugin_process("test/puppet-agent").pid == before
+
+
+def test_plugins_go_on_when_their_host_is_killed_and_its_runs_do_not(tmp_path: Path) -> None:
+    host = StandaloneHost(tmp_path, **QUICK)
+    try:
+        host.install(ROGUE_PLUGIN)
+        host.start()
+        agent = host.agent(ROGUE, restart_policy="never")
+        gates = [host.shared_file(f"gate {number}", ROGUE_ID) for number in range(3)]
+        for gate in gates:  # as many as the plugin takes
+            host.send(agent, f"gate {gate}", conversation_id=gate.name)
+        for gate in gates:
+            eventually(Path(f"{gate}.begun").exists, "the run has begun")
+        before = pids(host)
+
+        Host.kill(host)
+        host.start()
+
+        assert pids(host) == before
+        for number in range(3):
+            assert texts(host.ask(agent, f"say {number}", conversation_id=f"new {number}")) == [str(number)]
+        assert [run["status"] for run in host.items("/runs", agent_id=agent, status="running")] == []
+    finally:
+        host.close()
+
+
+def test_a_plugin_that_was_given_up_gets_another_chance_with_the_next_host(tmp_path: Path) -> None:
+    host = StandaloneHost(tmp_path, **QUICK, PARLOUR__PLUGINS__GIVE_UP_AFTER=1)
+    try:
+        host.install(ROGUE_PLUGIN)
+        host.start()
+        host.send(host.agent(ROGUE, restart_policy="never"), "crash 9")
+        eventually(lambda: plugin(host)["status"] == "failed", "it is given up")
+
+        Host.stop(host)
+        host.start()
+
+        eventually(lambda: plugin(host)["status"] == "ready", "it was tried again")
+        assert texts(host.ask(host.agent(ROGUE), "say back")) == ["back"]
+    finally:
+        host.close()
+
+
+def test_a_second_host_is_refused_in_words_until_the_first_is_gone(runtime: Runtime, make_user: MakeHost) -> None:
+    first = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("the first")).start()
+    second = announced(make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("the second")))
+
+    eventually(lambda: "serves one Host at a time" in waiting_for(second), "the second is told")
+    assert "'the first'" in waiting_for(second)
+    assert texts(first.ask(first.agent(PUPPET), "say mine")) == ["mine"]
+
+    first.close()
+
+    second.wait_until_ready()
+    assert texts(second.ask(second.agent(PUPPET), "say mine")) == ["mine"]
+
+
+def test_what_is_installed_removed_and_disabled_on_the_runtimes_side_is_seen_by_the_host(
+    runtime: Runtime, make_user: MakeHost
+) -> None:
+    host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()
+
+    host.install(ECHO_PLUGIN)
+
+    eventually(lambda: host.plugin_status("parlour/echo-agent") == "ready", "the Host has its runner")
+    assert texts(host.ask(host.agent(ECHO), "anybody?")) == ["anybody?"]
+    words = ("plugin", "remove", "parlour/echo-agent", "--data", runtime.data)
+    assert parlour_here(*words).returncode == 0
+    eventually(lambda: host.plugin_status("parlour/echo-agent") == "", "its runner is gone")
+
+
+def test_a_host_says_where_its_plugins_are_installed(runtime: Runtime, tmp_path: Path) -> None:
+    settings = {"PARLOUR__RUNTIME__URL": runtime.url, "PARLOUR__RUNTIME__TOKEN": "x"}
+
+    sentence = refusal("plugin", "install", ECHO_PLUGIN, "--data", tmp_path / "host", environment=settings)
+
+    assert runtime.url in sentence
+    assert not (tmp_path / "host" / "plugins").exists()
+
+
+@pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:99999", "192.0.2.1:5310"])
+def test_an_address_that_can_not_be_listened_on_is_named(tmp_path: Path, listen: str) -> None:
+    sentence = refusal("runtime", "--data", tmp_path, "--listen", listen)
+
+    assert listen in sentence or "127.0.0.1:5310" in sentence
+
+
+def test_a_taken_port_and_a_taken_data_directory_are_named(runtime: Runtime, tmp_path: Path) -> None:
+    listen = runtime.url.removeprefix("ws://")
+
+    assert listen in refusal("runtime", "--data", tmp_path / "other", "--listen", listen)
+    assert "already served" in refusal("runtime", "--data", runtime.data, "--listen", "127.0.0.1:0")

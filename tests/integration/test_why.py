@@ -1,0 +1,80 @@
+"""Why an event was answered so, twice, or not at all: over HTTP and on the command line, in words."""
+
+import pytest
+
+from .commands import parlour_here
+from .harness import ECHO, PUPPET, Host, Json, error_code
+
+
+def why(host: Host, name: str, key: str | None = None) -> Json:
+    answer = host.http(key).get(f"/events/{name}/why")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def steps(trail: Json) -> list[str]:
+    return [step["step"] for step in trail["steps"]]
+
+
+def words(trail: Json) -> str:
+    return " ".join(step["text"] for step in trail["steps"])
+
+
+@pytest.mark.parametrize("name", ["event", "run"])
+def test_an_answered_event_tells_its_route_its_run_its_grants_and_its_delivery(host: Host, name: str) -> None:
+    agent = host.agent(ECHO)
+    result = host.ask(agent, "hello")
+
+    trail = why(host, result["event_id"] if name == "event" else result["run"]["run_id"])
+
+    assert steps(trail)[:3] == ["received", "run", "grants"]
+    assert {"delivery", "run.ended", "settled"} <= set(steps(trail))
+    assert "the caller named the agent" in words(trail)
+    assert "It was answered" in words(trail)
+    assert [step["at"] for step in trail["steps"]] == sorted(step["at"] for step in trail["steps"])
+
+
+def test_a_repeated_event_says_that_it_came_again_and_had_no_effect(host: Host) -> None:
+    agent = host.agent(ECHO)
+    host.ask(agent, "hello", event_id="twice")
+    host.ask(agent, "hello", event_id="twice")
+
+    assert "delivered it again" in words(why(host, "twice"))
+
+
+def test_a_failed_run_says_what_its_runner_said(host: Host) -> None:
+    result = host.ask(host.agent(PUPPET), "fail")
+
+    told = words(why(host, result["event_id"]))
+
+    assert "was not answered" in told
+    assert "A notice was sent" in told
+
+
+def test_an_event_that_nobody_may_answer_says_why(host: Host) -> None:
+    agent = host.agent(ECHO, enabled=False)
+    result = host.ask(agent, "hello")
+
+    assert "is disabled" in words(why(host, result["event_id"]))
+
+
+def test_the_command_line_says_it_in_words_while_the_host_runs(host: Host) -> None:
+    result = host.ask(host.agent(ECHO), "hello")
+
+    finished = parlour_here("why", result["event_id"], "--data", host.data)
+
+    assert finished.returncode == 0, finished.stderr
+    assert f"event {result['event_id']}" in finished.stdout
+    assert "It was answered" in finished.stdout
+
+
+def test_what_does_not_exist_and_what_is_anothers_look_the_same(host: Host) -> None:
+    result = host.ask(host.agent(ECHO), "hello")
+    stranger = host.key("chat")
+
+    for name in (result["event_id"], "nothing"):
+        answer = host.http(stranger).get(f"/events/{name}/why")
+        assert (answer.status_code, error_code(answer)) == (404, "not_found")
+    finished = parlour_here("why", "nothing", "--data", host.data)
+    assert finished.returncode == 1
+    assert "no event, run or message has the id 'nothing'" in finished.stderr

@@ -1,0 +1,121 @@
+"""Does what the first word of the message says; the rest of the message is that deed's argument."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from parlour_sdk import results
+from parlour_sdk.api import AgentRunAPI
+from parlour_sdk.components import AgentRunner
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.results import Result
+
+Deed = AsyncGenerator[Result, None]
+
+HELD: list[bytes] = []
+MEBIBYTE = 1024 * 1024
+
+
+def touch(path: str) -> None:
+    """Tells the test that this point is reached."""
+    Path(path).touch()
+
+
+def set_free(argument: str) -> None:
+    """Starts `sleep` so that it is nobody's child, in a session of its own."""
+    if os.fork() == 0:
+        os.setsid()
+        subprocess.Popen(["/bin/sleep", argument], stdin=subprocess.DEVNULL)
+        os._exit(0)
+    os.wait()
+
+
+def write(path: str, megabytes: int) -> None:
+    Path(path).write_bytes(os.urandom(megabytes * MEBIBYTE))
+
+
+class Rogue(AgentRunner):
+    async def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> Deed:
+        verb, _, argument = (ctx.input.text or "").partition(" ")
+        async for result in DEEDS[verb](argument):
+            yield result
+
+
+async def say(argument: str) -> Deed:
+    yield results.completed(argument)
+
+
+async def gate(argument: str) -> Deed:
+    """Tells that it has begun, and ends when the file that it was told appears."""
+    touch(f"{argument}.begun")
+    while not await asyncio.to_thread(Path(argument).exists):
+        await asyncio.sleep(0.01)
+    yield results.completed("the gate is open")
+
+
+async def stubborn(argument: str) -> Deed:
+    """Goes on for ever, whoever cancels it."""
+    yield results.delta("never ")
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            continue
+
+
+async def block(argument: str) -> Deed:
+    """Its event loop hangs, and it can't be asked to end."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    touch(argument)
+    time.sleep(600)  # noqa: ASYNC251 - the event loop is to hang
+    yield results.completed("unblocked")
+
+
+async def daemon(argument: str) -> Deed:
+    set_free(argument)
+    yield results.completed("it is on its own")
+
+
+async def crash(argument: str) -> Deed:
+    yield results.delta("about to ")
+    os._exit(int(argument))
+
+
+async def leak(argument: str) -> Deed:
+    HELD.append(os.urandom(int(argument) * MEBIBYTE))
+    await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
+async def fill(argument: str) -> Deed:
+    """So many MiB into this file."""
+    megabytes, _, path = argument.partition(" ")
+    write(path, int(megabytes))
+    await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
+async def shout(argument: str) -> Deed:
+    for number in range(int(argument)):
+        print(f"shouted {number}")  # noqa: T201
+    sys.stderr.write("shouted enough\n")
+    yield results.completed("hoarse")
+
+
+async def tell(argument: str) -> Deed:
+    facts = {
+        "environment": dict(os.environ),
+        "niceness": os.nice(0),
+        "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
+    }
+    yield results.completed(json.dumps(facts))
+
+
+DEEDS = {deed.__name__: deed for deed in (say, gate, stubborn, block, daemon, crash, leak, fill, shout, tell)}
