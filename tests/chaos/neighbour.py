@@ -16,6 +16,8 @@ from statistics import median
 from tests.integration.harness import Host, bearer, message
 
 QUIET_MESSAGES = 60
+PACE_SECONDS = 0.25
+"""A deed begins at most so often: what a stream of ordinary messages costs is measured elsewhere."""
 MEBIBYTE = 1024 * 1024
 MEDIAN_RATIO = 1.5
 SLOWEST_SECONDS = 0.020
@@ -81,8 +83,9 @@ class Neighbour:
 
         def work() -> None:
             try:
-                while time.monotonic() < until:
+                while (begun := time.monotonic()) < until:
                     disturb()
+                    time.sleep(max(0.0, begun + PACE_SECONDS - time.monotonic()))
             except BaseException as error:  # noqa: BLE001 - it is raised where the test waits
                 failures.append(error)
 

@@ -8,7 +8,7 @@ from .neighbour import Neighbour
 
 ATTEMPTS = 4
 ROUNDS = 2
-SECONDS = 0.7
+SECONDS = 0.5
 BEHAVIOURS = [each.behaviour for each in (*ENDED, *ANSWERED)] + ["ignore_cancel"]
 
 

@@ -123,3 +123,27 @@ def test_an_account_of_object_storage_is_read_and_its_secret_not_shown() -> None
     assert settings.artifacts.s3 is not None
     assert settings.artifacts.s3.secret_key.get_secret_value() == "hunter2"
     assert "hunter2" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"URL": "http://there:5310", "TOKEN": "hunter2"}, "ws://host:port"),
+        ({"URL": "ws://there:5310"}, "needs a token"),
+        ({"URL": "ws://there:5310", "TOKEN": "hunter2", "TOKEN_FILE": "/run/token"}, "not both"),
+        ({"LISTEN": "5310"}, "127.0.0.1:5310"),
+        ({"LISTEN": "127.0.0.1:65536"}, "127.0.0.1:5310"),
+        ({"SILENCE_SECONDS": "0"}, "silence_seconds"),
+    ],
+)
+def test_a_runtime_of_its_own_is_named_wholly_or_refused(settings: dict[str, str], words: str) -> None:
+    told = refusal(**{f"PARLOUR__RUNTIME__{name}": value for name, value in settings.items()})
+
+    assert "'runtime" in told
+    assert words in told
+    assert "hunter2" not in told
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "[::1]:5310", "runtime.internal:65535"])
+def test_a_runtime_listens_where_it_is_told(listen: str) -> None:
+    assert load(None, {"runtime.listen": listen}, {}).runtime.listen == listen

@@ -11,7 +11,7 @@ from parlour_sdk.results import Result
 
 from . import wire
 
-DELTAS = 20_000
+DELTAS = 15_000
 CALLS = 10_000
 CALLS_AT_ONCE = 100
 MEBIBYTE = 1024 * 1024

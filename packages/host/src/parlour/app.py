@@ -22,6 +22,9 @@ from parlour.core.providers import Providers
 from parlour.core.routing.router import Router
 from parlour.core.routing.routes import RouteBook
 from parlour.core.runs.claims import Claims
+from parlour.core.runs.commissions import Commissions
+from parlour.core.runs.control import RunControl
+from parlour.core.runs.creating import Creating
 from parlour.core.runs.dispatcher import Dispatcher
 from parlour.core.runs.ending import Endings
 from parlour.core.runs.lanes import Lanes
@@ -33,9 +36,12 @@ from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.session import Sessions
 from parlour.core.runs.slots import Slots
 from parlour.core.runs.steering import Steering
+from parlour.core.runs.workers import Workers
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from . import actions
+from .actions.runs import RunActions
+from .actions.runtimes import RuntimeActions
 from .version import VERSION
 
 
@@ -73,6 +79,8 @@ class Core:
     gateway: Gateway
     gate: Gate
     recovery: Recovery
+    control: RunControl
+    workers: Workers
 
     async def load(self) -> None:
         """What is configured."""
@@ -82,6 +90,7 @@ class Core:
     async def take_up(self) -> None:
         """What is owed. Plugins should be discovered by then."""
         await self.outbox.recover()
+        await self.workers.take_up()
         self.lanes.open(await self.recovery.everything())
 
 
@@ -120,6 +129,10 @@ def build_core(ports: Ports) -> Core:
     slots = Slots(ports.concurrent_runs, ports.runs_per_person)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, slots)
     conversations = Conversations(journal)
+    media = EventMedia(artifacts)
+    workers = Workers(journal, claims, clock)
+    control = RunControl(journal, sessions, lanes, claims, recording, endings, delivery, outcomes, clock)
+    creating = Creating(journal, router, registry, ports.providers, conversations, media, lanes, ids, clock)
     return Core(
         agents=agents,
         routes=routes,
@@ -131,7 +144,7 @@ def build_core(ports: Ports) -> Core:
         sessions=sessions,
         lanes=lanes,
         artifacts=artifacts,
-        gateway=Gateway(journal, conversations, EventMedia(artifacts), lanes, ids, clock),
+        gateway=Gateway(journal, conversations, media, lanes, ids, clock),
         gate=Gate(
             actions.handlers(
                 journal,
@@ -140,6 +153,8 @@ def build_core(ports: Ports) -> Core:
                 history,
                 EventRecords(journal, ports.cursors),
                 artifacts,
+                RunActions(journal, control, creating, Commissions(journal, ids, clock), ports.cursors),
+                RuntimeActions(journal, workers, claims, control, clock),
                 ids,
                 clock,
                 VERSION,
@@ -151,4 +166,6 @@ def build_core(ports: Ports) -> Core:
             ids,
         ),
         recovery=recovery,
+        control=control,
+        workers=workers,
     )

@@ -87,13 +87,15 @@ class Host:
         core = self.core
         core.gateway.close()
         core.lanes.close()
-        ends = [asyncio.ensure_future(session.ended.wait()) for session in core.sessions.all()]
+        here = [session for session in core.sessions.all() if not session.remote]
+        ends = [asyncio.ensure_future(session.ended.wait()) for session in here]
         if ends:
             await asyncio.wait(ends, timeout=DRAIN_SECONDS)
         for end in ends:
             end.cancel()
         for session in core.sessions.all():
-            session.stop(INTERRUPTED)
+            if not session.remote:
+                session.stop(INTERRUPTED)
         await core.lanes.join()
         await core.outbox.close()
 

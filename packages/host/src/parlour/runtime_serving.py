@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import logging
+import shutil
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 from parlour_sdk.wire.websocket import serve_admitted
@@ -44,7 +46,7 @@ async def serve(settings: Settings, version: str, announce: Callable[[str, str],
             sessions = Sessions(lambda: _encourage(side.runtime, tasks))
             tasks = _Tasks()
             side.runtime.serve(HostCalls(sessions))
-            rules = UploadRules(directory.folder("uploads"), _upload_bytes(settings.plugins))
+            rules = UploadRules(_emptied(directory.folder("uploads")), _upload_bytes(settings.plugins))
             wire = policy(settings.plugins).wire
             service = Service(tokens, sessions, side.runtime, side.keeper, board, rules, wire, version)
             async with _listening(settings, service) as address:
@@ -92,23 +94,27 @@ async def _listening(settings: Settings, service: Service) -> AsyncIterator[str]
 
 async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None]) -> None:
     stopping, wanted = asyncio.Event(), asyncio.Event()
+
+    def hang_up() -> None:
+        """A command has changed plugins or tokens."""
+        wanted.set()
+        check()
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    loop.add_signal_handler(signal.SIGHUP, wanted.set)
+    loop.add_signal_handler(signal.SIGHUP, hang_up)
     wanted.set()
-    refreshing = asyncio.create_task(_refresh(side, board, check, wanted))
+    refreshing = asyncio.create_task(_refresh(side, board, wanted))
     await stopping.wait()
     refreshing.cancel()
 
 
-async def _refresh(side: LocalSide, board: Board, check: Callable[[], None], wanted: asyncio.Event) -> None:
-    """At the start, and whenever a command has changed plugins or tokens and sent SIGHUP."""
+async def _refresh(side: LocalSide, board: Board, wanted: asyncio.Event) -> None:
     while True:
         await wanted.wait()
         wanted.clear()
         try:
-            check()
             with board.working():
                 await side.keeper.refresh()
         except Exception:
@@ -139,6 +145,13 @@ def _encourage(runtime: EmbeddedRuntime, tasks: _Tasks) -> None:
 async def _try_again(runtime: EmbeddedRuntime, plugin_id: str) -> None:
     with contextlib.suppress(PluginUnavailable):  # it stays given up, with its reason
         await runtime.restart(plugin_id)
+
+
+def _emptied(folder: Path) -> Path:
+    """What a runtime that was killed has left behind."""
+    for each in folder.iterdir():
+        shutil.rmtree(each, ignore_errors=True)
+    return folder
 
 
 def _upload_bytes(plugins: PluginSettings) -> int:

@@ -235,9 +235,7 @@ class World:
         if not self.journal.dead:
             self.die()
         plugins = PuppetPlugins(self.plugins.echo)
-        world = World(
-            BreakableJournal(self.journal.database), plugins, self.surface, self.ids, objects=self.objects
-        )
+        world = World(BreakableJournal(self.journal.database), plugins, self.surface, self.ids, objects=self.objects)
         world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
         await world.core.load()
         await world.core.take_up()

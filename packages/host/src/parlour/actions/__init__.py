@@ -20,6 +20,8 @@ from .host import HostActions
 from .knowledge import FileActions, KnowledgeActions, SkillActions
 from .models import ModelActions
 from .platform import PlatformActions
+from .runs import RunActions
+from .runtimes import RuntimeActions
 from .state import StateActions
 from .steering import SteeringActions
 from .storage import StorageActions
@@ -33,6 +35,8 @@ def handlers(
     history: History,
     events: EventRecords,
     artifacts: Artifacts,
+    runs: RunActions,
+    runtimes: RuntimeActions,
     ids: Ids,
     clock: Clock,
     version: str,
@@ -77,6 +81,21 @@ def handlers(
         "storage_list": storage.list,
         "steering_pull": SteeringActions(steering).pull,
         "get_host_version": HostActions(version).version,
+        "run_create": runs.create,
+        "run_get": runs.get,
+        "run_list": runs.list,
+        "run_events_page": runs.events,
+        "run_cancel": runs.cancel,
+        "run_append_result": runs.append,
+        "run_finalize": runs.finalize,
+        "run_retry": runs.retry,
+        "runtime_register": runtimes.register,
+        "runtime_heartbeat": runtimes.heartbeat,
+        "runtime_list": runtimes.list,
+        "runtime_deregister": runtimes.deregister,
+        "run_claim": runtimes.claim,
+        "run_renew": runtimes.renew,
+        "run_release": runtimes.release,
         "list_bots": platform.bots,
         "get_bot_capabilities": platform.capabilities,
         **platform.methods(),
@@ -90,7 +109,5 @@ async def _not_yet(caller: Caller, request: object) -> Done:
 
 _COMING = """
 platform_action
-run_create run_get run_list run_events_page run_cancel run_append_result run_finalize run_retry
-runtime_register runtime_heartbeat runtime_list runtime_deregister run_claim run_renew run_release
 list_plugins list_commands start_conversation
 """.split()  # noqa: SIM905

@@ -45,7 +45,7 @@ class Desk:
 
 
 def _desk(settings: Settings) -> Desk:
-    if settings.runtime.url:
+    if settings.runtime.url and not DataDirectory(settings.data).runtime_tokens.exists():
         raise CommandFailed(
             f"the plugins of this Host live in the plugin runtime at {settings.runtime.url}: "
             "use this command there, with --data and the runtime's data directory, or use the Host's page or API"

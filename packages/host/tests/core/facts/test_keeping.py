@@ -139,9 +139,12 @@ async def test_the_quota_counts_every_artifact_and_forgets_those_that_are_gone()
     first = await shelf.keep(b"12345")
     await shelf.keep(b"12345")
     assert (await refused(shelf.keep(b"1"))).code == "payload_too_large"
-    await shelf.commit(artifacts.remove(first.artifact_id))
+    await shelf.kept.remove(first)
+    await shelf.keep(b"12345")
+    assert (await refused(shelf.keep(b"1"))).code == "payload_too_large"
+    await shelf.commit(artifacts.remove_of("here"))
     await shelf.kept.collect_orphans()
-    await shelf.keep(b"1")
+    await shelf.keep(b"1234567890")
 
 
 async def test_the_quota_is_known_after_a_restart() -> None:

@@ -8,7 +8,7 @@ import pytest
 from parlour.core.encoding import loads
 from parlour.core.facts.keeping import Sizes
 from parlour.core.facts.tables import ARTIFACTS, RUN_EVENTS, RUNS, TRANSCRIPT
-from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, TRANSCRIPT_TEXT_BYTES
+from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
 
 from ..support import DISCOVERY, PuppetRun, World, until
 
@@ -213,3 +213,19 @@ async def test_without_room_in_the_quota_a_long_answer_is_still_shown() -> None:
     await world.rest()
     assert world.surface.texts == ["x" * MESSAGE_TEXT_BYTES]
     assert world.rows(ARTIFACTS) == []
+
+
+async def test_a_value_that_is_too_large_for_a_message_is_a_file_of_it() -> None:
+    world, run = await active()
+    small, large = {"type": "json", "value": [1]}, {"type": "json", "value": "x" * RESULT_BYTES}
+    run.send(message(run, [{"type": "text", "text": "here"}, small, large]), run.finished())
+    await world.rest()
+    [row] = world.rows(ARTIFACTS)
+    _, first, second = world.surface.tries[0].message["content"]
+    assert first == small
+    assert (second["type"], second["mime_type"], second["artifact_id"]) == (
+        "file",
+        "application/json",
+        row["artifact_id"],
+    )
+    assert loads(world.objects.content[row["sha256"]].decode()) == large["value"]

@@ -168,7 +168,6 @@ def fetched(artifact: Artifact) -> Update:
 
 
 def remove(artifact_id: str) -> Delete:
-    """Its object goes with the next clean-up, unless another artifact has the same content."""
     return Delete(ARTIFACTS, where(artifact_id=artifact_id))
 
 

@@ -1,5 +1,7 @@
 """A file on its way in: limited, counted against the quota, and its first bytes kept so that they tell what it is."""
 
+import asyncio
+
 from parlour.core.journal import Journal, Row, Select, above, where
 from parlour.core.objects import Stored, Writing
 from parlour.core.providers import ProviderFailed
@@ -18,10 +20,12 @@ class Quota:
         self._limit = limit
         self._journal = journal
         self._used: int | None = None
+        self._counting = asyncio.Lock()
 
     async def ready(self) -> None:
-        if self._used is None:
-            await self.recount()
+        async with self._counting:
+            if self._used is None:
+                await self.recount()
 
     async def recount(self) -> None:
         """Rows that others removed count no more."""

@@ -120,6 +120,11 @@ class Artifacts:
             raise ProviderFailed("payload_too_large", f"read at most {RANGE_BYTES} bytes at once")
         return b"".join([piece async for piece in self.stream(artifact, offset, length)])
 
+    async def remove(self, artifact: Artifact) -> None:
+        """Its bytes go with the next clean-up, unless another artifact has the same. Raises GuardFailed."""
+        await self._journal.commit(Unit("artifact.delete", (artifacts.remove(artifact.artifact_id),)))
+        self._quota.give_back(artifact.size_bytes)
+
     async def collect_orphans(self, grace: int = GRACE_MILLISECONDS) -> list[Stored]:
         """Deletes objects that no artifact names and that are older than the grace; says which they were."""
         before = self._clock.now() - grace

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
-from parlour.core.journal import Insert, Journal, Row, Select, Update, at_most, where
+from parlour.core.journal import Insert, Journal, Row, Select, Update, where
 
 from .tables import RUNTIMES
 
@@ -61,12 +61,6 @@ def seen(runtime: Runtime, now: int, until: int) -> Update:
 def leave(runtime: Runtime) -> Update:
     own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"status": GONE}, own)
-
-
-def expire(runtime: Runtime, now: int) -> Update:
-    """Fails its guard when it was heard of meanwhile."""
-    silent = where(runtime_id=runtime.runtime_id, status=ACTIVE, expires_at=at_most(now))
-    return Update(RUNTIMES, {"status": GONE}, silent)
 
 
 def _values(runtime: Runtime) -> dict[str, str | int]:

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_core import to_json
+
 from parlour.core.events.media import MEDIA
 from parlour.core.facts.artifacts import Artifact, Description, Place
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.providers import ProviderFailed
-from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
+from parlour_sdk.protocol.limits import RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
 
 from .results import Created, preview
 from .session import RunSession
@@ -120,6 +122,8 @@ class Attachments:
     async def _element(self, element: dict[str, Any], carried: Carried) -> dict[str, Any] | None:
         if element.get("type") == "quote":
             return {**element, "contents": await self._elements(element.get("contents", []), carried)}
+        if element.get("type") == "json":
+            return await self._value(element, carried)
         if element.get("type") not in MEDIA or "url" in element:
             return element
         if "artifact_id" in element:
@@ -130,8 +134,16 @@ class Attachments:
         artifact = await self._inside(element, carried)
         if artifact is None:
             return None
-        mime_type = artifact.description.mime_type
-        return {**rest, "mime_type": mime_type, "size_bytes": artifact.size_bytes, "artifact_id": artifact.artifact_id}
+        return {**rest, **_shown(artifact)}
+
+    async def _value(self, element: dict[str, Any], carried: Carried) -> dict[str, Any] | None:
+        """A value that is too large for a message is a file of it."""
+        content = to_json(element.get("value"))
+        if len(content) <= RESULT_BYTES:
+            return element
+        described = Description("json", "value.json", "application/json")
+        artifact = await self._kept_or_told(content, described, carried)
+        return None if artifact is None else {"type": "file", "name": "value.json", **_shown(artifact)}
 
     async def _inside(self, element: dict[str, Any], carried: Carried) -> Artifact | None:
         try:
@@ -158,3 +170,8 @@ class Attachments:
         except ProviderFailed as failure:
             self._warn(f"a message names a file that it can't have: {failure.message}")
             return None
+
+
+def _shown(artifact: Artifact) -> dict[str, Any]:
+    mime_type = artifact.description.mime_type
+    return {"mime_type": mime_type, "size_bytes": artifact.size_bytes, "artifact_id": artifact.artifact_id}

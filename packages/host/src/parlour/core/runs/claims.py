@@ -79,7 +79,8 @@ class Claims:
         return self._runs.get(run_id)
 
     def held_by(self, runtime_id: str) -> list[LeasedRun]:
-        return [run for run in self._runs.values() if run.lease and run.lease.runtime.runtime_id == runtime_id]
+        held = (run for run in self._runs.values() if run.lease and not run.live.session.is_over())
+        return [run for run in held if run.lease and run.lease.runtime.runtime_id == runtime_id]
 
     async def park(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> Turn:
         """The run is queued, or goes on if it was parked before this Host was started."""

@@ -44,6 +44,8 @@ class Dispatcher:
                 logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
                 await self._settle(entry, "misconfigured", reason, "misconfigured")
             case Bound(binding):
+                if entry.run_id:
+                    return await self._orchestrator.run(entry, binding)
                 if entry.attempts >= restart.ATTEMPTS:
                     await self._settle(entry, "quarantined", "it failed its run too often", "quarantined")
                 elif self._stale(entry, binding.agent.stale_after):
@@ -58,7 +60,8 @@ class Dispatcher:
     async def _settle(self, entry: Entry, outcome: str, reason: str, notice: str = "") -> None:
         """An expired event says nothing on a platform; on the Host's own surfaces its sender sees it."""
         draft = Draft("event.settle")
-        settled = self._endings.settle(draft, entry.event, outcome, reason, entry.parent_run_id)
+        self._endings.call_off(draft, entry, outcome, reason)
+        settled = self._endings.settle(draft, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
         rows = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
             rows.append(self._endings.refuse(draft, entry, notice))

@@ -7,7 +7,7 @@ from parlour.core.agents.agent import Agent
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.notices import sentence
 from parlour.core.events.envelope import RecordedEvent
-from parlour.core.facts import inbox, ledger, outgoing, transcript
+from parlour.core.facts import inbox, ledger, outgoing, queue, transcript
 from parlour.core.facts.inbox import Settled
 from parlour.core.facts.ledger import RunEnd, Status
 from parlour.core.facts.outgoing import Outgoing
@@ -84,6 +84,16 @@ class Endings:
         settled = Settled(event.seq, outcome, reason, run_id)
         draft.add(*inbox.settle(settled, self._clock.now()))
         return settled
+
+    def call_off(self, draft: Draft, entry: Entry, code: str, reason: str) -> None:
+        """A run that was created for the event, or parked before this Host was started, does not begin or go on."""
+        if not entry.run_id:
+            return
+        now = self._clock.now()
+        # a run that waits in the queue can't fail
+        draft.add(ledger.end_run(entry.run_id, RunEnd("cancelled" if entry.parked else "failed", code, reason), now))
+        if entry.parked:
+            draft.add(queue.drop(entry.run_id))
 
     def tell(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str = "") -> Outgoing:
         """One honest notice, in the transcript too: the conversation as its people saw it."""

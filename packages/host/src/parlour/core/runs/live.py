@@ -68,11 +68,11 @@ class Live:
         effect = effect_of(result, sequence)
         if isinstance(effect, Ignored):
             raise Refused("invalid_argument", effect.warning)
-        digest = _digest(result)
+        mark = digest(result)
         if self._recorder.has_taken(sequence):
-            await self._compare(sequence, digest)
+            await self._compare(sequence, mark)
             return
-        self._recorder.marked[sequence] = digest
+        self._recorder.marked[sequence] = mark
         raw = {**result.model_dump(mode="json"), "sequence": sequence}
         self._ended(await self._carried_out(self._recorder.take([raw])))
 
@@ -107,9 +107,9 @@ class Live:
         code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(stopping.status if stopping else "")
         raise Refused(code or "unauthorized", "the run is over; nothing more is taken from it")
 
-    async def _compare(self, sequence: int, digest: str) -> None:
+    async def _compare(self, sequence: int, mark: str) -> None:
         known = self._recorder.marked.get(sequence) or (await self._recall(self.session.run_id)).digest(sequence)
-        if known != digest:
+        if known != mark:
             told = f"result.sequence: result {sequence} was taken before, with other content"
             raise Refused("invalid_argument", f"{told}; the next number is {self._recorder.next_result}")
 
@@ -140,5 +140,5 @@ class Recording:
         return Recorder(session, self._journal, self._artifacts, self._delivery, self._endings, self._ids, self._clock)
 
 
-def _digest(result: AgentRunResult) -> str:
+def digest(result: AgentRunResult) -> str:
     return hashlib.sha256(dumps([result.type, result.data]).encode()).hexdigest()[:32]

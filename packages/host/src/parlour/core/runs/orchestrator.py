@@ -110,6 +110,7 @@ class Orchestrator:
         """No run: the sender is told, and the event is settled."""
         logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
         draft = Draft("event.settle")
+        self._endings.call_off(draft, entry, "runner.unavailable", reason)
         settled = self._endings.settle(draft, entry.event, "failed", reason)
         row = self._endings.refuse(draft, entry, "runner.unavailable")
         await self._delivery.deliver(self._journal, draft.unit(), [row])

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from fastapi import Path as InPath
 
-from parlour.core.facts import artifacts
 from parlour.core.facts.artifacts import Artifact, Description, Place
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.journal import GuardFailed, Journal, Unit
@@ -76,7 +75,7 @@ def router(
         if not principal.may("operator") and not access.owns(principal, artifact):
             raise not_found(f"file '{file_id}'", "send it again with POST /api/v1/files")
         try:
-            await journal.commit(Unit("file.delete", (artifacts.remove(file_id),)))
+            await kept.remove(artifact)
         except GuardFailed:
             raise not_found(f"file '{file_id}'", "it was deleted just now") from None
         return Response(status_code=204)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from parlour_sdk.wire import Peer, WireError
 
 from ..remote.contract import IN_USE
-from .tokens import Token, Tokens
+from .tokens import Token, Tokens, TokensUnreadable
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,12 @@ class Sessions:
 
     def check(self, tokens: Tokens) -> None:
         """A Host whose token was revoked meanwhile has to go."""
-        if self._current is not None and not tokens.is_valid(self._current.token):
+        try:
+            revoked = self._current is not None and not tokens.is_valid(self._current.token)
+        except TokensUnreadable as error:
+            logger.error("%s", error)
+            return
+        if self._current is not None and revoked:
             logger.warning("the token '%s' was revoked; its Host is disconnected", self._current.token.name)
             self._current.end("its token was revoked")
 

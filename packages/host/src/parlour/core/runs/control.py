@@ -1,0 +1,167 @@
+"""Runs from outside their own stream: seen, cancelled, fed and ended by those who may."""
+
+from parlour.core.access.caller import Caller
+from parlour.core.access.refusal import Refused
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.encoding import loads
+from parlour.core.facts import ledger
+from parlour.core.facts.ledger import ACTIVE, Ledger, RunEnd
+from parlour.core.facts.runtimes import Runtimes
+from parlour.core.journal import Draft, Journal, Row
+from parlour.core.ports import Clock
+from parlour_sdk.protocol.results import AgentRunResult
+
+from .claims import Claims
+from .ending import Endings
+from .lanes import Lanes
+from .leases import LeasedRun
+from .live import Live, Recording, digest
+from .outcomes import Outcomes
+from .progress import recall
+from .session import Ending, Entry, Sessions
+
+ADMIN = ("agent_runs", "admin")
+_OVER = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
+
+
+class RunControl:
+    def __init__(
+        self,
+        journal: Journal,
+        sessions: Sessions,
+        lanes: Lanes,
+        claims: Claims,
+        recording: Recording,
+        endings: Endings,
+        delivery: Delivery,
+        outcomes: Outcomes,
+        clock: Clock,
+    ) -> None:
+        self._journal = journal
+        self._ledger = Ledger(journal)
+        self._runtimes = Runtimes(journal)
+        self._sessions = sessions
+        self._lanes = lanes
+        self._claims = claims
+        self._recording = recording
+        self._endings = endings
+        self._delivery = delivery
+        self._outcomes = outcomes
+        self._clock = clock
+
+    async def visible(self, caller: Caller, run_id: str) -> Row:
+        """A run of another plugin answers like one that never was."""
+        run = await self._ledger.run(run_id)
+        if run is None or not (caller.grant.has(ADMIN) or _own(caller, run)):
+            raise Refused("not_found", "no run that this plugin may see has this id")
+        return run
+
+    async def cancel(self, run_id: str, reason: str) -> bool:
+        """Returns when the run is over; False when there was nothing to end."""
+        ending = Ending("cancelled", "cancelled", reason)
+        run = await self._ledger.run(run_id)
+        session = self._sessions.get(run_id)
+        if session is not None:
+            session.cancel_requested_at = self._clock.now()
+            session.stop(ending)
+            await session.ended.wait()
+            return True
+        if run is None or run["status"] not in ACTIVE:
+            return False
+        entry = self._lanes.withdraw(run["conversation_id"], run["event_seq"])
+        if entry is None:
+            raise Refused("runtime_error", "the run is just being started; ask again", retryable=True)
+        await self._call_off(run_id, entry, ending)
+        return True
+
+    async def append(self, caller: Caller, run_id: str, result: AgentRunResult, lease: str | None) -> None:
+        if result.run_id != run_id:
+            raise Refused("invalid_argument", f"result.run_id: it must be {run_id}, the run that is named")
+        live, leased = await self._fed(caller, run_id)
+        if live is None:
+            await self._accept_repeat(run_id, result)
+            return
+        async with live.lock:
+            if leased is not None:
+                leased.check(lease)
+                await leased.begun()
+            await live.append(result)
+
+    async def finalize(self, caller: Caller, run_id: str, ending: Ending, lease: str | None) -> None:
+        live, leased = await self._fed(caller, run_id)
+        if live is None:
+            run = await self._ledger.run(run_id)
+            if run is None or run["status"] != ending.status:
+                raise _over(run)
+            return
+        async with live.lock:
+            if leased is not None:
+                leased.check(lease)
+                if ending.status == "completed":
+                    await leased.begun()
+            await live.finalize(ending)
+        await live.session.ended.wait()
+
+    async def claimed(self, caller: Caller, run_id: str) -> LeasedRun:
+        """A run that is parked here, for whoever holds it or did."""
+        leased = self._claims.get(run_id)
+        if leased is None:
+            raise _over(await self._held_once(caller, run_id))
+        if leased.lease is not None and leased.lease.runtime.plugin_id != caller.plugin_id:
+            raise Refused("unauthorized", "lease: another plugin's runtime holds this run")
+        return leased
+
+    async def was_cancelled(self, caller: Caller, run_id: str) -> bool:
+        """Whether the holder of a run that is over is to be told that it is no longer wanted."""
+        if self._claims.get(run_id) is not None:
+            return False
+        return (await self._held_once(caller, run_id))["status"] in _OVER
+
+    async def _fed(self, caller: Caller, run_id: str) -> tuple[Live | None, LeasedRun | None]:
+        """The run, if it goes on, for the runner's own plugin or whoever holds it."""
+        leased = self._claims.get(run_id)
+        live = leased.live if leased is not None else self._recording.find(run_id)
+        if live is None or live.session.ended.is_set():
+            await self._held_once(caller, run_id)
+            return None, None
+        holder = leased.lease.runtime.plugin_id if leased is not None and leased.lease is not None else ""
+        may_know = leased is not None and caller.grant.has(("runtimes", "admin"))
+        if caller.plugin_id not in (live.session.grant.plugin_id, holder) and not may_know:
+            raise Refused("not_found", "no run that this plugin executes has this id")
+        return live, leased
+
+    async def _held_once(self, caller: Caller, run_id: str) -> Row:
+        run = await self._ledger.run(run_id)
+        runtime = await self._runtimes.get(run["claimed_by"]) if run is not None and run["claimed_by"] else None
+        holder = runtime.plugin_id if runtime is not None else ""
+        if run is None or caller.plugin_id not in (run["plugin_id"], holder):
+            raise Refused("not_found", "no run that this plugin executes has this id")
+        return run
+
+    async def _accept_repeat(self, run_id: str, result: AgentRunResult) -> None:
+        """The answer to the run's last result may have been lost."""
+        progress = await recall(self._ledger, run_id)
+        if result.sequence is None or progress.digest(result.sequence) != digest(result):
+            raise _over(await self._ledger.run(run_id))
+
+    async def _call_off(self, run_id: str, entry: Entry, ending: Ending) -> None:
+        draft = Draft("run.call_off")
+        now = self._clock.now()
+        end = RunEnd(ending.status, ending.code, ending.error, cancel_requested_at=now)
+        draft.add(ledger.end_run(run_id, end, now))
+        settled = self._endings.settle(draft, entry.event, "cancelled", ending.code, run_id)
+        try:
+            await self._delivery.deliver(self._journal, draft.unit(), [])
+        except BaseException:
+            self._lanes.offer(entry)
+            raise
+        self._outcomes.settled([settled])
+
+
+def _own(caller: Caller, run: Row) -> bool:
+    return caller.plugin_id in (run["plugin_id"], loads(run["metadata"]).get("created_by"))
+
+
+def _over(run: Row | None) -> Refused:
+    status = run["status"] if run is not None else "gone"
+    return Refused(_OVER.get(status, "unauthorized"), f"the run is over: its status is {status}")

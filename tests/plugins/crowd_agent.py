@@ -1,0 +1,28 @@
+"""Says nothing until a thousand runs are active in it at once; then each says its own words, in turns with the others."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from parlour_sdk import plugin, results, runner
+
+plugin("test/crowd-agent", version="0.1.0", limits={"max_runs": 1000})
+
+CROWD = 1000
+WORDS = 20
+_arrived = 0
+_everybody = asyncio.Event()
+
+
+@runner(capabilities=["streaming"])
+async def crowd(ctx: Any, api: Any) -> AsyncGenerator[results.Result, None]:
+    global _arrived
+    _arrived += 1
+    if _arrived == CROWD:
+        _everybody.set()
+    await _everybody.wait()
+    for number in range(WORDS):
+        yield results.delta(f"{ctx.input.text}/{number} ")
+        await asyncio.sleep(0)
+    yield results.completed(f"{ctx.input.text} is done")
+    yield results.finished()
