@@ -40,11 +40,14 @@ run: setup
 	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 
+# Tests that measure time run alone, after the others.
 test: setup sandbox
-	@$(PYTEST) -q -m "not long"
+	@$(PYTEST) -q -n auto -m "not long and not quiet"
+	@$(PYTEST) -q -m "quiet and not long"
 
 test-all: setup sandbox
-	@$(PYTEST) -q
+	@$(PYTEST) -q -n auto -m "not quiet"
+	@$(PYTEST) -q -m "quiet"
 
 check: setup
 	@.venv/bin/ruff check .

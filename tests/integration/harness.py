@@ -77,11 +77,13 @@ class Host:
 
     def begin(self) -> None:
         with self._output.open("wb") as output, self._log.open("ab") as log:
-            command = [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
             environment = clean_environment(self._environment)
             self._process = subprocess.Popen(
-                command, env=environment, stdout=output, stderr=log, start_new_session=True
+                self._command(), env=environment, stdout=output, stderr=log, start_new_session=True
             )
+
+    def _command(self) -> list[str]:
+        return [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
 
     def wait_until_ready(self) -> "Host":
         line = eventually(self._announcement, "the Host prints its address", 20)

@@ -92,6 +92,13 @@ class StandaloneHost(Host):
     def parent(self) -> psutil.Process:
         return self.runtime.process
 
+    def start(self) -> "Host":
+        try:
+            return super().start()
+        except BaseException:
+            self.runtime.close()  # a fixture that fails here closes nothing
+            raise
+
     def begin(self) -> None:
         if not self.runtime.url:
             self.use(self.runtime)

@@ -19,6 +19,8 @@ FIELDS = {
     "restart_policy",
     "timeout_seconds",
     "stale_after",
+    "conversation_ttl",
+    "journal_calls",
     "event_types",
     "enabled",
 }

@@ -101,7 +101,10 @@ def test_when_no_more_can_be_written_one_sentence_says_so_and_nothing_was_change
     )
 
     assert done.returncode == 1
-    assert done.stderr == "parlour: the plugin could not be copied: File too large; nothing was changed\n"
+    assert done.stderr == (
+        "parlour: the plugin could not be copied: File too large; nothing was changed; "
+        "make room on the disk of the data directory and try again\n"
+    )
     assert everything_below(data) == before
 
 

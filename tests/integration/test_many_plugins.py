@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 from .conftest import MakeHost
 from .harness import Host, texts
@@ -17,6 +18,7 @@ ATTEMPTS = 3
 MEBIBYTE = 1024 * 1024
 
 
+@pytest.mark.long
 def test_thirty_plugins_are_ready_soon_and_rest_lightly(make_host: MakeHost, tmp_path: Path) -> None:
     sources = [write_plugin(tmp_path / f"p{number}", f"p{number}", answer=str(number)) for number in range(PLUGINS)]
     host = make_host(*sources)

@@ -26,7 +26,12 @@ ENDPOINTS: dict[str, frozenset[str]] = {
     "POST /runs/none/cancel": TALKERS,
     "GET /conversations": EVERYONE,
     "GET /conversations/none/transcript": EVERYONE,
+    "POST /conversations/none/reset": TALKERS,
+    "DELETE /conversations/none": TALKERS,
+    "POST /agents/none/chat/default/reset": TALKERS,
     "GET /agents/none/chat/default/messages": TALKERS,
+    "GET /audit": ADMINS,
+    "GET /feedback": SEERS,
 }
 BODIES = {
     "POST /agents": {"name": "n", "runner_id": "plugin:no/such/runner"},

@@ -210,7 +210,7 @@ def test_a_second_host_is_refused_in_words_until_the_first_is_gone(runtime: Runt
     assert texts(second.ask(second.agent(PUPPET), "say mine")) == ["mine"]
 
 
-def test_what_is_installed_removed_and_disabled_on_the_runtimes_side_is_seen_by_the_host(
+def test_what_is_installed_and_removed_on_the_runtimes_side_is_seen_by_the_host(
     runtime: Runtime, make_user: MakeHost
 ) -> None:
     host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()

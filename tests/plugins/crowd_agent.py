@@ -1,4 +1,4 @@
-"""Says nothing until a thousand runs are active in it at once; then each says its own words, in turns with the others."""
+"""Says nothing until a thousand runs are active at once; then each says its own words, in turns with the others."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from parlour.core.access.audit_log import AuditLog
 from parlour.core.access.gate import Gate, PluginGrants
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.registry import Registry
@@ -13,6 +14,7 @@ from parlour.core.delivery.outbox import Outbox
 from parlour.core.events.gateway import Gateway
 from parlour.core.events.media import EventMedia
 from parlour.core.facts.conversations import Conversations
+from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.history import EventRecords, History
 from parlour.core.facts.keeping import Artifacts, Fetcher, NoFetcher, Sizes
 from parlour.core.journal import Journal
@@ -27,6 +29,7 @@ from parlour.core.runs.control import RunControl
 from parlour.core.runs.creating import Creating
 from parlour.core.runs.dispatcher import Dispatcher
 from parlour.core.runs.ending import Endings
+from parlour.core.runs.erasing import Erasing
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.live import Recording
 from parlour.core.runs.opening import Openings
@@ -40,6 +43,7 @@ from parlour.core.runs.workers import Workers
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from . import actions
+from .actions.conversations import ConversationActions
 from .actions.runs import RunActions
 from .actions.runtimes import RuntimeActions
 from .version import VERSION
@@ -81,6 +85,8 @@ class Core:
     recovery: Recovery
     control: RunControl
     workers: Workers
+    audit_log: AuditLog
+    erasing: Erasing
 
     async def load(self) -> None:
         """What is configured."""
@@ -100,7 +106,8 @@ def build_core(ports: Ports) -> Core:
     routes = RouteBook(journal, ids)
     router = Router(routes, agents)
     registry = Registry()
-    sessions = Sessions()
+    audit_log = AuditLog(journal)
+    sessions = Sessions(audit_log.add)
     history = History(journal, ports.cursors)
     artifacts = Artifacts(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
     outcomes = Outcomes()
@@ -144,7 +151,7 @@ def build_core(ports: Ports) -> Core:
         sessions=sessions,
         lanes=lanes,
         artifacts=artifacts,
-        gateway=Gateway(journal, conversations, media, lanes, ids, clock),
+        gateway=Gateway(journal, conversations, media, Feedback(journal), router, lanes, ids, clock),
         gate=Gate(
             actions.handlers(
                 journal,
@@ -155,12 +162,14 @@ def build_core(ports: Ports) -> Core:
                 artifacts,
                 RunActions(journal, control, creating, Commissions(journal, ids, clock), ports.cursors),
                 RuntimeActions(journal, workers, claims, control, clock),
+                ConversationActions(conversations, ids, clock),
                 ids,
                 clock,
                 VERSION,
             ),
             sessions,
             ports.plugin_grants,
+            audit_log,
             journal,
             clock,
             ids,
@@ -168,4 +177,6 @@ def build_core(ports: Ports) -> Core:
         recovery=recovery,
         control=control,
         workers=workers,
+        audit_log=audit_log,
+        erasing=Erasing(journal, control, ids, clock),
     )

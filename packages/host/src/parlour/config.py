@@ -90,6 +90,17 @@ class ArtifactSettings(Section):
         return self
 
 
+class RetentionSettings(Section):
+    """How many days things are kept; 0 means for ever."""
+
+    events_days: float = Field(default=365, ge=0)
+    run_events_days: float = Field(default=30, ge=0)
+    artifacts_days: float = Field(default=90, ge=0)
+    audit_days: float = Field(default=365, ge=0)
+    first_seconds: float = Field(default=60, ge=0)
+    every_hours: float = Field(default=24, gt=0)
+
+
 class PluginSettings(Section):
     start_seconds: float = Field(default=30, gt=0)
     stop_seconds: float = Field(default=5, gt=0)
@@ -151,6 +162,7 @@ class Settings(Section):
     http: HttpSettings = HttpSettings()
     runs: RunSettings = RunSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
+    retention: RetentionSettings = RetentionSettings()
     plugins: PluginSettings = PluginSettings()
     runtime: RuntimeSettings = RuntimeSettings()
 

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from parlour_sdk.protocol.manifest import PluginPermissions
+
 from .app import Core, Ports, build_core
-from .config import ArtifactSettings, Settings
+from .config import ArtifactSettings, RetentionSettings, Settings
 from .core.agents.registry import Registry
 from .core.cursors import Cursors
 from .core.facts.keeping import Sizes
+from .core.facts.retention import Retention, Terms
 from .core.facts.tables import META, OUTBOX, RUNS
 from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
 from .core.objects import ObjectStore
+from .core.plugins import PluginProblem
 from .core.ports import Ids
 from .core.runs.recovery import INTERRUPTED
 from .data_directory import DataDirectory
@@ -121,6 +125,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 ids=ids,
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=Sizes(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
+                plugin_grants=partial(_granted, side.plugins),
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
             )
@@ -143,9 +148,20 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
             clock=clock,
             waiting_for=["plugins", "owed work"],
         )
+        stack.push_async_callback(core.audit_log.close)
         stack.push_async_callback(side.runtime.close)
+        await stack.enter_async_context(_cleaning(host, settings.retention))
         await stack.enter_async_context(additions.attach(host))
         yield host
+
+
+def _granted(plugins: Plugins, plugin_id: str) -> PluginPermissions:
+    """As the record says at this moment: what is taken away is refused from the next call on."""
+    try:
+        facts = plugins.get(plugin_id)
+    except PluginProblem:
+        facts = None  # the runtime is away, and with it whoever could ask
+    return PluginPermissions.model_validate(facts.granted) if facts is not None else PluginPermissions()
 
 
 def _discovered(registries: list[Registry], plugin_id: str, version: str, runners: list[Any]) -> None:
@@ -154,6 +170,19 @@ def _discovered(registries: list[Registry], plugin_id: str, version: str, runner
 
 def _removed(registries: list[Registry], plugin_id: str) -> None:
     registries[0].remove_plugin(plugin_id)
+
+
+@asynccontextmanager
+async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[None]:
+    """Takes away what is too old, until the Host stops."""
+    terms = Terms(kept.events_days, kept.run_events_days, kept.artifacts_days, kept.audit_days)
+    retention = Retention(host.journal, host.core.artifacts, host.clock, terms)
+    work = asyncio.create_task(retention.serve(kept.first_seconds, kept.every_hours * 3600))
+    try:
+        yield
+    finally:
+        work.cancel()
+        await asyncio.wait([work])
 
 
 def _objects(artifacts: ArtifactSettings, directory: DataDirectory) -> AbstractAsyncContextManager[ObjectStore]:

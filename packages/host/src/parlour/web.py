@@ -16,17 +16,21 @@ from .http import application
 from .http.agents import endpoints as agents
 from .http.artifacts import endpoints as artifacts
 from .http.artifacts.access import ArtifactAccess
+from .http.audit import endpoints as audit
 from .http.auth import Authenticator
 from .http.chat import endpoints as chat
 from .http.conversations import endpoints as conversations
 from .http.events import endpoints as events
 from .http.events.door import EventDoor, EventInjection, Results
+from .http.feedback import endpoints as feedback
 from .http.files import endpoints as files
 from .http.health import endpoints as health
 from .http.paging import Pages
 from .http.plugins import endpoints as plugins
+from .http.plugins.changes import Changes
 from .http.runners import endpoints as runners
 from .http.runs import endpoints as runs
+from .http.runtimes import endpoints as runtimes
 from .version import VERSION
 
 CLOSE_SECONDS = 1
@@ -84,11 +88,14 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
             ids,
             clock,
         ),
-        runs.router(journal, core.sessions, pages, clock),
-        agents.router(core.agents, core.registry, host.cursors, ids),
+        runs.router(journal, core.control, pages),
+        runtimes.router(core.workers),
+        agents.router(core.agents, core.registry, host.cursors, ids, clock),
         runners.router(core.registry, plugin_status),
-        plugins.router(host.plugins, uploads),
-        conversations.router(journal, pages),
+        plugins.router(host.plugins, uploads, Changes(core.audit_log, clock)),
+        conversations.router(journal, pages, core.conversations, core.erasing, ids, clock),
+        audit.router(pages),
+        feedback.router(pages),
         artifacts.router(core.artifacts, ArtifactAccess(journal)),
         files.router(
             core.artifacts,

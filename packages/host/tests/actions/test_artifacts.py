@@ -107,7 +107,7 @@ async def test_making_a_file_is_an_effect_and_needs_a_run_that_goes_on(
 async def test_uploads_that_a_run_leaves_unfinished_end_with_it(
     actions: ArtifactActions, caller: Caller, objects: MemoryObjects
 ) -> None:
-    sessions = Sessions()
+    sessions = Sessions(lambda entries: None)
     sessions.register(caller.run)
     upload_id = (await piece(actions, caller, b"x" * 1000, is_last=False)).upload_id
     sessions.unregister(caller.run)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from parlour.app import Core, Ports, build_core
@@ -217,7 +218,8 @@ class World:
     async def open(
         cls, agent: Agent | None = None, echo: bool = False, discovery: dict[str, Any] = DISCOVERY, **ports: Any
     ) -> "World":
-        world = cls(BreakableJournal(), PuppetPlugins(echo), PlatformSurface(), CountedIds(), **ports)
+        journal = ports.pop("journal", None) or BreakableJournal()
+        world = cls(journal, PuppetPlugins(echo), PlatformSurface(), CountedIds(), **ports)
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.agents.add(agent or make_agent())
         await world.core.routes.replace("bot", [Route("message.*", "agent", {"agent_id": "agent"})])
@@ -227,16 +229,21 @@ class World:
     def die(self) -> None:
         """The Host's process is gone: what it was doing reaches nothing any more."""
         self.journal.dead = True
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
+        # some wait for ever for what died with them; kept with their loop, they are not collected under the test
+        vars(asyncio.get_running_loop()).setdefault("ghosts", []).extend(tasks)
 
-    async def restart(self) -> "World":
+    async def restart(self, discovery: dict[str, Any] = DISCOVERY, **ports: Any) -> "World":
         """The next life on the same database, which has taken up what it found."""
         if not self.journal.dead:
             self.die()
         plugins = PuppetPlugins(self.plugins.echo)
-        world = World(BreakableJournal(self.journal.database), plugins, self.surface, self.ids, objects=self.objects)
-        world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
+        ports.setdefault("objects", self.objects)
+        journal = type(self.journal)(self.journal.database)
+        world = World(journal, plugins, self.surface, self.ids, **ports)
+        world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.load()
         await world.core.take_up()
         return world
@@ -259,6 +266,10 @@ class World:
     async def call(self, run: PuppetRun, action: str, plugin: str = PLUGIN, **arguments: Any) -> dict[str, Any]:
         request = {"run_id": run.run_id, "call_id": f"{run.run_id}:1", **arguments}
         return await self.core.gate.call(plugin, action, request)
+
+    def stream(self, run: PuppetRun, action: str, **arguments: Any) -> AsyncGenerator[dict[str, Any], None]:
+        request = {"run_id": run.run_id, "call_id": f"{run.run_id}:1", **arguments}
+        return self.core.gate.stream(PLUGIN, action, request)
 
 
 _counter = iter(range(1, 10**9))

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import os
+from collections import Counter
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -52,6 +53,31 @@ async def test_any_chunking_yields_the_same_frames_through_a_pipe(expected: list
     os.close(drained)
     await settle()
     assert received == expected
+
+
+async def test_many_frames_at_once_leave_turns_of_the_loop_to_others() -> None:
+    reads, feeds = os.pipe()
+    drained, writes = os.pipe()
+    os.write(feeds, b"{}\n" * 3000)
+    os.close(feeds)
+    turn = 0
+    seen: list[int] = []
+    closed = asyncio.Event()
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count_turns())
+    StdioTransport(reads, writes).start(lambda _: seen.append(turn), lambda _: closed.set())
+    await within(closed.wait())
+    counting.cancel()
+    os.close(drained)
+
+    assert len(seen) == 3000
+    assert max(Counter(seen).values()) < 600
 
 
 @given(st.binary(min_size=11).filter(lambda data: b"\n" not in data), st.lists(st.integers(1, 50)))

@@ -11,12 +11,15 @@ from parlour.core.facts.storage import DEFAULT_QUOTAS, Storage
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
+from parlour.core.runs.outputs import ToolOutputs
 from parlour.core.runs.steering import Steering
 from parlour_sdk.protocol.calls import Done
 
 from .artifacts import ArtifactActions
+from .conversations import ConversationActions
 from .history import EventActions, HistoryActions
 from .host import HostActions
+from .journaled import CallJournal
 from .knowledge import FileActions, KnowledgeActions, SkillActions
 from .models import ModelActions
 from .platform import PlatformActions
@@ -37,12 +40,13 @@ def handlers(
     artifacts: Artifacts,
     runs: RunActions,
     runtimes: RuntimeActions,
+    conversations: ConversationActions,
     ids: Ids,
     clock: Clock,
     version: str,
 ) -> Mapping[str, Handler]:
-    models = ModelActions(providers.models)
-    tools = ToolActions(providers.tools, journal, clock)
+    models = ModelActions(providers.models, clock)
+    tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), journal, clock)
     knowledge = KnowledgeActions(providers.knowledge)
     skills = SkillActions(providers.skills)
     state = StateActions(journal, clock)
@@ -51,7 +55,7 @@ def handlers(
     transcript = HistoryActions(history)
     log = EventActions(events)
     files = ArtifactActions(artifacts, journal, ids, clock)
-    return {
+    bound: dict[str, Handler] = {
         "invoke_llm": models.invoke,
         "invoke_llm_stream": models.stream,
         "invoke_rerank": models.rerank,
@@ -80,6 +84,7 @@ def handlers(
         "storage_delete": storage.delete,
         "storage_list": storage.list,
         "steering_pull": SteeringActions(steering).pull,
+        "start_conversation": conversations.start,
         "get_host_version": HostActions(version).version,
         "run_create": runs.create,
         "run_get": runs.get,
@@ -101,6 +106,7 @@ def handlers(
         **platform.methods(),
         **dict.fromkeys(_COMING, _not_yet),
     }
+    return CallJournal(journal, providers.tools, clock).around(bound)
 
 
 async def _not_yet(caller: Caller, request: object) -> Done:
@@ -109,5 +115,5 @@ async def _not_yet(caller: Caller, request: object) -> Done:
 
 _COMING = """
 platform_action
-list_plugins list_commands start_conversation
+list_plugins list_commands
 """.split()  # noqa: SIM905

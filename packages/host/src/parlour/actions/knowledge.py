@@ -2,6 +2,7 @@
 
 from parlour.core.access.caller import Caller
 from parlour.core.providers import Files, Knowledge, Skills
+from parlour.core.runs.within import within
 from parlour_sdk.protocol.files import FileChunk, GetFile
 from parlour_sdk.protocol.knowledge import KnowledgeList, KnowledgeResult, ListKnowledge, RetrieveKnowledge
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
@@ -18,7 +19,8 @@ class KnowledgeActions:
         return KnowledgeList(knowledge_bases=granted)
 
     async def retrieve(self, caller: Caller, request: RetrieveKnowledge) -> KnowledgeResult:
-        chunks = await self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
+        asked = self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
+        chunks = await within(caller.session, asked)
         return KnowledgeResult(chunks=list(chunks))
 
 
@@ -31,7 +33,7 @@ class SkillActions:
         return SkillList(skills=granted)
 
     async def activate(self, caller: Caller, request: ActivateSkill) -> ActiveSkill:
-        return await self._skills.activate(request.skill_name)
+        return await within(caller.session, self._skills.activate(request.skill_name))
 
 
 class FileActions:
@@ -39,4 +41,5 @@ class FileActions:
         self._files = files
 
     async def get(self, caller: Caller, request: GetFile) -> FileChunk:
-        return await self._files.read(request.file_key, request.offset, request.length)
+        asked = self._files.read(request.file_key, request.offset, request.length)
+        return await within(caller.session, asked)

@@ -1,24 +1,44 @@
 """Calls to models, on behalf of a run or a plugin. Which model answers and what it costs is the provider's part."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from parlour.core.access.caller import Caller
+from parlour.core.ports import Clock
 from parlour.core.providers import Models
+from parlour.core.runs.within import parts_within, within
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
+
+from .metering import metered
 
 
 class ModelActions:
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: Models, clock: Clock) -> None:
         self._models = models
+        self._clock = clock
 
     async def invoke(self, caller: Caller, request: InvokeModel) -> ModelAnswer:
-        return await self._models.invoke(caller.asking(), request)
+        with metered(caller, self._clock, "model", request.model_id) as used:
+            answer = await within(caller.session, self._models.invoke(caller.asking(), request))
+            used.usage = answer.usage
+        return answer
 
-    def stream(self, caller: Caller, request: InvokeModel) -> AsyncIterator[ModelChunk]:
-        return self._models.stream(caller.asking(), request)
+    async def stream(self, caller: Caller, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        with metered(caller, self._clock, "model", request.model_id) as used:
+            stream = self._models.stream(caller.asking(), request)
+            async with aclosing(parts_within(caller.session, stream)) as parts:
+                async for part in parts:
+                    used.usage = part.usage or used.usage
+                    yield part
 
     async def rerank(self, caller: Caller, request: Rerank) -> RerankAnswer:
-        return await self._models.rerank(caller.asking(), request)
+        with metered(caller, self._clock, "model", request.model_id) as used:
+            answer = await within(caller.session, self._models.rerank(caller.asking(), request))
+            used.usage = answer.usage
+        return answer
 
     async def embed(self, caller: Caller, request: Embed) -> EmbedAnswer:
-        return await self._models.embed(caller.asking(), request)
+        with metered(caller, self._clock, "model", request.model_id) as used:
+            answer = await within(caller.session, self._models.embed(caller.asking(), request))
+            used.usage = answer.usage
+        return answer

@@ -69,7 +69,8 @@ class RunActions:
     async def cancel(self, caller: Caller, request: RunCancel) -> AgentRun:
         run = await self._control.visible(caller, request.target_run_id)
         reason = request.reason or f"plugin {caller.plugin_id} cancelled the run"
-        if not await self._control.cancel(run["run_id"], reason[:ERROR_CHARACTERS]):
+        ending = Ending("cancelled", "cancelled", reason[:ERROR_CHARACTERS])
+        if not await self._control.cancel(run["run_id"], ending):
             raise Refused("invalid_argument", f"the run is over: its status is {run['status']}")
         return await self._now(run["run_id"])
 

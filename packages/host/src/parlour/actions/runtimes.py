@@ -70,18 +70,18 @@ class RuntimeActions:
         if await self._control.was_cancelled(caller, request.target_run_id):
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         run = await self._control.claimed(caller, request.target_run_id)
-        run.check(request.lease)
+        run.check(request.lease, caller.plugin_id)
         if run.live.session.is_over():
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         try:
-            lease = await run.renew(request.lease)
+            lease = await run.renew(request.lease, caller.plugin_id)
         except GuardFailed as lost:
             raise Refused("unauthorized", "lease: it was lost meanwhile; claim the run anew") from lost
         return LeaseRenewed(lease_until=lease.until)
 
     async def release(self, caller: Caller, request: RunRelease) -> Done:
         run = await self._control.claimed(caller, request.target_run_id)
-        await run.release(request.lease)
+        await run.release(request.lease, caller.plugin_id)
         return Done()
 
 

@@ -23,15 +23,15 @@ class StateActions:
     async def set(self, caller: Caller, request: StateSet) -> Done:
         now = self._clock.now()
         write = state.put(caller.grant.scopes, request.scope, request.key, request.value, now)
-        caller.run.effects = True
-        await self._journal.commit(Unit("state.set", (ledger.touch(caller.run.run_id, now, effects=True), write)))
+        touch = ledger.touch(caller.run.run_id, now, effects=caller.run.act())
+        await self._journal.commit(Unit("state.set", (touch, write)))
         return Done()
 
     async def delete(self, caller: Caller, request: StateDelete) -> Done:
         now = self._clock.now()
         removal = state.remove(caller.grant.scopes, request.scope, request.key)
-        caller.run.effects = True
-        await self._journal.commit(Unit("state.delete", (ledger.touch(caller.run.run_id, now, effects=True), removal)))
+        touch = ledger.touch(caller.run.run_id, now, effects=caller.run.act())
+        await self._journal.commit(Unit("state.delete", (touch, removal)))
         return Done()
 
     async def list(self, caller: Caller, request: StateList) -> StateKeys:

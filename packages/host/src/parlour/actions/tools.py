@@ -5,25 +5,33 @@ from parlour.core.facts import ledger
 from parlour.core.journal import Journal, Unit
 from parlour.core.ports import Clock
 from parlour.core.providers import Tools
+from parlour.core.runs.outputs import ToolOutputs
+from parlour.core.runs.within import within
 from parlour_sdk.protocol.listing import ListTools, ToolList
 from parlour_sdk.protocol.tools import CallTool, GetTool, ToolDetail, ToolOutcome
 
+from .metering import metered
+
 
 class ToolActions:
-    def __init__(self, tools: Tools, journal: Journal, clock: Clock) -> None:
+    def __init__(self, tools: Tools, outputs: ToolOutputs, journal: Journal, clock: Clock) -> None:
         self._tools = tools
+        self._outputs = outputs
         self._journal = journal
         self._clock = clock
 
     async def detail(self, caller: Caller, request: GetTool) -> ToolDetail:
-        return await self._tools.detail(request.tool_name)
+        return await within(caller.session, self._tools.detail(request.tool_name))
 
     async def call(self, caller: Caller, request: CallTool) -> ToolOutcome:
-        if caller.session is not None and not self._tools.read_only(request.tool_name):
-            caller.session.effects = True  # durable before the tool acts, or a restart would act again
+        name = request.tool_name
+        if caller.session is not None and not self._tools.read_only(name) and caller.session.act():
+            # durable before the tool acts, or a restart would act again
             touch = ledger.touch(caller.session.run_id, self._clock.now(), effects=True)
             await self._journal.commit(Unit("tool.call", (touch,)))
-        return await self._tools.call(caller.asking(), request.tool_name, request.parameters)
+        with metered(caller, self._clock, "tool", name):
+            outcome = await within(caller.session, self._tools.call(caller.asking(), name, request.parameters))
+        return await self._outputs.bounded(caller.session, name, outcome)
 
     async def list(self, caller: Caller, request: ListTools) -> ToolList:
         names = [resource.tool_name for resource in self._tools.resources()]

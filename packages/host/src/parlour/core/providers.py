@@ -3,7 +3,7 @@
 Each is a port. A catalogue tells what there is, without waiting, since it is asked before every run.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -49,7 +49,9 @@ class Models(Protocol):
 
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer: ...
 
-    def stream(self, asking: Asking, request: InvokeModel) -> AsyncIterator[ModelChunk]: ...
+    def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        """Closed early when nobody reads on: what it holds is let go then."""
+        ...
 
     async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer: ...
 
@@ -114,7 +116,7 @@ class Nothing:
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         raise _absent("model", request.model_id)
 
-    def stream(self, asking: Asking, request: InvokeModel) -> AsyncIterator[ModelChunk]:
+    def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         raise _absent("model", request.model_id)
 
     async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:

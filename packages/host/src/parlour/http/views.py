@@ -87,3 +87,29 @@ def transcript_item(row: Row) -> dict[str, Any]:
         "created_at": row["created_at"],
         "metadata": loads(row["metadata"]),
     }
+
+
+def audit_entry(row: Row) -> dict[str, Any]:
+    return {
+        "seq": row["seq"],
+        "kind": row["kind"],
+        "actor": row["actor"],
+        "action": row["action"],
+        "outcome": row["outcome"],
+        **_maybe(row, "code", "resource", "scope", "run_id", "runner_id", "plugin_id"),
+        "detail": loads(row["detail"]) if row["detail"] else None,
+        "created_at": row["created_at"],
+    }
+
+
+def feedback(row: Row) -> dict[str, Any]:
+    return {
+        "feedback_id": row["feedback_id"],
+        "feedback_type": row["feedback_type"],
+        "inaccurate_reasons": loads(row["reasons"]),
+        "feedback_content": row["content"] or None,
+        **_maybe(row, "user_id", "session_id", "message_id", "stream_id"),
+        **_maybe(row, "run_id", "agent_id", "bot_id", "conversation_id"),
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }

@@ -37,7 +37,8 @@ class Installer:
             raise PluginProblem(error.code, str(error).replace(source, shown or source)) from error
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            message = f"the plugin could not be copied: {error.strerror or error}; nothing was changed"
+            remedy = "; make room on the disk of the data directory and try again" if full else ""
+            message = f"the plugin could not be copied: {error.strerror or error}; nothing was changed{remedy}"
             raise PluginProblem("storage_full" if full else "not_written", message) from error
 
     def before(self, package: Package, upgrade: str | None) -> Record | None:
@@ -45,7 +46,9 @@ class Installer:
         record = self._folder.record(package.plugin_id)
         if upgrade is not None and upgrade != package.plugin_id:
             raise PluginProblem(
-                "identity_mismatch", f"this is {package.plugin_id} and can't replace {upgrade}; nothing was changed"
+                "identity_mismatch",
+                f"this is {package.plugin_id} and can't replace {upgrade}; nothing was changed; "
+                "install it without naming an upgrade to have both",
             )
         if upgrade is not None and record is None:
             raise PluginProblem("not_found", f"{upgrade} is not installed; install it without naming it as an upgrade")

@@ -202,7 +202,15 @@ async def test_an_action_that_is_not_in_the_table_does_not_exist() -> None:
 async def test_a_gate_whose_handlers_and_table_differ_can_not_be_built() -> None:
     world = await World.open()
     with pytest.raises(ValueError, match="get_host_version"):
-        Gate({}, world.core.sessions, lambda plugin_id: PluginPermissions(), world.journal, world.clock, world.ids)
+        Gate(
+            {},
+            world.core.sessions,
+            lambda plugin_id: PluginPermissions(),
+            world.core.audit_log,
+            world.journal,
+            world.clock,
+            world.ids,
+        )
 
 
 async def test_a_value_at_the_limit_is_taken() -> None:

@@ -3,8 +3,8 @@
 import asyncio
 
 from parlour.core.access.keys import ApiKeys
-from parlour.core.facts.tables import API_KEYS
-from parlour.core.journal import Unit, Update, where
+from parlour.core.facts.tables import API_KEYS, AUDIT
+from parlour.core.journal import Select, Unit, Update, where
 
 from ..support import EPOCH, BreakableJournal, CountedIds, LoopClock
 
@@ -55,3 +55,16 @@ async def test_a_key_past_its_expiry_fails() -> None:
     assert await keys.authenticate(secret) is not None
     await asyncio.sleep(1)
     assert await keys.authenticate(secret) is None
+
+
+async def test_making_and_revoking_a_key_are_audited_without_the_secret() -> None:
+    keys, journal = keyring()
+    secret = await keys.create("phone", "chat")
+    [key] = await keys.all()
+    await keys.revoke(key.key_id)
+    entries = journal.database.read(Select(AUDIT, order=("seq",)))
+    assert [(entry["action"], entry["resource"]) for entry in entries] == [
+        ("key.create", key.key_id),
+        ("key.revoke", key.key_id),
+    ]
+    assert secret.removeprefix("parlour_") not in repr(entries)

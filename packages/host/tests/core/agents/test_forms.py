@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from parlour.core.agents.forms import prefilled, problems
+from parlour.core.agents.forms import MASKED, masked, prefilled, problems
 from parlour_sdk.protocol.form import FormItem, FormType
 
 GOOD: dict[str, list[Any]] = {
@@ -112,3 +112,10 @@ def test_a_field_that_only_displays_holds_no_value() -> None:
     assert prefilled(form, {}) == {}
     assert problems(form, {}) == []
     assert problems(form, {"address": "x"}) != []
+
+
+def test_secrets_are_masked_and_without_the_form_everything_is() -> None:
+    form = [item("secret", "token"), item("string", "name")]
+    config = {"token": "t0p", "name": "Ann"}
+    assert masked(form, config) == {"token": MASKED, "name": "Ann"}
+    assert masked(None, config) == {"token": MASKED, "name": MASKED}

@@ -8,9 +8,9 @@ import pytest
 
 from parlour.core.journal import StorageFailed
 from parlour.core.runs.lanes import FAULTS, Lanes
-from parlour.core.runs.turns import Turn
 from parlour.core.runs.session import Entry
 from parlour.core.runs.slots import Slots
+from parlour.core.runs.turns import Turn
 
 from ..support import entry, settle, until
 

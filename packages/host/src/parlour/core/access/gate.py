@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -19,6 +19,7 @@ from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from . import audit
+from .audit_log import AuditLog
 from .caller import Caller
 from .grants import Grant, outside_a_run
 from .rate import Rate
@@ -32,7 +33,7 @@ DENIALS_PER_SECOND = 100
 PLUGIN_CALLS_PER_SECOND = 100
 PLUGIN_CALLS_BURST = 200
 
-Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncIterator[BaseModel]]
+Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncGenerator[Any, None]]
 PluginGrants = Callable[[str], PluginPermissions]
 """What the operator granted each plugin for use outside runs."""
 
@@ -43,6 +44,7 @@ class Gate:
         handlers: Mapping[str, Handler],
         sessions: Sessions,
         plugin_grants: PluginGrants,
+        audit_log: AuditLog,
         journal: Journal,
         clock: Clock,
         ids: Ids,
@@ -52,6 +54,7 @@ class Gate:
         self._handlers: Mapping[str, Any] = handlers
         self._sessions = sessions
         self._plugin_grants = plugin_grants
+        self._audit_log = audit_log
         self._journal = journal
         self._clock = clock
         self._ids = ids
@@ -75,8 +78,9 @@ class Gate:
     async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
         caller, request = await self._admit(plugin_id, name, data)
         with _in_the_contracts_words():
-            async for part in self._handlers[name](caller, request):
-                yield part.model_dump(mode="json")
+            async with aclosing(self._handlers[name](caller, request)) as parts:
+                async for part in parts:
+                    yield part.model_dump(mode="json")
 
     async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[Caller, Call]:
         action = ACTIONS.get(name)
@@ -89,21 +93,10 @@ class Gate:
         except Refused as refusal:
             await self._record_denial(caller, action, request, refusal)
             raise
-        if caller.session is not None:
-            entry = audit.access(
-                caller,
-                caller.run.run_id,
-                name,
-                _resource(action, request),
-                _scope(action, request),
-                "allowed",
-                "",
-                self._clock.now(),
-            )
-            caller.session.audited.append(entry)
-            if caller.session.begin is not None:
-                with _in_the_contracts_words():
-                    await caller.session.begin()
+        self._record_allowed(caller, action, request)
+        if caller.session is not None and caller.session.begin is not None:
+            with _in_the_contracts_words():
+                await caller.session.begin()
         return caller, request
 
     def _caller(self, plugin_id: str, request: Call) -> Caller:
@@ -130,6 +123,15 @@ class Gate:
         if plugin_id not in self._rates:
             self._rates[plugin_id] = Rate(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
         return self._rates[plugin_id]
+
+    def _record_allowed(self, caller: Caller, action: Action, request: Call) -> None:
+        self._audit_log.check_room()
+        resource, scope, now = _resource(action, request), _scope(action, request), self._clock.now()
+        entry = audit.access(caller, request.run_id or "", action.name, resource, scope, "allowed", "", now)
+        if caller.session is not None:
+            self._audit_log.add_of_run(caller.session, entry)
+        else:
+            self._audit_log.add([entry])
 
     async def _record_denial(self, caller: Caller, action: Action, request: Call, refusal: Refused) -> None:
         """A denial is durable before it is answered."""

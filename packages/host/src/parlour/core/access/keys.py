@@ -9,6 +9,8 @@ from parlour.core.facts.tables import API_KEYS
 from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, Update, where
 from parlour.core.ports import Clock, Ids
 
+from . import audit
+
 Scope = Literal["admin", "operator", "viewer", "chat"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -22,6 +24,10 @@ class Key:
     revoked_at: int
 
 
+COMMAND_LINE = "command line"
+"""Who makes and revokes keys: whoever may use the database itself."""
+
+
 class ApiKeys:
     def __init__(self, journal: Journal, ids: Ids, clock: Clock) -> None:
         self._journal = journal
@@ -31,16 +37,18 @@ class ApiKeys:
     async def create(self, name: str, scope: Scope) -> str:
         """The key itself; it can't be read again."""
         secret = f"parlour_{secrets.token_urlsafe(32)}"
+        key_id, now = self._ids.new(), self._clock.now()
         row: dict[str, str | int] = {
-            "key_id": self._ids.new(),
+            "key_id": key_id,
             "name": name,
             "scope": scope,
             "digest": _digest(secret),
-            "created_at": self._clock.now(),
+            "created_at": now,
             "expires_at": 0,
             "revoked_at": 0,
         }
-        await self._journal.commit(Unit("key.create", (Insert(API_KEYS, {**row}),)))
+        made = audit.admin(COMMAND_LINE, "key.create", key_id, None, {"name": name, "scope": scope}, now)
+        await self._journal.commit(Unit("key.create", (Insert(API_KEYS, {**row}), made)))
         return secret
 
     async def authenticate(self, secret: str) -> Key | None:
@@ -55,9 +63,11 @@ class ApiKeys:
 
     async def revoke(self, key_id: str) -> bool:
         """False when there is no such key to revoke."""
-        statement = Update(API_KEYS, {"revoked_at": self._clock.now()}, where(key_id=key_id, revoked_at=0))
+        now = self._clock.now()
+        statement = Update(API_KEYS, {"revoked_at": now}, where(key_id=key_id, revoked_at=0))
+        gone = audit.admin(COMMAND_LINE, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
         try:
-            await self._journal.commit(Unit("key.revoke", (statement,)))
+            await self._journal.commit(Unit("key.revoke", (statement, gone)))
         except GuardFailed:
             return False
         return True

@@ -33,6 +33,10 @@ class Agent:
     """0 means none."""
     stale_after: float = 600
     """Seconds after which an event is no longer answered; 0 means never."""
+    conversation_ttl: float = 0
+    """Seconds of silence after which a chat begins anew; 0 means never."""
+    journal_calls: bool = False
+    """Whether the answers of a run's calls are kept, so that a repeated run neither pays nor acts twice."""
     event_types: tuple[str, ...] = ("message.received",)
     enabled: bool = True
 

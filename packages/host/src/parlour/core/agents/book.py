@@ -1,13 +1,15 @@
 """All agents. They are few and read for every event, so they are kept in memory and written through."""
 
 from parlour.core.facts.tables import AGENTS
-from parlour.core.journal import Delete, Insert, Journal, Select, Unit, Update, where
+from parlour.core.journal import Delete, Insert, Journal, Select, Statement, Unit, Update, where
 from parlour.core.ports import Clock
 
 from .agent import Agent
 
 
 class AgentBook:
+    """Whoever changes it hands over what is to be written with the change: the audit's entry of it."""
+
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
@@ -24,18 +26,19 @@ class AgentBook:
         """In the order they were made."""
         return [self._agents[agent_id] for agent_id in sorted(self._agents)]
 
-    async def add(self, agent: Agent) -> None:
+    async def add(self, agent: Agent, *also: Statement) -> None:
         now = self._clock.now()
         row: dict[str, str | int] = {"agent_id": agent.agent_id, "definition": agent.encode()}
-        await self._journal.commit(Unit("agent.add", (Insert(AGENTS, {**row, "created_at": now, "updated_at": now}),)))
+        statement = Insert(AGENTS, {**row, "created_at": now, "updated_at": now})
+        await self._journal.commit(Unit("agent.add", (statement, *also)))
         self._agents[agent.agent_id] = agent
 
-    async def replace(self, agent: Agent) -> None:
+    async def replace(self, agent: Agent, *also: Statement) -> None:
         values: dict[str, str | int] = {"definition": agent.encode(), "updated_at": self._clock.now()}
         statement = Update(AGENTS, {**values}, where(agent_id=agent.agent_id))
-        await self._journal.commit(Unit("agent.replace", (statement,)))
+        await self._journal.commit(Unit("agent.replace", (statement, *also)))
         self._agents[agent.agent_id] = agent
 
-    async def remove(self, agent_id: str) -> None:
-        await self._journal.commit(Unit("agent.remove", (Delete(AGENTS, where(agent_id=agent_id)),)))
+    async def remove(self, agent_id: str, *also: Statement) -> None:
+        await self._journal.commit(Unit("agent.remove", (Delete(AGENTS, where(agent_id=agent_id)), *also)))
         self._agents.pop(agent_id, None)

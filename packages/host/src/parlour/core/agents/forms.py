@@ -36,6 +36,15 @@ def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **{name: value for name, value in config.items() if value is not None}}
 
 
+MASKED = "********"
+
+
+def masked(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration as it may be written down. Without its form nobody knows what of it is secret."""
+    secret = {item.name for item in form if item.type == "secret"} if form is not None else set(config)
+    return {name: MASKED if name in secret and value else value for name, value in config.items()}
+
+
 _SELECTS = {
     "llm-model-selector": "models",
     "model-fallback-selector": "models",

@@ -6,6 +6,7 @@ _SENTENCES = {
     "runner.no_output": "The agent ended without an answer.",
     "runner.crashed": "The agent stopped unexpectedly while it was answering. Please ask again.",
     "runner.unavailable": "The agent is not available right now.",
+    "runner.diverged": "The answer was interrupted and could not be taken up again safely. Please ask again.",
     "quarantined": "This message could not be answered: the agent failed on it more than once.",
     "misconfigured": "Nobody can answer here yet: the agent is not set up for this.",
     "expired": "This message waited too long and was not answered.",

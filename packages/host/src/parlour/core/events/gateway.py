@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from parlour.core.facts import conversations, event_log, inbox, trail
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
+from parlour.core.facts.feedback import Feedback
 from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Unit
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import ProviderFailed
+from parlour.core.routing.router import Bound, Router
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.session import Entry
 
@@ -31,10 +33,20 @@ class Closed(Exception):
 
 class Gateway:
     def __init__(
-        self, journal: Journal, chats: Conversations, media: EventMedia, lanes: Lanes, ids: Ids, clock: Clock
+        self,
+        journal: Journal,
+        chats: Conversations,
+        media: EventMedia,
+        feedback: Feedback,
+        router: Router,
+        lanes: Lanes,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
         self._journal = journal
         self._media = media
+        self._feedback = feedback
+        self._router = router
         self._log = EventLog(journal)
         self._conversations = chats
         self._lanes = lanes
@@ -50,6 +62,7 @@ class Gateway:
         if self._closed:
             raise Closed(Closed.__doc__)
         key = event.conversation
+        await self._begin_anew(event)
         try:
             taken = await self._media.take(event, self._conversations)
         except ProviderFailed:
@@ -67,6 +80,7 @@ class Gateway:
                 draft.add(conversations.create(conversation_id, key, now))
             numbered = draft.add(event_log.append(event, conversation_id, now))
             draft.add(inbox.owe(Ref(numbered, "seq"), conversation_id))
+            draft.add(*await self._feedback.statements(event, known, now))
             files = draft.add(*taken.statements(conversation_id))
             try:
                 receipt = await self._journal.commit(draft.unit())
@@ -80,6 +94,13 @@ class Gateway:
             recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
             self._lanes.offer(Entry(recorded))
             return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
+
+    async def _begin_anew(self, event: EventEnvelope) -> None:
+        """A chat that was silent for longer than its agent remembers, unless this is a redelivery."""
+        decision = self._router.decide(event)
+        seconds = decision.binding.agent.conversation_ttl if isinstance(decision, Bound) else 0
+        if seconds and await self._log.same_as(event) is None:
+            await self._conversations.renew_after(event.conversation, seconds, self._ids, self._clock)
 
     async def recorded(self, event: EventEnvelope) -> Accepted | None:
         """What was answered when this event came before."""

@@ -1,9 +1,12 @@
-"""Conversations: opaque ids, made by the Host, one per chat, thread and (for web chat and API) agent and person."""
+"""Conversations: opaque ids, made by the Host, one per chat, thread and (for web chat and API) agent and person.
+
+A chat that begins anew has a further one, of the next generation; those before it stay as they are.
+"""
 
 from collections import OrderedDict
 
 from parlour.core.events.envelope import ConversationKey
-from parlour.core.journal import GuardFailed, Insert, Journal, Select, Unit, where
+from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, where
 from parlour.core.ports import Clock, Ids
 
 from .tables import CONVERSATIONS
@@ -11,14 +14,14 @@ from .tables import CONVERSATIONS
 REMEMBERED = 4096
 
 
-def create(conversation_id: str, key: ConversationKey, now: int) -> Insert:
+def create(conversation_id: str, key: ConversationKey, now: int, generation: int = 0) -> Insert:
     """Fails its guard when someone else was faster."""
     return Insert(
         CONVERSATIONS,
         {
             "conversation_id": conversation_id,
             **_columns(key),
-            "generation": 0,
+            "generation": generation,
             "transcript_seq": 0,
             "created_at": now,
             "updated_at": now,
@@ -49,19 +52,10 @@ class Conversations:
         if key in self._recent:
             self._recent.move_to_end(key)
             return self._recent[key]
-        query = Select(
-            CONVERSATIONS,
-            where(**_columns(key)),
-            columns=("conversation_id",),
-            order=("generation",),
-            direction="descending",
-            limit=1,
-            few=True,
-        )
-        rows = await self._journal.read(query)
-        if not rows:
+        latest = await self._latest(key)
+        if latest is None:
             return None
-        return self.remember(key, rows[0]["conversation_id"])
+        return self.remember(key, latest["conversation_id"])
 
     def remember(self, key: ConversationKey, conversation_id: str) -> str:
         self._recent[key] = conversation_id
@@ -81,3 +75,44 @@ class Conversations:
             except GuardFailed:
                 continue  # somebody else opened it just now
             return self.remember(key, fresh)
+
+    async def renew(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
+        """The chat begins anew. What goes on in the conversation before ends there."""
+        while True:
+            latest = await self._latest(key)
+            fresh, generation = ids.new(), latest["generation"] + 1 if latest else 0
+            try:
+                statement = create(fresh, key, clock.now(), generation)
+                await self._journal.commit(Unit("conversation.renew", (statement,)))
+            except GuardFailed:
+                continue  # somebody else did the same just now
+            return self.remember(key, fresh)
+
+    async def renew_after(self, key: ConversationKey, seconds: float, ids: Ids, clock: Clock) -> None:
+        """Begins anew if nothing was said for so long."""
+        latest = await self._latest(key)
+        if latest is not None and clock.now() - latest["updated_at"] > seconds * 1000:
+            await self.renew(key, ids, clock)
+
+    async def key(self, conversation_id: str) -> ConversationKey | None:
+        """Whose conversation that is."""
+        rows = await self._journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
+        return _key(rows[0]) if rows else None
+
+    async def _latest(self, key: ConversationKey) -> Row | None:
+        columns = ("conversation_id", "generation", "updated_at")
+        query = Select(CONVERSATIONS, where(**_columns(key)), columns, ("generation",), "descending", 1, few=True)
+        rows = await self._journal.read(query)
+        return rows[0] if rows else None
+
+
+def _key(row: Row) -> ConversationKey:
+    return ConversationKey(
+        row["workspace_id"],
+        row["source"],
+        row["bot_id"],
+        row["chat"],
+        row["thread_id"],
+        row["agent_id"],
+        row["principal"],
+    )

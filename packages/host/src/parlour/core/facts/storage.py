@@ -57,5 +57,5 @@ class Storage:
         if run is None:
             await self._journal.commit(Unit(unit, (statement,)))
             return
-        run.effects = True
-        await self._journal.commit(Unit(unit, (ledger.touch(run.run_id, now, effects=True), statement)))
+        touch = ledger.touch(run.run_id, now, effects=run.act())
+        await self._journal.commit(Unit(unit, (touch, statement)))

@@ -7,6 +7,7 @@ from parlour.core.agents.book import AgentBook
 from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.events.commission import Commission
 from parlour.core.events.envelope import EventEnvelope
+from parlour.core.facts import feedback
 
 from .routes import RouteBook
 
@@ -41,6 +42,12 @@ class Router:
         self._agents = agents
 
     def decide(self, event: EventEnvelope) -> Decision:
+        decision = self._decide(event)
+        if isinstance(decision, Misconfigured) and event.event_type == feedback.EVENT_TYPE:
+            return Dropped(f"it is kept as feedback; {decision.reason}")  # nobody waits for an answer to it
+        return decision
+
+    def _decide(self, event: EventEnvelope) -> Decision:
         if event.commission is not None:
             return self._commissioned(event, event.commission)
         if event.agent_id:

@@ -56,9 +56,8 @@ class RunControl:
             raise Refused("not_found", "no run that this plugin may see has this id")
         return run
 
-    async def cancel(self, run_id: str, reason: str) -> bool:
+    async def cancel(self, run_id: str, ending: Ending) -> bool:
         """Returns when the run is over; False when there was nothing to end."""
-        ending = Ending("cancelled", "cancelled", reason)
         run = await self._ledger.run(run_id)
         session = self._sessions.get(run_id)
         if session is not None:
@@ -83,7 +82,7 @@ class RunControl:
             return
         async with live.lock:
             if leased is not None:
-                leased.check(lease)
+                leased.check(lease, caller.plugin_id)
                 await leased.begun()
             await live.append(result)
 
@@ -96,7 +95,7 @@ class RunControl:
             return
         async with live.lock:
             if leased is not None:
-                leased.check(lease)
+                leased.check(lease, caller.plugin_id)
                 if ending.status == "completed":
                     await leased.begun()
             await live.finalize(ending)
@@ -107,8 +106,6 @@ class RunControl:
         leased = self._claims.get(run_id)
         if leased is None:
             raise _over(await self._held_once(caller, run_id))
-        if leased.lease is not None and leased.lease.runtime.plugin_id != caller.plugin_id:
-            raise Refused("unauthorized", "lease: another plugin's runtime holds this run")
         return leased
 
     async def was_cancelled(self, caller: Caller, run_id: str) -> bool:

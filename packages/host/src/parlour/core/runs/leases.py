@@ -99,9 +99,9 @@ class LeasedRun:
         session.executor, session.fence = lease.runtime.plugin_id, (queue.held(self.run_id, lease.token),)
         self._wind_up(lease)
 
-    async def renew(self, token: str) -> Lease:
+    async def renew(self, token: str, plugin_id: str) -> Lease:
         async with self.live.lock:
-            lease = self.check(token)
+            lease = self.check(token, plugin_id)
             now = self._clock.now()
             until = now + int(LEASE_SECONDS * 1000)
             renewed = ledger.renew(self.run_id, until)
@@ -110,9 +110,9 @@ class LeasedRun:
             self._wind_up(lease)
             return lease
 
-    async def release(self, token: str) -> None:
+    async def release(self, token: str, plugin_id: str) -> None:
         async with self.live.lock:
-            self.check(token)
+            self.check(token, plugin_id)
             if self.status != "claimed":
                 told = "the run has begun and can't be given back; end it with run_finalize"
                 raise Refused("invalid_argument", told)
@@ -132,11 +132,14 @@ class LeasedRun:
         await self._journal.commit(Unit("run.begin", (running, queue.held(self.run_id, self.lease.token))))
         self.status = "running"
 
-    def check(self, token: str | None) -> Lease:
-        """The lease, if this token is the current one's."""
-        if self.lease is None or token != self.lease.token:
+    def check(self, token: str | None, plugin_id: str) -> Lease:
+        """The lease, if this token is the current one's and comes from the holder or the runner's own plugin."""
+        lease = self.lease
+        if lease is None or token != lease.token:
             raise Refused("unauthorized", "lease: it is not the one that this run is held by; claim the run anew")
-        return self.lease
+        if plugin_id not in (lease.runtime.plugin_id, self.descriptor.plugin_id):
+            raise Refused("unauthorized", "lease: another plugin's runtime holds this run")
+        return lease
 
     async def lose(self, token: str, why: str, unless_renewed: bool = False) -> None:
         """The holder is gone: before it began the run is queued again, after that it is cut off."""
@@ -193,7 +196,8 @@ class LeasedRun:
         why = f"runtime '{lease.runtime.runtime_id}' was not heard of for {LEASE_SECONDS:g} s"
         while True:
             try:
-                return await self.lose(lease.token, why, unless_renewed=True)
+                await self.lose(lease.token, why, unless_renewed=True)
+                return
             except StorageFailed as failure:
                 logger.error("the lost lease of run %s waits for the database: %s", self.run_id, failure.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)

@@ -40,8 +40,7 @@ class Openings:
 
     async def begin(self, session: RunSession, descriptor: Descriptor) -> dict[str, object]:
         """The run is running; what its runner is sent."""
-        scopes = session.grant.scopes
-        state = await self._state.snapshot(scopes)
+        state = await self._state.snapshot(session.grant.scopes)
         await self.open(session, descriptor, "running")
         return await self.request(session, descriptor, state)
 
@@ -81,7 +80,8 @@ class Openings:
     async def _grant(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> Grant:
         """What was frozen when the run was created holds for all its attempts."""
         commissioned = entry.event.envelope.commission is not None
-        frozen = await self._ledger.run(entry.run_id or (entry.parent_run_id if commissioned else ""))
+        frozen_with = entry.run_id or (entry.parent_run_id if commissioned else "")
+        frozen = await self._ledger.run(frozen_with) if frozen_with else None
         if frozen is not None:
             return grants.restored(frozen["snapshot"], entry.event, binding, descriptor)
         return grants.compute(entry.event, binding, descriptor, self._providers)

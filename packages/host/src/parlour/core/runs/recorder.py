@@ -188,7 +188,7 @@ class Recorder:
     def _note(self, step: Step, effect: Note) -> None:
         self._write_deltas(step)
         self._append(step, effect.type, effect.data, effect.sequence)
-        if effect.type == "tool.call.started":
+        if effect.type == "tool.call.started" and not self._session.calls_over_host(effect.data.get("tool_name", "")):
             self._session.effects = True  # whether the tool only reads is not known here
         if effect.type in ("tool.call.started", "tool.call.completed"):
             status = effect.type.rpartition(".")[2]
@@ -235,6 +235,7 @@ class Recorder:
             self._write_deltas(step)
         if not step.empty:
             session = self._session
+            self._write_notes(step)
             step.draft.replace(0, ledger.touch(session.run_id, step.now, shown=session.shown, effects=session.effects))
             await self._commit(step)
         for action in step.then:
@@ -256,7 +257,9 @@ class Recorder:
         session = self._session
         async with session.turn:
             self._write_deltas(step)
+            self._write_notes(step)
             step.draft.name = "run.end"
+            ending = replace(ending, usage=session.meter.usage(ending.usage))
             aftermath = self._endings.draft(step.draft, self._facts(), ending)
             step.rows += aftermath.rows
             await self._commit(step, *session.closing)
@@ -268,10 +271,12 @@ class Recorder:
         return aftermath
 
     async def _commit(self, step: Step, *closing: Statement) -> None:
-        step.draft.add(*self._session.fence, *closing, *self._session.take_audited())
+        audited = self._session.take_audited()
+        step.draft.add(*self._session.fence, *closing, *audited)
         try:
             await self._journal.commit(step.draft.unit())
         except (GuardFailed, StorageFailed):
+            self._session.audited[:0] = audited  # the calls were made, whatever became of the results
             self._delivery.abandoned(step.rows)
             raise
 
@@ -321,6 +326,12 @@ class Recorder:
         step.draft.add(
             ledger.append(run_id, number, "message.delta", chunk, step.now, first=first, last=last, metadata=marks)
         )
+
+    def _write_notes(self, step: Step) -> None:
+        """What the Host has to tell of the run's calls."""
+        for type, told in self._session.meter.take_notes():
+            number = self._session.next_sequence()
+            step.draft.add(ledger.append(self._session.run_id, number, type, told, step.now, source="host"))
 
     def _window_over(self) -> None:
         self._window = None

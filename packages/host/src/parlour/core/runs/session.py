@@ -14,6 +14,8 @@ from parlour.core.facts.incoming import Incoming
 from parlour.core.facts.ledger import Status
 from parlour.core.journal import Insert, Statement
 
+from .meter import Meter
+
 CALLS_PER_SECOND = 50
 CALLS_BURST = 100
 
@@ -92,6 +94,7 @@ class RunSession:
         """What its last unit does besides."""
         self.audited: list[Insert] = []
         """Calls that were allowed, to be recorded with the run's next write."""
+        self.meter = Meter()
         self.stream: Stoppable | None = None
         self.stopping: Ending | None = None
         self.cancel_requested_at = 0
@@ -108,6 +111,20 @@ class RunSession:
     @property
     def event(self) -> RecordedEvent:
         return self.entry.event
+
+    @property
+    def journals(self) -> bool:
+        """The answers of its calls are kept for when it is repeated."""
+        return self.binding.agent.journal_calls
+
+    def act(self) -> bool:
+        """A call of this run changes something; True when that forbids to repeat the run, being nowhere kept."""
+        self.effects = self.effects or not self.journals
+        return self.effects
+
+    def calls_over_host(self, tool_name: str) -> bool:
+        """What its runner tells of such a tool is known here already, by the call itself."""
+        return self.journals and self.grant.allows("tools", tool_name, "call")
 
     def is_over(self) -> bool:
         """Nothing more is taken from its runner."""
@@ -136,7 +153,9 @@ class RunSession:
 class Sessions:
     """The active runs, by id and by lane. A lane has at most one."""
 
-    def __init__(self) -> None:
+    def __init__(self, left_over: Callable[[list[Insert]], None]) -> None:
+        self._left_over = left_over
+        """Takes what a run's last write did not take along."""
         self._by_run: dict[str, RunSession] = {}
         self._by_lane: dict[str, RunSession] = {}
 
@@ -154,6 +173,8 @@ class Sessions:
             del self._by_lane[session.entry.lane]
         while session.uploads:
             session.uploads.popitem()[1].abandon()
+        if session.audited:
+            self._left_over(session.take_audited())
         session.ended.set()
 
     def get(self, run_id: str) -> RunSession | None:

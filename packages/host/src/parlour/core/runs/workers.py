@@ -58,13 +58,13 @@ class Workers:
 
     async def heartbeat(self, plugin_id: str, runtime_id: str) -> Runtime:
         runtime = await self.own(plugin_id, runtime_id)
+        self._watch(runtime)  # it was heard of, whatever becomes of the record
         now = self._clock.now()
         until = now + _silence()
         try:
             await self._journal.commit(Unit("runtime.heartbeat", (runtimes.seen(runtime, now, until),)))
         except GuardFailed as gone:
             raise _absent(runtime_id) from gone
-        self._watch(runtime)
         return await self.own(plugin_id, runtime_id)
 
     async def deregister(self, plugin_id: str, runtime_id: str) -> None:
@@ -118,7 +118,8 @@ class Workers:
         timer = self._timers.get(runtime.runtime_id)
         while timer is self._timers.get(runtime.runtime_id):
             try:
-                return await self.reconcile(runtime)
+                await self.reconcile(runtime)
+                return
             except StorageFailed as failure:
                 logger.error("runtime %s waits for the database: %s", runtime.runtime_id, failure.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)

@@ -5,21 +5,23 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
+from parlour.core.access import audit
 from parlour.core.agents import forms
 from parlour.core.agents.agent import Agent, StatePolicy
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.agents.registry import Registry
 from parlour.core.cursors import Cursors
-from parlour.core.ports import Ids
+from parlour.core.journal import Insert
+from parlour.core.ports import Clock, Ids
 
-from ..auth import Admin, Viewer
+from ..auth import Admin, Principal, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit
 from .schemas import AgentBody
 
 
-def router(agents: AgentBook, registry: Registry, cursors: Cursors, ids: Ids) -> APIRouter:
+def router(agents: AgentBook, registry: Registry, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["agents"])
 
     def existing(agent_id: str) -> Agent:
@@ -50,10 +52,23 @@ def router(agents: AgentBook, registry: Registry, cursors: Cursors, ids: Ids) ->
             event_types=tuple(body.event_types),
         )
 
+    def shown(agent: Agent | None) -> dict[str, Any] | None:
+        """As the audit keeps it."""
+        if agent is None:
+            return None
+        descriptor = registry.get(agent.runner_id)
+        form = descriptor.manifest.config_schema if descriptor is not None else None
+        return {**asdict(agent), "runner_config": forms.masked(form, agent.runner_config)}
+
+    def change(principal: Principal, action: str, before: Agent | None, after: Agent | None) -> Insert:
+        agent = after or before
+        assert agent is not None
+        return audit.admin(principal.owner, action, agent.agent_id, shown(before), shown(after), clock.now())
+
     @routes.post("/agents", status_code=201)
     async def create_agent(body: AgentBody, principal: Admin) -> dict[str, Any]:
         agent = checked(ids.new(), body)
-        await agents.add(agent)
+        await agents.add(agent, change(principal, "agent.create", None, agent))
         return asdict(agent)
 
     @routes.get("/agents")
@@ -70,15 +85,15 @@ def router(agents: AgentBook, registry: Registry, cursors: Cursors, ids: Ids) ->
 
     @routes.put("/agents/{agent_id}")
     async def replace_agent(agent_id: str, body: AgentBody, principal: Admin) -> dict[str, Any]:
-        existing(agent_id)
+        before = existing(agent_id)
         agent = checked(agent_id, body)
-        await agents.replace(agent)
+        await agents.replace(agent, change(principal, "agent.replace", before, agent))
         return asdict(agent)
 
     @routes.delete("/agents/{agent_id}", status_code=204)
     async def delete_agent(agent_id: str, principal: Admin) -> Response:
-        existing(agent_id)
-        await agents.remove(agent_id)
+        before = existing(agent_id)
+        await agents.remove(agent_id, change(principal, "agent.delete", before, None))
         return Response(status_code=204)
 
     return routes

@@ -72,5 +72,7 @@ class AgentBody(BaseModel):
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
     stale_after: float = Field(default=600, ge=0)
+    conversation_ttl: float = Field(default=0, ge=0)
+    journal_calls: bool = False
     event_types: list[str] = Field(default=["message.received"], min_length=1)
     enabled: bool = True

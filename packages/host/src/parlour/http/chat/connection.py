@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -51,13 +52,15 @@ class ChatConnection:
         self._clock = clock
         self._seq = 0
         self._wake = asyncio.Event()
+        self._turn = asyncio.Lock()
+        """Held while frames are sent from the feed, so that none is told out of order when the session begins anew."""
+        self._subscription: Subscription
 
     async def serve(self, after: int | None) -> None:
-        subscription = self._feed.subscribe(self._chat.conversation_id)
-        subscription.on_frame(self._wake.set)
+        self._subscription = self._subscribe()
         try:
             await self._greet(after)
-            writer = asyncio.create_task(self._write(subscription))
+            writer = asyncio.create_task(self._write())
             try:
                 await self._read()
             finally:
@@ -67,7 +70,21 @@ class ChatConnection:
         except (WebSocketDisconnect, RuntimeError):
             pass  # the client left; what it missed waits for it
         finally:
-            self._feed.unsubscribe(self._chat.conversation_id, subscription)
+            self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
+
+    def _subscribe(self) -> Subscription:
+        subscription = self._feed.subscribe(self._chat.conversation_id)
+        subscription.on_frame(self._wake.set)
+        return subscription
+
+    async def _follow(self, conversation_id: str) -> None:
+        """The session began anew: what is said from now on is said there."""
+        async with self._turn:
+            self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
+            self._chat = replace(self._chat, conversation_id=conversation_id)
+            self._subscription = self._subscribe()
+            await self._greet(self._seq)
+        self._wake.set()
 
     async def _greet(self, after: int | None) -> None:
         """The subscription stands before what was missed is read, so nothing falls between the two."""
@@ -102,16 +119,17 @@ class ChatConnection:
         for end in ends:
             await self._send(end)
 
-    async def _write(self, subscription: Subscription) -> None:
+    async def _write(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            if subscription.overrun:
+            if self._subscription.overrun:
                 await self._socket.close(TOO_SLOW, "too slow; connect again with after")
                 return
-            for frame in subscription.take():
-                if frame["seq"] > self._seq:
-                    await self._send(frame)
+            async with self._turn:
+                for frame in self._subscription.take():
+                    if frame["seq"] > self._seq:
+                        await self._send(frame)
 
     async def _read(self) -> None:
         while True:
@@ -150,6 +168,8 @@ class ChatConnection:
             await self._fail(failure.code, failure.message)
         else:
             await self._send({"type": "accepted", "id": frame.id, "event_id": accepted.event_id})
+            if accepted.conversation_id != self._chat.conversation_id and not accepted.duplicate:
+                await self._follow(accepted.conversation_id)
 
     async def _cancel(self) -> None:
         session = self._sessions.in_lane(self._chat.conversation_id)

@@ -80,6 +80,13 @@ def router(
         conditions = where(conversation_id=conversation_id)
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, "ascending")
 
+    @routes.post("/agents/{agent_id}/chat/{session}/reset")
+    async def reset(agent_id: str, session: SessionName, principal: Chatter) -> dict[str, Any]:
+        """Begins this session of yours anew; what was said before stays under its own conversation id."""
+        check_agent(agent_id)
+        key = conversation_key(agent_id, session, principal)
+        return {"conversation_id": await conversations.renew(key, ids, clock)}
+
     return routes
 
 

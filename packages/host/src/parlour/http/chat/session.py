@@ -30,8 +30,7 @@ class ChatSession:
         contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
         return await self.gateway.ingest(
             EventEnvelope(
-                # names of other sessions and of the API are other events
-                event_id=f"chat:{self.conversation_id}:{frame.id}" if frame.id else self.ids.new(),
+                event_id=self._event_id(frame.id) if frame.id else self.ids.new(),
                 event_type="message.received",
                 source="webui",
                 chat=self.name,
@@ -44,3 +43,7 @@ class ChatSession:
                 input={"contents": contents} if frame.text is None else {"text": frame.text, "contents": contents},
             )
         )
+
+    def _event_id(self, name: str) -> str:
+        """Names of other sessions and of the API are other events; a session that begins anew knows its own again."""
+        return f"chat:{self.agent_id}:{len(self.name)}:{self.name}:{name}"

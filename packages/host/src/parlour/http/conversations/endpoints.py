@@ -1,21 +1,29 @@
-"""Conversations and their transcripts."""
+"""Conversations and their transcripts: read, begun anew, deleted."""
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Response
 
+from parlour.core.access import audit
+from parlour.core.access.refusal import Refused
+from parlour.core.events.envelope import Party
+from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.tables import CONVERSATIONS, TRANSCRIPT
 from parlour.core.journal import Journal, Select, where
+from parlour.core.ports import Clock, Ids
+from parlour.core.runs.erasing import Erasing
 
 from .. import views
-from ..auth import Principal, Reader
-from ..errors import not_found
+from ..auth import Chatter, Principal, Reader
+from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, Pages
 
 ConversationId = Annotated[str, Path(max_length=64)]
 
 
-def router(journal: Journal, pages: Pages) -> APIRouter:
+def router(
+    journal: Journal, pages: Pages, conversations: Conversations, erasing: Erasing, ids: Ids, clock: Clock
+) -> APIRouter:
     routes = APIRouter(tags=["conversations"])
 
     async def check_visible(conversation_id: str, principal: Principal) -> None:
@@ -37,5 +45,24 @@ def router(journal: Journal, pages: Pages) -> APIRouter:
         await check_visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, "ascending")
+
+    @routes.post("/conversations/{conversation_id}/reset")
+    async def reset_conversation(conversation_id: ConversationId, principal: Chatter) -> dict[str, Any]:
+        """Its chat begins anew; what was said before stays under its own id."""
+        await check_visible(conversation_id, principal)
+        key = await conversations.key(conversation_id)
+        assert key is not None
+        return {"conversation_id": await conversations.renew(key, ids, clock)}
+
+    @routes.delete("/conversations/{conversation_id}", status_code=204)
+    async def delete_conversation(conversation_id: ConversationId, principal: Chatter) -> Response:
+        """What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own."""
+        await check_visible(conversation_id, principal)
+        entry = audit.admin(principal.owner, "conversation.delete", conversation_id, None, None, clock.now())
+        try:
+            await erasing.erase(conversation_id, Party("api_key", principal.key_id, principal.name), entry)
+        except Refused as refusal:
+            raise Problem(409, "conflict", refusal.message) from refusal
+        return Response(status_code=204)
 
     return routes

@@ -11,6 +11,7 @@ from parlour.core.plugins import PluginKeeper, PluginProblem
 
 from ..auth import Admin, Operator, Viewer
 from ..errors import Problem, not_found
+from .changes import Changes
 from .requests import installation
 from .schemas import ChangeBody, InstallBody, view
 
@@ -56,7 +57,7 @@ def _refusals() -> Iterator[None]:
         raise Problem(STATUS.get(problem.code, 422), problem.code, problem.message, problem.details) from problem
 
 
-def router(plugins: PluginKeeper, uploads: Path) -> APIRouter:
+def router(plugins: PluginKeeper, uploads: Path, changes: Changes) -> APIRouter:
     routes = APIRouter(tags=["plugins"])
 
     @routes.get("/plugins")
@@ -70,7 +71,9 @@ def router(plugins: PluginKeeper, uploads: Path) -> APIRouter:
         """Installs or upgrades; a version that does not start leaves the one before it in service."""
         with _refusals():
             async with installation(request, uploads) as asked:
+                before = {each.plugin_id: each for each in plugins.all()}
                 facts = await plugins.install(asked.source, asked.shown, asked.granted, asked.upgrade)
+        await changes.record(principal, "plugin.install", before.get(facts.plugin_id), facts)
         return view(facts)
 
     @routes.get("/plugins/{author}/{name}")
@@ -84,12 +87,18 @@ def router(plugins: PluginKeeper, uploads: Path) -> APIRouter:
     @routes.put("/plugins/{author}/{name}")
     async def change_plugin(author: str, name: str, body: ChangeBody, principal: Admin) -> dict[str, Any]:
         with _refusals():
-            return view(await plugins.change(f"{author}/{name}", body.granted, body.enabled))
+            before = plugins.get(f"{author}/{name}")
+            facts = await plugins.change(f"{author}/{name}", body.granted, body.enabled)
+        await changes.record(principal, "plugin.change", before, facts)
+        return view(facts)
 
     @routes.post("/plugins/{author}/{name}/restart")
     async def restart_plugin(author: str, name: str, principal: Admin) -> dict[str, Any]:
         with _refusals():
-            return view(await plugins.restart(f"{author}/{name}"))
+            before = plugins.get(f"{author}/{name}")
+            facts = await plugins.restart(f"{author}/{name}")
+        await changes.record(principal, "plugin.restart", before, facts)
+        return view(facts)
 
     @routes.get("/plugins/{author}/{name}/logs")
     async def read_log(author: str, name: str, principal: Operator, limit: LogLimit = 200) -> dict[str, Any]:
@@ -103,7 +112,9 @@ def router(plugins: PluginKeeper, uploads: Path) -> APIRouter:
     ) -> Response:
         """Its agents stay and say that it is gone."""
         with _refusals():
+            before = plugins.get(f"{author}/{name}")
             await plugins.remove(f"{author}/{name}", data == "delete")
+        await changes.record(principal, "plugin.remove", before, None)
         return Response(status_code=204)
 
     return routes

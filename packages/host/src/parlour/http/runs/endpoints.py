@@ -4,11 +4,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
+from parlour.core.access.refusal import Refused
+from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.tables import CONVERSATIONS, RUN_EVENTS, RUNS
 from parlour.core.journal import Journal, Row, Select, where
-from parlour.core.ports import Clock
-from parlour.core.runs.session import Ending, Sessions
+from parlour.core.runs.control import RunControl
+from parlour.core.runs.session import Ending
 
 from .. import views
 from ..auth import Chatter, Principal, Reader, Viewer
@@ -19,9 +21,9 @@ RunId = Annotated[str, Path(max_length=64)]
 CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
 
 
-def router(journal: Journal, sessions: Sessions, pages: Pages, clock: Clock) -> APIRouter:
+def router(journal: Journal, control: RunControl, pages: Pages) -> APIRouter:
     routes = APIRouter(tags=["runs"])
-    ledger = Ledger(journal)
+    ledger, feedback = Ledger(journal), Feedback(journal)
 
     async def visible(run_id: str, principal: Principal) -> Row:
         """A foreign run answers not_found, like one that never was."""
@@ -51,7 +53,8 @@ def router(journal: Journal, sessions: Sessions, pages: Pages, clock: Clock) -> 
 
     @routes.get("/runs/{run_id}")
     async def read_run(run_id: RunId, principal: Reader) -> dict[str, Any]:
-        return views.run(await visible(run_id, principal))
+        run = views.run(await visible(run_id, principal))
+        return {**run, "feedback": [views.feedback(row) for row in await feedback.of_run(run_id)]}
 
     @routes.get("/runs/{run_id}/events")
     async def list_run_events(
@@ -66,12 +69,12 @@ def router(journal: Journal, sessions: Sessions, pages: Pages, clock: Clock) -> 
     async def cancel_run(run_id: RunId, principal: Chatter) -> dict[str, Any]:
         """Returns when the run is over; what its runner still says appears nowhere."""
         run = await visible(run_id, principal)
-        session = sessions.get(run_id)
-        if session is None:
+        try:
+            ended = await control.cancel(run_id, CANCELLED)
+        except Refused as refusal:
+            raise Problem(409, "conflict", refusal.message) from refusal
+        if not ended:
             raise Problem(409, "conflict", f"the run is over: its status is {run['status']}")
-        session.cancel_requested_at = clock.now()
-        session.stop(CANCELLED)
-        await session.ended.wait()
         return views.run(await visible(run_id, principal))
 
     return routes

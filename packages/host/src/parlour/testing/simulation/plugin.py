@@ -20,10 +20,13 @@ DISCOVERY = {
         "id": RUNNER,
         "name": "default",
         "label": {"en_US": "Simulated"},
-        "capabilities": {"streaming": True, "steering": True},
+        "capabilities": {"streaming": True, "steering": True, "tool_calling": True},
+        "permissions": {"tools": ["call"]},
     },
 }
-BEHAVIOURS = ("echo", "echo", "echo", "hold", "hold", "crash", "crash_once", "hang", "mute", "fail", "remember", "talk")
+BEHAVIOURS = tuple(
+    "echo echo echo hold hold crash crash_once hang mute fail remember talk act act act_and_crash".split()  # noqa: SIM905
+)
 
 
 class SimulatedPlugin:
@@ -52,6 +55,11 @@ class SimulatedPlugin:
             raise PluginLost("crashed")
         if behaviour == "remember":
             await self._call("state_set", run_id, 1, scope="conversation", key="seen", value=text)
+        if behaviour in ("act", "act_and_crash"):
+            await self._call("call_tool", run_id, 1, tool_name="lamp", parameters={"text": text})
+            await self._call("state_set", run_id, 2, scope="conversation", key="acted", value=text)
+        if behaviour == "act_and_crash" and context["runtime"]["attempt"] == 1:
+            raise PluginLost("crashed")
         if behaviour in ("echo", "talk", "crash"):
             for word in text.split():
                 yield delta(word + " ")

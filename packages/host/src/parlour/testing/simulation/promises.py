@@ -1,7 +1,7 @@
 """What must hold after every schedule, whatever happened in it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from parlour.core.encoding import loads
@@ -56,6 +56,12 @@ def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Sho
     _check_runs(facts)
     _check_deliveries(facts, shown, allowed_repeats)
     _check_answers(facts, said)
+
+
+def check_acts(acts: Mapping[str, int]) -> None:
+    """Whatever is tried anew, a tool acts once."""
+    for text, times in acts.items():
+        require(times == 1, f"the tool acted {times} times on '{text}'")
 
 
 class Facts:

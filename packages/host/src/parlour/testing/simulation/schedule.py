@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 
 from parlour.app import Core, Ports, build_core
 from parlour.core.agents.agent import Agent
+from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.facts.tables import INBOX, OUTBOX
 from parlour.core.journal import Select, StorageFailed, one_of, where
+from parlour.core.providers import Providers
 from parlour.core.routing.routes import Route
 from parlour.core.runs.session import Ending
 
 from .loop import SeededLoop
 from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
-from .promises import BrokenPromise, Said, check
-from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, World
+from .promises import BrokenPromise, Said, check, check_acts
+from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
 
 LONGEST_SECONDS = 50_000
 
@@ -48,12 +50,14 @@ def run_schedule(seed: int) -> Report:
         storage_faults=dice.random() < 0.2,
         idempotent=dice.random() < 0.3,
         answers_questions=dice.random() < 0.3,
+        journaled=dice.random() < 0.5,
     )
     plan = _plan(dice)
     try:
         while not _live(world, plan):
             pass
         check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
+        check_acts(world.acts)
     except BrokenPromise as broken:
         raise BrokenPromise(f"seed {seed}: {broken}") from broken
     return Report(world.crashes, len(plan.said), world.points)
@@ -111,13 +115,14 @@ async def _life(world: World, plan: Plan) -> None:
             ids=SimulatedIds(world),
             surfaces={"sim": SimulatedPlatform(world)},
             objects=world.objects,
+            providers=Providers(tools=SimulatedTools(world)),
             concurrent_runs=world.dice.choice((1, 2, 256)),
         )
     )
     plugin.gate = core.gate
     core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
     await _patiently(core.load)
-    await _configure(core, plan)
+    await _configure(core, world)
     people = [asyncio.create_task(_say(core, plan, number, world)) for number in list(plan.pending)]
     people += [asyncio.create_task(_cancel(core, plan, world)) for _ in range(plan.cancels)]
     await _patiently(core.take_up)
@@ -128,9 +133,18 @@ async def _life(world: World, plan: Plan) -> None:
             raise BrokenPromise("the Host came to rest")
 
 
-async def _configure(core: Core, plan: Plan) -> None:
+async def _configure(core: Core, world: World) -> None:
     if core.agents.get("agent") is None:
-        await _patiently(lambda: core.agents.add(Agent("agent", "agent", RUNNER, timeout_seconds=30, stale_after=0)))
+        agent = Agent(
+            "agent",
+            "agent",
+            RUNNER,
+            resource_policy=ResourcePolicy(tools="*"),
+            timeout_seconds=30,
+            stale_after=0,
+            journal_calls=world.journaled,
+        )
+        await _patiently(lambda: core.agents.add(agent))
     if not core.routes.of("bot"):
         routes = [Route("message.*", "agent", {"agent_id": "agent"}), Route("*", "drop")]
         await _patiently(lambda: core.routes.replace("bot", routes))

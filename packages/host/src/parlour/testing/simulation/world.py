@@ -12,6 +12,7 @@ from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Un
 from parlour.core.ports import SendRefused, Sent
 from parlour.testing.memory_journal import MemoryDatabase
 from parlour.testing.memory_objects import MemoryObjects
+from parlour.testing.scripted import ScriptedTools, Tool
 
 from .promises import Shown
 
@@ -28,9 +29,13 @@ class World:
     """The platform takes an idempotency key."""
     answers_questions: bool
     """The platform can be asked whether it has a message."""
+    journaled: bool
+    """The agent's calls are."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     objects: MemoryObjects = field(default_factory=MemoryObjects)
     shown: list[Shown] = field(default_factory=list)
+    acts: Counter[str] = field(default_factory=Counter)
+    """How often a tool acted on a message."""
     now: float = 0.0
     dead: bool = False
     """This life of the Host is over: whatever of it still moves reaches nothing."""
@@ -160,6 +165,21 @@ class SimulatedPlatform:
         await self._world.pause()
         known = any(shown.outbox_id == outgoing.outbox_id for shown in self._world.shown)
         return Sent("found") if known and self._world.answers_questions else None
+
+
+class SimulatedTools(ScriptedTools):
+    """One tool that acts, and remembers on which message."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__({"lamp": Tool(self._act)})
+        self._world = world
+
+    async def _act(self, parameters: dict[str, Any]) -> str:
+        await self._world.point("tool:before")
+        self._world.acts[parameters["text"]] += 1
+        await self._world.pause()
+        await self._world.point("tool:after")
+        return "on"
 
 
 def _shown(outgoing: Outgoing) -> Shown:

@@ -1,0 +1,94 @@
+"""Journaled calls: what a run asked and was answered, so that an attempt to repeat it neither pays nor acts twice."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import Insert, Journal, Select, Upsert, other_than, where
+
+from .tables import CALLS, RUNS
+
+State = Literal["begun", "answered", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The attempts to answer an event share their calls under the id of the first."""
+
+    first_run_id: str
+    last_position: int
+    """The furthest call that an attempt before this one has made; 0 when there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournaledCall:
+    lineage: str
+    position: int
+    run_id: str
+    """Of the attempt that was answered."""
+    action: str
+    request_hash: str
+    state: State = "begun"
+    parts: tuple[Any, ...] = ()
+    """The answer; one that is not a stream is a single part."""
+    refusal: dict[str, Any] | None = None
+    """The error that it ended with, if it did."""
+
+    def write(self, now: int) -> Insert:
+        answered = ("run_id", "state", "answer", "created_at")
+        return Insert(
+            CALLS,
+            {
+                "lineage": self.lineage,
+                "position": self.position,
+                "run_id": self.run_id,
+                "action": self.action,
+                "request_hash": self.request_hash,
+                "state": self.state,
+                "answer": dumps({"parts": self.parts, "refusal": self.refusal}),
+                "created_at": now,
+            },
+            conflict=Upsert(("lineage", "position"), answered),
+        )
+
+
+class Calls:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def lineage(self, event_seq: int, run_id: str) -> Lineage:
+        first_run_id = await self._first(event_seq, run_id)
+        last = Select(
+            CALLS,
+            where(lineage=first_run_id, run_id=other_than(run_id)),
+            ("position",),
+            order=("position",),
+            direction="descending",
+            limit=1,
+        )
+        rows = await self._journal.read(last)
+        return Lineage(first_run_id, int(rows[0]["position"]) if rows else 0)
+
+    async def _first(self, event_seq: int, run_id: str) -> str:
+        """An attempt that completed was the last of its lineage: a run after it begins anew."""
+        attempts = Select(RUNS, where(event_seq=event_seq), ("run_id", "status"), order=("run_id",))
+        first = ""
+        for row in await self._journal.read(attempts):
+            first = "" if row["status"] == "completed" else first or row["run_id"]
+        return first or run_id
+
+    async def find(self, lineage: str, position: int) -> JournaledCall | None:
+        rows = await self._journal.read(Select(CALLS, where(lineage=lineage, position=position), limit=1, few=True))
+        if not rows:
+            return None
+        row, answer = rows[0], loads(rows[0]["answer"])
+        return JournaledCall(
+            lineage,
+            position,
+            row["run_id"],
+            row["action"],
+            row["request_hash"],
+            row["state"],
+            tuple(answer["parts"]),
+            answer["refusal"],
+        )

@@ -1,0 +1,111 @@
+"""What is too old, table by table: how its age is seen, what goes along with it, what stays because it is owed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from parlour.core.journal import ANY, Condition, Delete, Journal, Row, Select, Statement, Table, Update, one_of, where
+
+from .ledger import ACTIVE, Status
+from .tables import (
+    ARTIFACTS,
+    AUDIT,
+    CALLS,
+    EVENTS,
+    FEEDBACK,
+    INBOX,
+    OUTBOX,
+    OUTCOMES,
+    RUN_EVENTS,
+    RUNS,
+    TRAIL,
+    TRANSCRIPT,
+    TRANSCRIPT_SEARCH,
+)
+
+Term = Literal["events", "artifacts", "audit"]
+OVER = tuple(status for status in get_args(Status) if status not in ACTIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Rows of one table, by a key that grows with time."""
+
+    table: Table
+    key: str
+    term: Term
+    along: tuple[tuple[Table, str], ...] = ()
+    """Rows of other tables that name this key, and in which column."""
+    owed: tuple[str, str] | None = None
+    """A column of the inbox, and the row's own: while the inbox names it, the row stays."""
+    final: tuple[str, tuple[str, ...]] | None = None
+    """A column, and the values with which the row is no longer needed."""
+    keeps_last: bool = False
+    """Numbers that were shown go on from its newest row."""
+
+    def is_final(self, row: Row) -> bool:
+        return self.final is None or row[self.final[0]] in self.final[1]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        more = {self.owed[1]} if self.owed else set()
+        more |= {self.final[0]} if self.final else set()
+        return (self.key, *sorted(more - {self.key, "created_at"}), "created_at")
+
+    async def removable(self, journal: Journal, rows: list[Row]) -> list[Row]:
+        """Of these rows, those that nobody needs."""
+        rows = [row for row in rows if self.is_final(row)]
+        if rows and self.owed is not None:
+            column, own = self.owed
+            named = await journal.read(Select(INBOX, _in_inbox(column, own, rows), (column,)))
+            owed = {row[column] for row in named}
+            rows = [row for row in rows if row[own] not in owed]
+        if rows and self.keeps_last:
+            last = await journal.read(Select(self.table, (), (self.key,), (self.key,), "descending", 1))
+            rows = [row for row in rows if row[self.key] != last[0][self.key]]
+        return rows
+
+    def statements(self, rows: list[Row]) -> list[Statement]:
+        """Fail their guard when one of the rows became owed, or was taken away by somebody else, meanwhile."""
+        keys = one_of(*(row[self.key] for row in rows))
+        final = where(**{self.final[0]: one_of(*self.final[1])}) if self.final else ()
+        made: list[Statement] = [Delete(self.table, where(**{self.key: keys}) + final, expect=len(rows))]
+        made += [Delete(table, where(**{column: keys}), expect=ANY) for table, column in self.along]
+        if self.owed is not None:
+            column, own = self.owed
+            made.insert(0, Update(INBOX, {"attempts": 0}, _in_inbox(column, own, rows), expect=0))
+        return made
+
+
+def _in_inbox(column: str, own: str, rows: Iterable[Row]) -> tuple[Condition, ...]:
+    return where(**{column: one_of(*{row[own] for row in rows})})
+
+
+SWEEPS: tuple[Sweep, ...] = (
+    Sweep(
+        TRANSCRIPT,
+        "transcript_id",
+        "events",
+        along=((TRANSCRIPT_SEARCH, "transcript_id"),),
+        owed=("lane", "conversation_id"),
+    ),
+    Sweep(OUTBOX, "seq", "events", final=("state", ("sent", "failed", "expired")), keeps_last=True),
+    Sweep(
+        RUNS,
+        "run_id",
+        "events",
+        along=((RUN_EVENTS, "run_id"), (CALLS, "run_id"), (FEEDBACK, "run_id")),
+        owed=("run_id", "run_id"),
+        final=("status", OVER),
+        keeps_last=True,
+    ),
+    Sweep(
+        EVENTS,
+        "seq",
+        "events",
+        along=((OUTCOMES, "event_seq"), (TRAIL, "event_seq")),
+        owed=("event_seq", "seq"),
+    ),
+    Sweep(ARTIFACTS, "artifact_id", "artifacts", owed=("lane", "conversation_id")),
+    Sweep(AUDIT, "seq", "audit"),
+)

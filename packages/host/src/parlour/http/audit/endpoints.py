@@ -1,0 +1,34 @@
+"""The audit, read: what plugins asked for, what people changed."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+
+from parlour.core.facts.tables import AUDIT
+from parlour.core.journal import where
+
+from .. import views
+from ..auth import Admin
+from ..paging import Cursor, Limit, Pages
+
+Name = Annotated[str | None, Query(max_length=200)]
+
+
+def router(pages: Pages) -> APIRouter:
+    routes = APIRouter(tags=["audit"])
+
+    @routes.get("/audit")
+    async def list_entries(
+        principal: Admin,
+        kind: Literal["access", "admin", "runtime"] | None = None,
+        run_id: Name = None,
+        action: Name = None,
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> dict[str, Any]:
+        """Newest first. An allowed call may take a second to appear, a refused one is there at once."""
+        filters = {"kind": kind, "run_id": run_id, "action": action}
+        conditions = where(**{name: value for name, value in filters.items() if value is not None})
+        return await pages.page(AUDIT, conditions, "seq", views.audit_entry, limit, cursor)
+
+    return routes

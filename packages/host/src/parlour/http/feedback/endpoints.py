@@ -1,0 +1,30 @@
+"""Feedback, read."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from parlour.core.facts.feedback import WITHDRAWN
+from parlour.core.facts.tables import FEEDBACK
+from parlour.core.journal import other_than, where
+
+from .. import views
+from ..auth import Viewer
+from ..paging import Cursor, Limit, Pages
+
+AgentId = Annotated[str | None, Query(max_length=255)]
+
+
+def router(pages: Pages) -> APIRouter:
+    routes = APIRouter(tags=["feedback"])
+
+    @routes.get("/feedback")
+    async def list_feedback(
+        principal: Viewer, agent_id: AgentId = None, limit: Limit = 50, cursor: Cursor = None
+    ) -> dict[str, Any]:
+        """What was not withdrawn, in a lasting order that is not that of time."""
+        conditions = where(feedback_type=other_than(WITHDRAWN))
+        conditions += where(agent_id=agent_id) if agent_id is not None else ()
+        return await pages.page(FEEDBACK, conditions, "feedback_key", views.feedback, limit, cursor)
+
+    return routes

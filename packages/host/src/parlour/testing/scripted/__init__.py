@@ -1,0 +1,23 @@
+"""Providers that do as they were told and remember what they were asked: models, tools, knowledge, skills, files, bots.
+
+They stand behind the same ports as the real ones, so `Ports(providers=Providers(models=ScriptedModels("hello")))` is a
+Host whose model says hello once.
+"""
+
+from .catalogues import ScriptedFiles, ScriptedKnowledge, ScriptedPlatforms, ScriptedSkills
+from .models import Hang, Reply, Scripted, ScriptedModels
+from .tools import ScriptedTools, Tool, ToolRequest
+
+__all__ = [
+    "Hang",
+    "Reply",
+    "Scripted",
+    "ScriptedFiles",
+    "ScriptedKnowledge",
+    "ScriptedModels",
+    "ScriptedPlatforms",
+    "ScriptedSkills",
+    "ScriptedTools",
+    "Tool",
+    "ToolRequest",
+]

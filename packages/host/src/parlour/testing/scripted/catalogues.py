@@ -1,0 +1,101 @@
+"""Knowledge bases, skills, files and bots that are a few values in memory."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlour.core.providers import Asking, ProviderFailed
+from parlour_sdk.protocol.files import FileChunk
+from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
+from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
+from parlour_sdk.protocol.resources import FileResource, KnowledgeBaseResource, SkillResource
+from parlour_sdk.protocol.skills import ActiveSkill
+
+
+class ScriptedKnowledge:
+    """Passages by knowledge base; a search finds those that have the query in them, in the order they were given."""
+
+    def __init__(self, bases: Mapping[str, Sequence[str]]) -> None:
+        self._bases = bases
+        self.queries: list[tuple[str, str, int, dict[str, Any] | None]] = []
+
+    def resources(self) -> Sequence[KnowledgeBaseResource]:
+        return [KnowledgeBaseResource(kb_id=name, name=name) for name in self._bases]
+
+    async def retrieve(
+        self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None
+    ) -> Sequence[KnowledgeChunk]:
+        self.queries.append((kb_id, query, top_k, filters))
+        found = [(at, text) for at, text in enumerate(_known(self._bases, "knowledge base", kb_id)) if query in text]
+        source = ChunkSource(file_name=f"{kb_id}.txt")
+        return [
+            KnowledgeChunk(chunk_id=f"{kb_id}-{at}", kb_id=kb_id, content=text, score=1 / (1 + at), source=source)
+            for at, text in found[:top_k]
+        ]
+
+
+class ScriptedSkills:
+    """Instructions by name."""
+
+    def __init__(self, skills: Mapping[str, str]) -> None:
+        self._skills = skills
+        self.activated: list[str] = []
+
+    def resources(self) -> Sequence[SkillResource]:
+        return [SkillResource(skill_name=name) for name in self._skills]
+
+    async def activate(self, skill_name: str) -> ActiveSkill:
+        self.activated.append(skill_name)
+        return ActiveSkill(skill_name=skill_name, instructions=_known(self._skills, "skill", skill_name))
+
+
+class ScriptedFiles:
+    """Contents by key."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def resources(self) -> Sequence[FileResource]:
+        return [FileResource(file_id=key, name=key, size_bytes=len(held)) for key, held in self._files.items()]
+
+    async def read(self, file_key: str, offset: int, length: int) -> FileChunk:
+        held = _known(self._files, "file", file_key)
+        piece = held[offset : offset + length]
+        return FileChunk(
+            file_key=file_key,
+            file_name=file_key,
+            size_bytes=len(held),
+            offset=offset,
+            content_base64=base64.b64encode(piece).decode(),
+            has_more=offset + len(piece) < len(held),
+        )
+
+
+class ScriptedPlatforms:
+    """Bots by id with the platform methods each has, and what these answer."""
+
+    def __init__(self, bots: Mapping[str, Mapping[str, Any]]) -> None:
+        self._bots = bots
+        self.calls: list[tuple[str, str, dict[str, Any]]] = []
+
+    def bots(self) -> Sequence[BotSummary]:
+        names = list(self._bots)
+        return [BotSummary(bot_id=each, name=each, adapter="scripted", enabled=True, state="running") for each in names]
+
+    def capabilities(self, bot_id: str) -> BotCapabilities | None:
+        if bot_id not in self._bots:
+            return None
+        return BotCapabilities(bot_id=bot_id, adapter="scripted", apis=sorted(self._bots[bot_id]))
+
+    async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+        answers = _known(self._bots, "bot", bot_id)
+        self.calls.append((bot_id, api, arguments))
+        if api not in answers:
+            raise ProviderFailed("not_supported", f"bot '{bot_id}' has no {api}")
+        return answers[api]
+
+
+def _known(held: Mapping[str, Any], kind: str, name: str) -> Any:
+    if name not in held:
+        raise ProviderFailed("not_found", f"there is no {kind} '{name}'")
+    return held[name]

@@ -1,0 +1,134 @@
+"""Models that give prepared replies, one per request, in order."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+
+from parlour.core.providers import Asking, ProviderFailed
+from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
+from parlour_sdk.protocol.models import (
+    Embed,
+    EmbedAnswer,
+    InvokeModel,
+    ModelAnswer,
+    ModelChunk,
+    Rerank,
+    RerankAnswer,
+    RerankScore,
+)
+from parlour_sdk.protocol.resources import ModelResource
+from parlour_sdk.protocol.usage import Usage
+
+CATALOGUE = (
+    ModelResource(model_id="model", name="Model", type="llm"),
+    ModelResource(model_id="rerank-model", name="Rerank model", type="rerank"),
+    ModelResource(model_id="embedding-model", name="Embedding model", type="embedding"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Never answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer. A stream gives its text word by word, and then does what `then` says instead of ending."""
+
+    text: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+    usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=3, completion_tokens=2))
+    finish_reason: str = "stop"
+    then: ProviderFailed | Hang | None = None
+
+    def message(self) -> Message:
+        return Message(role="assistant", content=self.text, tool_calls=list(self.tool_calls) or None)
+
+
+Scripted = str | Reply | ProviderFailed | Hang
+
+
+def _no_reply_left(request: InvokeModel) -> Scripted:
+    return ProviderFailed("runtime_error", "the script has no reply left for this request")
+
+
+class ScriptedModels:
+    """`requests` is everything it was asked, `abandoned` how many of these nobody waited for to the end.
+
+    When the replies are used up, `otherwise` says what to reply. An embedding is the length of its text, and a rerank
+    orders documents by their length: these use up a reply only if that is a failure or hangs.
+    """
+
+    def __init__(
+        self,
+        *replies: Scripted,
+        otherwise: Callable[[InvokeModel], Scripted] = _no_reply_left,
+        catalogue: Sequence[ModelResource] = CATALOGUE,
+    ) -> None:
+        self._replies = deque(replies)
+        self._otherwise = otherwise
+        self._catalogue = catalogue
+        self.requests: list[InvokeModel | Rerank | Embed] = []
+        self.askings: list[Asking] = []
+        self.abandoned = 0
+
+    def resources(self) -> Sequence[ModelResource]:
+        return self._catalogue
+
+    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
+        reply = await self._reply(asking, request)
+        return ModelAnswer(
+            message=reply.message(), usage=reply.usage, model_id=request.model_id, finish_reason=reply.finish_reason
+        )
+
+    async def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        reply = await self._reply(asking, request)
+        try:
+            for piece in reply.text.split(" "):
+                yield ModelChunk(chunk=MessageChunk(role="assistant", content=f"{piece} "))
+        except GeneratorExit:
+            self.let_go()
+            raise
+        await self._trouble(reply.then)
+        last = MessageChunk(role="assistant", tool_calls=list(reply.tool_calls) or None, is_final=True)
+        yield ModelChunk(chunk=last, usage=reply.usage, model_id=request.model_id, finish_reason=reply.finish_reason)
+
+    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
+        await self._seen(asking, request)
+        scores = [RerankScore(index=at, score=len(text)) for at, text in enumerate(request.documents)]
+        ranked = sorted(scores, key=lambda each: -each.score)[: request.top_k]
+        return RerankAnswer(results=ranked, usage=Usage(prompt_tokens=len(request.documents)))
+
+    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
+        await self._seen(asking, request)
+        usage = Usage(prompt_tokens=len(request.texts))
+        return EmbedAnswer(embeddings=[[float(len(text))] for text in request.texts], usage=usage)
+
+    def let_go(self) -> None:
+        """Nobody waits any more for what it was asked."""
+        self.abandoned += 1
+
+    async def _reply(self, asking: Asking, request: InvokeModel) -> Reply:
+        await self._seen(asking, request)
+        reply = self._replies.popleft() if self._replies else self._otherwise(request)
+        if isinstance(reply, Reply | str):
+            return Reply(reply) if isinstance(reply, str) else reply
+        await self._trouble(reply)
+        raise AssertionError("what hangs does not go on")
+
+    async def _seen(self, asking: Asking, request: InvokeModel | Rerank | Embed) -> None:
+        self.requests.append(request)
+        self.askings.append(asking)
+        if self._replies and isinstance(self._replies[0], ProviderFailed | Hang):
+            await self._trouble(self._replies.popleft())
+
+    async def _trouble(self, reply: Scripted | None) -> None:
+        if isinstance(reply, ProviderFailed):
+            raise reply
+        if isinstance(reply, Hang):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.let_go()
+                raise

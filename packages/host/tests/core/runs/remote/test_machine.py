@@ -1,0 +1,163 @@
+"""Any order of queueing, claiming, renewing, releasing, feeding, ending, waiting and restarting keeps the promises:
+
+a run has one holder at most, only the holder's word counts, and what is answered is answered once.
+"""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlour.core.access.refusal import Refused
+from parlour.core.encoding import loads
+from parlour.core.facts.ledger import ACTIVE, TRANSITIONS
+from parlour.core.facts.tables import INBOX, OUTBOX, QUEUE, RUNS
+from parlour.core.journal import Receipt, Select, Unit
+
+from ...conftest import virtual_loop
+from ...support import BreakableJournal, World, settle
+from .workshop import BOARD, Held, ask, claim, granted, queued, register, workshop
+
+CLAIMERS = ("anvil", "bellows", "crucible")
+STEPS = st.one_of(
+    st.just(("queue", 0)),
+    st.tuples(st.just("claim"), st.integers(0, 2)),
+    *(
+        st.tuples(st.just(name), st.integers(0, 5))
+        for name in ("renew", "release", "say", "delta", "complete", "fail", "cancel")
+    ),
+    st.tuples(st.just("wait"), st.sampled_from([1, 9, 20, 31])),
+    st.just(("restart", 0)),
+)
+
+
+class WatchedJournal(BreakableJournal):
+    """Sees every step that a run's status takes."""
+
+    async def commit(self, unit: Unit) -> Receipt:
+        before = self._statuses()
+        receipt = await super().commit(unit)
+        for run_id, status in self._statuses().items():
+            old = before.get(run_id, status)
+            if old != status:
+                allowed = TRANSITIONS.get(old, ())
+                assert status in allowed, f"{unit.name}: a run went from {old} to {status}"
+        return receipt
+
+    def _statuses(self) -> dict[str, str]:
+        return {row["run_id"]: row["status"] for row in self.database.read(Select(RUNS))}
+
+
+@dataclass(slots=True)
+class Shop:
+    world: World
+    held: list[Held] = field(default_factory=list)
+    """Every claim there was, stale ones too."""
+    said: list[str] = field(default_factory=list)
+    """What was taken as said."""
+
+    def current(self, held: Held) -> bool:
+        return any(row["lease"] == held.lease for row in self.world.rows(QUEUE, run_id=held.run_id))
+
+    async def step(self, name: str, number: int) -> None:
+        match name:
+            case "queue":
+                await queued(self.world)
+                await settle()
+            case "claim":
+                held = await claim(self.world, CLAIMERS[number])
+                self.held += [held] if held else []
+            case "wait":
+                await self._wait(number)
+            case "restart":
+                self.world = await self.world.restart(plugin_grants=granted)
+                self.held = [replace(held, world=self.world) for held in self.held]
+                await settle()
+            case _:
+                if self.held:
+                    await self._with(name, self.held[-1 - number % len(self.held)])
+        self.check()
+
+    async def _with(self, name: str, held: Held) -> None:
+        """Only whoever holds the run now is listened to."""
+        holds, over = self.current(held), not self.world.rows(QUEUE, run_id=held.run_id)
+        refusal = await self._refusal(name, held)
+        await settle()
+        if name in ("renew", "cancel"):
+            return
+        if refusal:
+            begun = name == "release" and self.world.rows(RUNS, run_id=held.run_id)[0]["status"] == "running"
+            assert not holds or begun, f"{name} was refused to the holder: {refusal}"
+        else:
+            again = over and name in ("complete", "fail")  # what it said before, once more
+            assert holds or again, f"{name} was taken from somebody who does not hold the run"
+
+    async def _refusal(self, name: str, held: Held) -> str:
+        try:
+            await self._do(name, held)
+        except Refused as refused:
+            return refused.message
+        return ""
+
+    async def _do(self, name: str, held: Held) -> None:
+        text, sequence = f"{held.lease[-4:]}-{len(self.said)}", len(self.said) + 1000
+        match name:
+            case "say":
+                await held.say(text, sequence=sequence)
+                self.said.append(text)
+            case "delta":
+                await held.delta(".", sequence=sequence)
+                self.said.append("")
+            case "complete":
+                await held.ask("run_finalize", status="completed")
+            case "fail":
+                await held.ask("run_finalize", status="failed", error="told to")
+            case "cancel":
+                await ask(self.world, BOARD, "run_cancel", target_run_id=held.run_id)
+            case _:
+                await held.ask(f"run_{name}")
+
+    async def _wait(self, seconds: int) -> None:
+        """The runtimes are there all the time; whether leases are renewed is another matter."""
+        for _ in range(seconds):
+            await asyncio.sleep(1)
+            if int(asyncio.get_running_loop().time()) % 8 == 0:
+                for name in CLAIMERS:
+                    await register(self.world, name)
+
+    def check(self) -> None:
+        waiting = {row["run_id"]: row["lease"] for row in self.world.rows(QUEUE)}
+        for row in self.world.rows(RUNS):
+            queued_or_held = row["status"] in ("queued", "claimed", "running")
+            assert queued_or_held == (row["run_id"] in waiting), row["status"]
+            if queued_or_held:
+                assert (waiting[row["run_id"]] != "") == (row["status"] != "queued")
+        shown = [loads(row["payload"])["message"]["content"] for row in self.world.rows(OUTBOX, kind="message")]
+        spoken = [text for text in self.said if text]
+        assert [text for text in shown if text.strip(".")] == spoken
+
+    async def to_the_end(self) -> None:
+        for row in self.world.rows(RUNS):
+            if row["status"] in ACTIVE:
+                await ask(self.world, BOARD, "run_cancel", target_run_id=row["run_id"])
+        await settle()
+        assert self.world.rows(QUEUE) == []
+        assert self.world.rows(INBOX) == []
+
+
+async def scenario(steps: list[tuple[str, int]]) -> None:
+    world = await workshop(journal=WatchedJournal())
+    for name in CLAIMERS:
+        await register(world, name)
+    shop = Shop(world)
+    for name, number in steps:
+        await shop.step(name, number)
+    await shop.to_the_end()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(STEPS, min_size=4, max_size=25).map(lambda steps: [("queue", 0), ("claim", 0), *steps]))
+def test_in_any_order_a_run_has_one_holder_and_one_answer(steps: list[tuple[str, int]]) -> None:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        runner.run(scenario(steps))

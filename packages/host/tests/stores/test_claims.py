@@ -1,0 +1,82 @@
+"""A claim is exclusive in the database itself: of many claimers, with journals of their own, one gets the run."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from parlour.core.facts import ledger, queue
+from parlour.core.facts.ledger import NewRun
+from parlour.core.facts.tables import QUEUE, RUNS
+from parlour.core.journal import GuardFailed, Journal, Select, Unit
+from parlour.stores.postgres import PostgresJournal
+from parlour.stores.sqlite import SqliteJournal
+from parlour.testing import MemoryDatabase, MemoryJournal
+
+RUNS_QUEUED = 20
+CLAIMERS = 10
+
+
+@pytest.fixture
+async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
+    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
+        yield [one, other]
+
+
+@pytest.fixture
+async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]
+
+
+@pytest.fixture
+async def in_memory() -> list[Journal]:
+    shared = MemoryDatabase()
+    return [MemoryJournal(shared), MemoryJournal(shared)]
+
+
+def queued(number: int) -> Unit:
+    run_id = f"run{number:02}"
+    row = NewRun(run_id, number, "e", "a", "b", "r", "p", "c", "", "", "", 1, "", "{}", 0, 0, "{}", "queued")
+    return Unit("run.queue", (ledger.open_run(row), queue.put(run_id, "r", "p", (), 0)))
+
+
+async def claim(journal: Journal, number: int, claimer: str) -> bool:
+    run_id = f"run{number:02}"
+    taken = ledger.advance(run_id, "queued", "claimed", 1, claimed_by=claimer, lease_until=2)
+    try:
+        await journal.commit(Unit("run.claim", (taken, queue.hold(run_id, claimer))))
+    except GuardFailed:
+        return False
+    return True
+
+
+async def check(journals: list[Journal]) -> None:
+    for number in range(RUNS_QUEUED):
+        await journals[0].commit(queued(number))
+
+    async def claimer(number: int) -> list[str]:
+        name = f"claimer{number}"
+        journal = journals[number % len(journals)]
+        return [f"run{run:02}" for run in range(RUNS_QUEUED) if await claim(journal, run, name)]
+
+    claimed = await asyncio.gather(*(claimer(number) for number in range(CLAIMERS)))
+
+    assert sorted(run_id for taken in claimed for run_id in taken) == [f"run{run:02}" for run in range(RUNS_QUEUED)]
+    runs = {row["run_id"]: row["claimed_by"] for row in await journals[1].read(Select(RUNS))}
+    leases = {row["run_id"]: row["lease"] for row in await journals[1].read(Select(QUEUE))}
+    assert runs == leases == {run_id: f"claimer{number}" for number, taken in enumerate(claimed) for run_id in taken}
+
+
+async def test_of_many_claimers_each_run_has_one_in_memory(in_memory: list[Journal]) -> None:
+    await check(in_memory)
+
+
+async def test_of_many_claimers_each_run_has_one_on_sqlite(on_sqlite: list[Journal]) -> None:
+    await check(on_sqlite)
+
+
+async def test_of_many_claimers_each_run_has_one_on_postgres(on_postgres: list[Journal]) -> None:
+    await check(on_postgres)

@@ -1,0 +1,1 @@
+"""Bytes that nobody would send, on the connections of a real Host."""

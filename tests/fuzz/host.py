@@ -1,0 +1,98 @@
+"""A real Host in this process with two active runs: the fuzzing plugin's own, and another's whose words are secret."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+from parlour.config import load
+from parlour.core.access.rate import Rate
+from parlour.core.agents.agent import Agent
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.host import Additions, Host, open_host
+from parlour.runtime.connection import PluginDispatcher
+from parlour_sdk.wire import Limits, Peer, Transport
+from tests.integration.commands import parlour_here
+from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT
+
+from .corpus import PLUGIN_ID
+
+SECRET = "eb6e1c1d-what-only-the-other-plugin-was-told"
+PATIENT = f"plugin:{PLUGIN_ID}/default"
+PATIENT_PLUGIN = ROOT / "tests" / "plugins" / "patient_agent.py"
+UNCAPPED = Limits(frames_per_second=inf, bytes_per_second=inf)
+SECONDS = 10
+
+
+class Mishaps(logging.Handler):
+    """What the Host itself found wrong: an exception that nobody caught, whatever was sent, is a defect."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(self.format(record))
+
+
+@dataclass(slots=True)
+class Fuzzed:
+    host: Host
+    own: str
+    other: str
+    mishaps: Mishaps
+
+    def serve(self, transport: Transport) -> Peer:
+        peer = Peer(transport, PluginDispatcher(PLUGIN_ID, self.host.core.gate, "0"), UNCAPPED, name=PLUGIN_ID)
+        peer.start()
+        return peer
+
+    def problems(self, heard: bytes) -> list[str]:
+        leaked = ["the other plugin's words came out"] if SECRET.encode() in heard else []
+        ended = [] if self.host.core.sessions.get(self.other) else ["the other plugin's run was ended"]
+        return [*leaked, *ended, *self.mishaps.said]
+
+
+@asynccontextmanager
+async def fuzzed(folder: Path) -> AsyncIterator[Fuzzed]:
+    for plugin in (ECHO_PLUGIN, PATIENT_PLUGIN):
+        installed = parlour_here("plugin", "install", plugin, "--data", folder)
+        assert installed.returncode == 0, installed.stderr
+    mishaps = Mishaps()
+    logging.getLogger().addHandler(mishaps)
+    try:
+        async with open_host(load(None, {"data": str(folder)}, {}), Additions()) as host:
+            await host.start()
+            own = await _run(host, Agent("own", "own", PATIENT), "hello")
+            other = await _run(host, Agent("other", "other", ECHO, runner_config={"hold_ms": 3_600_000}), SECRET)
+            yield Fuzzed(host, own, other, mishaps)
+            await host.stop()
+    finally:
+        logging.getLogger().removeHandler(mishaps)
+
+
+async def _run(host: Host, agent: Agent, text: str) -> str:
+    """The id of a run of this agent that goes on, and may call as often as it likes."""
+    await host.core.agents.add(agent)
+    known = {session.run_id for session in host.core.sessions.all()}
+    event = EventEnvelope(
+        event_id=host.ids.new(),
+        event_type="message.received",
+        source="api",
+        chat=agent.agent_id,
+        context=EventContext(host.ids.new(), origin="api"),
+        surface="api",
+        agent_id=agent.agent_id,
+        event_time=host.clock.now(),
+        actor=Party("user", "somebody"),
+        input={"text": text},
+    )
+    await host.core.gateway.ingest(event)
+    async with asyncio.timeout(SECONDS):
+        while not (new := [each for each in host.core.sessions.all() if each.run_id not in known]):
+            await asyncio.sleep(0.01)
+    new[0].rate = Rate(1_000_000, 1_000_000)
+    return str(new[0].run_id)

@@ -1,0 +1,90 @@
+"""Spoiled frames and greetings, on pipes and on WebSockets: no crash, no hang, and nothing of another plugin comes out.
+
+The seed is printed; the variable FUZZ_SEED repeats it.
+"""
+
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from random import Random, SystemRandom
+
+import pytest
+
+from parlour_sdk.wire import Transport
+from parlour_sdk.wire.websocket import serve
+
+from . import talking
+from .corpus import Corpus
+from .host import Fuzzed, fuzzed
+
+WELCOME = b'"host":"parlour"'
+LENGTHS = [5, pytest.param(100, marks=[pytest.mark.long, pytest.mark.timeout(300)])]
+"""Seconds. The long ones are five minutes together."""
+
+
+@pytest.fixture
+def seed() -> int:
+    seed = int(os.environ.get("FUZZ_SEED") or SystemRandom().randrange(2**32))
+    print(f"FUZZ_SEED={seed}")  # noqa: T201 - so that a failure can be repeated
+    return seed
+
+
+@pytest.fixture
+async def target(tmp_path: Path) -> AsyncIterator[Fuzzed]:
+    async with fuzzed(tmp_path / "data") as target:
+        yield target
+
+
+@pytest.mark.parametrize("seconds", LENGTHS)
+async def test_spoiled_frames_on_a_pipe_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+    corpus = Corpus(seed, (target.own, target.other))
+
+    for number in _numbers(seconds):
+        async with talking.pipe(target) as line:
+            heard = await talking.converse(line, corpus.session(number), greets=number % 10 > 0)
+        assert target.problems(heard) == [], f"in session {number}"
+
+    async with talking.pipe(target) as line:
+        assert WELCOME in await talking.converse(line, [])
+
+
+@pytest.mark.parametrize("seconds", LENGTHS)
+async def test_spoiled_frames_on_a_websocket_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+    corpus = Corpus(seed, (target.own, target.other))
+
+    def enter(path: str, transport: Transport) -> None:
+        target.serve(transport)
+
+    async with serve("127.0.0.1", 0, talking.TOKEN, enter) as port:
+        for number in _numbers(seconds):
+            async with talking.websocket(port, Random(number)) as line:
+                heard = await talking.converse(line, corpus.session(number), greets=number % 10 > 0)
+            assert target.problems(heard) == [], f"in session {number}"
+
+        async with talking.websocket(port, Random(0)) as line:
+            assert WELCOME in await talking.converse(line, [])
+
+
+@pytest.mark.parametrize("seconds", LENGTHS)
+async def test_spoiled_greetings_of_a_websocket_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+    def enter(path: str, transport: Transport) -> None:
+        target.serve(transport)
+
+    async with serve("127.0.0.1", 0, talking.TOKEN, enter) as port:
+        for number in _numbers(seconds):
+            heard = await talking.greet(port, Random(f"{seed}/{number}"))
+            assert target.problems(heard) == [], f"in greeting {number}"
+
+        async with talking.websocket(port, Random(0)) as line:
+            assert WELCOME in await talking.converse(line, [])
+
+
+def _numbers(seconds: float) -> Iterator[int]:
+    """One after the other for so long."""
+    until = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < until:
+        yield number
+        number += 1
+    print(f"{number} times")  # noqa: T201 - shows how much was tried

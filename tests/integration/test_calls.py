@@ -1,0 +1,127 @@
+"""A plugin process calls models, tools, knowledge, skills and files over the Host; and calls that are journaled."""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .harness import Host, Json, eventually, texts
+from .scripted import CALLING_PLUGIN, PLUGIN_ID, ScriptedHost
+
+Steps = list[tuple[str, Any]]
+
+
+def told(text: str) -> Json:
+    return {"model_id": "model", "messages": [{"role": "user", "content": text}]}
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedHost]:
+    host = ScriptedHost(tmp_path_factory.mktemp("scripted"))
+    host.install(CALLING_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="module")
+def agent(scripted: ScriptedHost) -> str:
+    return scripted.caller()
+
+
+def outcomes(host: Host, agent: str, steps: Steps) -> tuple[list[Any], Json]:
+    """What came of each call, and the run."""
+    result = host.ask(agent, json.dumps(steps))
+    return json.loads(texts(result)[0]), host.run(result["run"]["run_id"])
+
+
+def test_every_provider_answers_a_plugin_process(scripted: ScriptedHost, agent: str) -> None:
+    steps: Steps = [
+        ("invoke_llm", told("hello")),
+        ("invoke_llm_stream", told("hi")),
+        ("invoke_embedding", {"model_id": "embedding-model", "texts": ["abc"]}),
+        ("invoke_rerank", {"model_id": "rerank-model", "query": "q", "documents": ["a", "abc"]}),
+        ("get_tool_detail", {"tool_name": "lamp"}),
+        ("call_tool", {"tool_name": "lamp"}),
+        ("list_knowledge", {}),
+        ("retrieve_knowledge", {"kb_id": "manual", "query": "lamp"}),
+        ("list_skills", {}),
+        ("activate_skill", {"skill_name": "cook"}),
+        ("get_file", {"file_key": "notes", "offset": 2, "length": 3}),
+    ]
+    answers, run = outcomes(scripted, agent, steps)
+    model, parts, vectors, ranked, detail, lamp, bases, chunks, skills, skill, piece = answers
+    assert model["message"]["content"] == "you said hello"
+    assert "".join(part["chunk"]["content"] for part in parts) == "you said hi "
+    assert (vectors["embeddings"], ranked["results"][0]["index"]) == ([[3.0]], 1)
+    assert (detail["read_only"], lamp["content"][0]["text"]) == (False, "on")
+    assert (bases["knowledge_bases"][0]["kb_id"], chunks["chunks"][0]["content"]) == ("manual", "the red lamp")
+    assert (skills["skills"][0]["skill_name"], skill["instructions"]) == ("cook", "Heat the pan.")
+    assert base64.b64decode(piece["content_base64"]) == b"234"
+    assert (run["usage"]["model_calls"], run["usage"]["tool_calls"], run["usage"]["prompt_tokens"]) == (4, 1, 9)
+
+
+def test_a_providers_error_and_a_refusal_reach_the_plugin_with_their_codes(scripted: ScriptedHost, agent: str) -> None:
+    steps: Steps = [("invoke_llm", told("busy")), ("call_tool", {"tool_name": "absent"}), ("invoke_llm", told("ok"))]
+    (busy, absent, fine), _ = outcomes(scripted, agent, steps)
+    assert (busy["error"]["code"], busy["error"]["retryable"]) == ("rate_limited", True)
+    assert absent["error"]["code"] == "unauthorized"
+    assert fine["message"]["content"] == "you said ok"
+
+
+def test_a_stream_that_a_plugin_leaves_is_let_go_by_the_model(scripted: ScriptedHost, agent: str) -> None:
+    scripted.forget()
+    (part,), _ = outcomes(scripted, agent, [("leave", told("pause"))])
+    assert part["chunk"]["content"] == "well "
+    eventually(lambda: "model let go" in scripted.seen(), "the model is let go")
+
+
+def test_a_large_output_of_a_tool_is_a_file_that_can_be_got(scripted: ScriptedHost, agent: str) -> None:
+    (book,), _ = outcomes(scripted, agent, [("call_tool", {"tool_name": "book"})])
+    assert book["truncated"] is True
+    whole = scripted.http().get(f"/artifacts/{book['artifact_refs'][0]['artifact_id']}/content")
+    assert whole.text == "x" * 300_000
+
+
+def test_a_model_that_hangs_is_let_go_when_the_run_is_cancelled(scripted: ScriptedHost) -> None:
+    scripted.forget()
+    agent = scripted.caller(name="hanging")
+    scripted.send(agent, json.dumps([("invoke_llm", told("hang"))]))
+    eventually(lambda: scripted.seen() == ["model hang"], "the model is asked")
+    scripted.http().post(f"/runs/{scripted.active_run(agent)}/cancel")
+    eventually(lambda: "model let go" in scripted.seen(), "the model is let go")
+
+
+def test_a_host_killed_in_a_run_with_journaled_calls_pays_and_acts_once(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    host.install(CALLING_PLUGIN)
+    host.start()
+    try:
+        agent = host.caller(journal_calls=True)
+        gate = host.shared_file("gate", PLUGIN_ID)
+        steps: Steps = [
+            ("invoke_llm", told("first")),
+            ("call_tool", {"tool_name": "lamp"}),
+            ("invoke_llm_stream", told("second")),
+            ("wait", str(gate)),
+            ("invoke_llm", told("third")),
+        ]
+        accepted = host.send(agent, json.dumps(steps))
+        eventually(Path(f"{gate}.reached").exists, "the run has made its first calls")
+        host.kill()
+        gate.touch()
+        host.start()
+        eventually(lambda: host.items("/runs", agent_id=agent, status="completed"), "the run was tried anew")
+        assert host.seen() == ["model first", "tool lamp", "model second", "model third"]
+        said = host.transcript(accepted["conversation_id"])
+        assert [speaker for speaker, _ in said] == ["user", "assistant"]
+        answers = json.loads(said[1][1])
+        assert [answers[0]["message"]["content"], answers[4]["message"]["content"]] == [
+            "you said first",
+            "you said third",
+        ]
+    finally:
+        host.close()

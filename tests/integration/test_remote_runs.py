@@ -1,0 +1,50 @@
+"""Runs for remote runtimes through real processes: queued from inside a run, claimed, fed, ended, cancelled."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .harness import ROOT, Host, eventually, texts
+
+FORGE_PLUGIN = ROOT / "tests" / "plugins" / "forge-agent"
+FOREMAN = "plugin:test/forge-agent/default"
+
+
+@pytest.fixture(scope="module")
+def forge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("the forge"))
+    host.install(FORGE_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+def queued(host: Host, agent: str, text: str) -> str:
+    return texts(host.ask(agent, text))[0]
+
+
+def test_a_queued_run_is_executed_by_the_worker_that_claims_it(forge: Host) -> None:
+    agent = forge.agent(FOREMAN)
+    run_id = queued(forge, agent, "answer a sword")
+    run = eventually(lambda: _over(forge, run_id), "the worker ends the run")
+    assert (run["status"], run["error"]) == ("completed", None)
+    answer = "forged a sword, a stale lease is unauthorized"
+    assert forge.transcript(run["conversation_id"]) == [("user", "answer a sword"), ("assistant", answer)]
+    events = [event["type"] for event in forge.items(f"/runs/{run_id}/events")]
+    assert events == ["message.completed"]
+    runtimes = forge.items("/runtimes")
+    assert [(each["runtime_id"], each["status"], each["slots"]) for each in runtimes] == [("anvil", "active", 4)]
+
+
+def test_a_person_cancels_what_a_worker_executes_and_it_goes_on_with_the_next(forge: Host) -> None:
+    agent = forge.agent(FOREMAN)
+    run_id = queued(forge, agent, "wait")
+    eventually(lambda: forge.run(run_id)["status"] == "running", "the worker has begun")
+    assert forge.http().post(f"/runs/{run_id}/cancel").json()["status"] == "cancelled"
+    after = queued(forge, agent, "answer a plough")
+    assert eventually(lambda: _over(forge, after), "the worker heard of it")["status"] == "completed"
+
+
+def _over(host: Host, run_id: str) -> dict[str, object] | None:
+    run = host.run(run_id)
+    return run if run["finished_at"] else None

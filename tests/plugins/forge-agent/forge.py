@@ -1,0 +1,69 @@
+"""A foreman that queues what it is told, and a worker in the same process that claims it and answers.
+
+The worker does what the first word says: `answer`, or `wait` until it is cancelled.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from parlour_sdk import results
+from parlour_sdk.api import AgentRunAPI, PluginAPI
+from parlour_sdk.components import AgentRunner, Plugin
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.errors import AgentAPIException
+from parlour_sdk.protocol.runs import ClaimedRun
+from parlour_sdk.results import Result
+
+RUNNER = "plugin:test/forge-agent/default"
+RUNTIME = "anvil"
+
+
+class Foreman(AgentRunner):
+    async def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
+        run = await api.runs.create(runner_id=RUNNER, event=ctx.input.text or "", queue=True)
+        yield results.completed(run.run_id)
+
+
+class Forge(Plugin):
+    async def initialize(self, api: PluginAPI) -> None:
+        self._work = asyncio.create_task(self._serve(api))
+
+    async def close(self) -> None:
+        self._work.cancel()
+
+    async def _serve(self, api: PluginAPI) -> None:
+        await api.runtimes.register(RUNTIME, slots=4)
+        beats = asyncio.create_task(self._beat(api))
+        try:
+            while True:
+                claimed = await api.runtimes.claim(RUNTIME, wait=20)
+                if claimed is not None:
+                    await self._execute(api, claimed)
+        finally:
+            beats.cancel()
+
+    async def _beat(self, api: PluginAPI) -> None:
+        while True:
+            await asyncio.sleep(5)
+            await api.runtimes.heartbeat(RUNTIME)
+
+    async def _execute(self, api: PluginAPI, claimed: ClaimedRun) -> None:
+        verb, _, rest = (claimed.context.input.text or "").partition(" ")
+        run_id, lease = claimed.run.run_id, claimed.lease
+        if verb == "wait":
+            await api.runs.append_result(run_id, results.completed("waiting"), lease, sequence=1)
+            while not (await api.runtimes.renew(run_id, lease)).cancel_requested:
+                await asyncio.sleep(0.05)
+            return
+        stale = await self._code_of(api, run_id)
+        answer = results.completed(f"forged {rest}, a stale lease is {stale}")
+        for _ in range(2):
+            await api.runs.append_result(run_id, answer, lease, sequence=1)
+        await api.runs.finalize(run_id, "completed", lease=lease)
+
+    async def _code_of(self, api: PluginAPI, run_id: str) -> str:
+        try:
+            await api.runs.append_result(run_id, results.completed("forgery"), "a stale lease", sequence=1)
+        except AgentAPIException as refused:
+            return refused.error.code
+        return "taken"
