@@ -6,6 +6,8 @@ from .chaos import Chaos
 from .expectations import ANSWERED, ENDED
 from .neighbour import Neighbour
 
+pytestmark = pytest.mark.quiet
+
 ATTEMPTS = 4
 ROUNDS = 2
 SECONDS = 0.5

@@ -13,7 +13,7 @@ from parlour.core.access.rate import Rate
 from parlour.core.agents.agent import Agent
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.host import Additions, Host, open_host
-from parlour.runtime.connection import PluginDispatcher
+from parlour.runtime.supervision.connection import PluginDispatcher
 from parlour_sdk.wire import Limits, Peer, Transport
 from tests.integration.commands import parlour_here
 from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT

@@ -9,7 +9,7 @@ from .chat import Chat
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN
 
-pytestmark = pytest.mark.both_runtimes
+pytestmark = [pytest.mark.both_runtimes, pytest.mark.quiet]
 
 MEBIBYTE = 1024 * 1024
 DELTAS = 100_000

@@ -13,12 +13,14 @@ from .plugins import write_plugin
 PLUGINS = 30
 READY_SECONDS = 12.0
 IDLE_MB = 60.0
+STOPPED_SECONDS = 10.0
 ATTEMPTS = 3
 """A start takes longer when the machine has other work; one good one shows what it takes."""
 MEBIBYTE = 1024 * 1024
 
 
 @pytest.mark.long
+@pytest.mark.quiet
 def test_thirty_plugins_are_ready_soon_and_rest_lightly(make_host: MakeHost, tmp_path: Path) -> None:
     sources = [write_plugin(tmp_path / f"p{number}", f"p{number}", answer=str(number)) for number in range(PLUGINS)]
     host = make_host(*sources)
@@ -34,6 +36,9 @@ def test_thirty_plugins_are_ready_soon_and_rest_lightly(make_host: MakeHost, tmp
     assert taken < READY_SECONDS
     assert max(weights) < IDLE_MB
     assert texts(host.ask(host.agent(f"plugin:test/p{PLUGINS - 1}/default"), "hello")) == [str(PLUGINS - 1)]
+    begun = time.monotonic()
+    host.stop()
+    assert time.monotonic() - begun < STOPPED_SECONDS
 
 
 def _start(host: Host) -> float:

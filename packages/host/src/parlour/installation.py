@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from .config import Settings
 from .core.ports import Clock
 from .data_directory import DataDirectory
-from .runtime import earlier
-from .runtime.archive import SizeLimits
-from .runtime.builds import Builds
-from .runtime.environment import EnvironmentRules, Environments
-from .runtime.folder import PluginFolder
-from .runtime.installing import Installer
-from .runtime.packages import PackageRules
+from .runtime.environments.builds import Builds
+from .runtime.environments.environment import EnvironmentRules, Environments
+from .runtime.installed import earlier
+from .runtime.installed.folder import PluginFolder
+from .runtime.installed.installing import Installer
+from .runtime.packages.archive import SizeLimits
+from .runtime.packages.sources import PackageRules
 
 
 @dataclass(frozen=True, slots=True)

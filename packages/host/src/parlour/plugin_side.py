@@ -12,18 +12,18 @@ from .core.plugins import PluginKeeper
 from .core.ports import Clock, PluginCaller
 from .data_directory import DataDirectory
 from .installation import Installation, open_installation
-from .runtime.connection import HostActions
-from .runtime.embedded import EmbeddedRuntime
-from .runtime.folder import Installed
-from .runtime.guardian import Guardian
-from .runtime.keeper import Keeper
-from .runtime.launcher import Launcher
-from .runtime.log_file import LogFile
-from .runtime.logs import LogBuffer
-from .runtime.policy import Allowance, HealthPolicy, Policy, RestartPolicy
-from .runtime.preparation import Preparation
-from .runtime.sandbox import SandboxState, choose_launcher
-from .runtime.status import StatusFile
+from .runtime.installed.folder import Installed
+from .runtime.installed.keeper import Keeper
+from .runtime.installed.preparation import Preparation
+from .runtime.process.guardian import Guardian
+from .runtime.process.launcher import Launcher
+from .runtime.process.log_file import LogFile
+from .runtime.process.logs import LogBuffer
+from .runtime.process.sandbox import SandboxState, choose_launcher
+from .runtime.supervision.connection import HostActions
+from .runtime.supervision.embedded import EmbeddedRuntime
+from .runtime.supervision.policy import Allowance, HealthPolicy, Policy, RestartPolicy
+from .runtime.supervision.status import StatusFile
 
 logger = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from .core.identity import SystemClock
 from .core.ports import PluginUnavailable
 from .data_directory import DataDirectory
 from .plugin_side import LocalSide, open_local_side, policy
-from .runtime.embedded import EmbeddedRuntime
 from .runtime.standalone.board import AnnouncedStatus, Board
 from .runtime.standalone.relay import HostCalls
 from .runtime.standalone.service import Service, UploadRules
 from .runtime.standalone.sessions import Sessions
 from .runtime.standalone.tokens import Tokens
+from .runtime.supervision.embedded import EmbeddedRuntime
 
 logger = logging.getLogger(__name__)
 

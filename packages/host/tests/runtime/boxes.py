@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parlour.runtime import commands
-from parlour.runtime.bubblewrap import BubblewrapLauncher
-from parlour.runtime.bubblewrap.process import BoxedProcess
-from parlour.runtime.launcher import Start, spawn
-from parlour.runtime.sandbox import choose_launcher
+from parlour.runtime.packages import commands
+from parlour.runtime.process.bubblewrap import BubblewrapLauncher
+from parlour.runtime.process.bubblewrap.process import BoxedProcess
+from parlour.runtime.process.launcher import Start, spawn
+from parlour.runtime.process.sandbox import choose_launcher
 
 PRELUDE = """
 import ctypes, json, os, pwd, signal, socket, subprocess, sys, tempfile, time

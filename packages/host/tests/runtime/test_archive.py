@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.archive import SizeLimits, unpack
+from parlour.runtime.packages.archive import SizeLimits, unpack
 from parlour_sdk.plugin import PluginInvalid
 
 LIMITS = SizeLimits(files=50, bytes=4 * 1024 * 1024)

@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-from parlour.runtime import earlier
-from parlour.runtime.folder import PluginFolder
+from parlour.runtime.installed import earlier
+from parlour.runtime.installed.folder import PluginFolder
 
 ECHO = Path(__file__).parents[4] / "plugins" / "echo-agent"
 

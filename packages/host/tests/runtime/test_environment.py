@@ -9,10 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime import uv
-from parlour.runtime.builds import Builds
-from parlour.runtime.environment import MARKER, UNUSED_SECONDS, EnvironmentFailed, EnvironmentRules, Environments, key
-from parlour.runtime.requirements import Requirements
+from parlour.runtime.environments import uv
+from parlour.runtime.environments.builds import Builds
+from parlour.runtime.environments.environment import (
+    MARKER,
+    UNUSED_SECONDS,
+    EnvironmentFailed,
+    EnvironmentRules,
+    Environments,
+    key,
+)
+from parlour.runtime.packages.requirements import Requirements
 
 SIX = Requirements(("six==1.17.0",))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime import records
-from parlour.runtime.folder import RECORD, STALE_SECONDS, PluginFolder
-from parlour.runtime.records import Version
+from parlour.runtime.installed import records
+from parlour.runtime.installed.folder import RECORD, STALE_SECONDS, PluginFolder
+from parlour.runtime.installed.records import Version
 from parlour_sdk.plugin import PluginInvalid
 
 from .plugin_files import names, write_plugin

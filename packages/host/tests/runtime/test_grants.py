@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.runtime import grants
+from parlour.runtime.installed import grants
 from parlour_sdk.plugin import PluginInvalid
 
 ASKED = {"models": ["invoke", "stream"], "network": ["api.example.org", "localhost:8080"]}

@@ -8,13 +8,13 @@ import sys
 import time
 from pathlib import Path
 
-from parlour.runtime import leftovers
-from parlour.runtime.guardian import HOST_MARK, Guardian, new_mark
+from parlour.runtime.process import leftovers
+from parlour.runtime.process.guardian import HOST_MARK, Guardian, new_mark
 
 HOST = """
 import asyncio, os, subprocess, sys
-from parlour.runtime.guardian import Guardian, new_mark
-from parlour.runtime import leftovers
+from parlour.runtime.process.guardian import Guardian, new_mark
+from parlour.runtime.process import leftovers
 
 async def main():
     guardian = Guardian()

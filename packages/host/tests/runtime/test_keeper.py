@@ -13,14 +13,14 @@ import pytest
 from parlour.core.identity import SystemClock
 from parlour.core.plugins import PluginProblem
 from parlour.core.ports import PluginUnavailable
-from parlour.runtime.builds import Builds
-from parlour.runtime.environment import EnvironmentRules, Environments
-from parlour.runtime.folder import Installed, PluginFolder
-from parlour.runtime.installing import Installer
-from parlour.runtime.keeper import Keeper
-from parlour.runtime.packages import PackageRules
-from parlour.runtime.requirements import Requirements
-from parlour.runtime.sandbox import SandboxState
+from parlour.runtime.environments.builds import Builds
+from parlour.runtime.environments.environment import EnvironmentRules, Environments
+from parlour.runtime.installed.folder import Installed, PluginFolder
+from parlour.runtime.installed.installing import Installer
+from parlour.runtime.installed.keeper import Keeper
+from parlour.runtime.packages.requirements import Requirements
+from parlour.runtime.packages.sources import PackageRules
+from parlour.runtime.process.sandbox import SandboxState
 
 from .plugin_files import names, write_plugin, write_zip
 

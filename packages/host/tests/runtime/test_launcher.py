@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime import leftovers
-from parlour.runtime.launcher import DATA_VARIABLE, PlainProcess, Start, spawn
+from parlour.runtime.process import leftovers
+from parlour.runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, spawn
 from parlour_sdk.wire import Limits
 
 MEBIBYTE = 1024 * 1024

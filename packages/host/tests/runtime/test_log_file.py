@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.log_file import LogFile
+from parlour.runtime.process.log_file import LogFile
 
 
 def words(path: Path) -> list[str]:

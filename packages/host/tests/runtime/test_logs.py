@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.runtime.log_file import LogFile
-from parlour.runtime.logs import KEPT_AT_ONCE, LINE_CHARACTERS, LINES, READ_PER_SECOND, LogBuffer
+from parlour.runtime.process.log_file import LogFile
+from parlour.runtime.process.logs import KEPT_AT_ONCE, LINE_CHARACTERS, LINES, READ_PER_SECOND, LogBuffer
 
 
 class Pieces(asyncio.StreamReader):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime import git
-from parlour.runtime.archive import SizeLimits
-from parlour.runtime.packages import Package, PackageRules, stage
+from parlour.runtime.packages import git
+from parlour.runtime.packages.archive import SizeLimits
+from parlour.runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
 from .plugin_files import names, write_plugin, write_zip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.resources import MEBIBYTE, Measure, folder_bytes, watch_folder
+from parlour.runtime.supervision.resources import MEBIBYTE, Measure, folder_bytes, watch_folder
 
 
 async def test_all_files_below_count(tmp_path: Path) -> None:

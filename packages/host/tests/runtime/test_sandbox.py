@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.bubblewrap import BubblewrapLauncher
-from parlour.runtime.launcher import PlainLauncher
-from parlour.runtime.sandbox import PROJECT_TOOL, LaunchRefused, SandboxState, choose_launcher
+from parlour.runtime.process.bubblewrap import BubblewrapLauncher
+from parlour.runtime.process.launcher import PlainLauncher
+from parlour.runtime.process.sandbox import PROJECT_TOOL, LaunchRefused, SandboxState, choose_launcher
 
 from .boxes import make_start
 

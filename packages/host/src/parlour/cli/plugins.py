@@ -15,11 +15,11 @@ from parlour.core.identity import SystemClock
 from parlour.core.plugins import PluginProblem
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.installation import Installation, open_installation
-from parlour.runtime import grants
-from parlour.runtime.folder import Installed
-from parlour.runtime.packages import Package
-from parlour.runtime.records import Record
-from parlour.runtime.status import StatusFile
+from parlour.runtime.installed import grants
+from parlour.runtime.installed.folder import Installed
+from parlour.runtime.installed.records import Record
+from parlour.runtime.packages.sources import Package
+from parlour.runtime.supervision.status import StatusFile
 
 from .main import CommandFailed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.plugins import PluginFacts
-from parlour.runtime.folder import Installed
+from parlour.runtime.installed.folder import Installed
 from parlour.runtime.remote.contract import Told
 from parlour.runtime.standalone.board import FACTS_BYTES, Board
 

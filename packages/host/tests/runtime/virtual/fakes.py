@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.ports import ResultStream
-from parlour.runtime.folder import Installed
-from parlour.runtime.guardian import Guardian
-from parlour.runtime.launcher import PluginProcess, Start
-from parlour.runtime.logs import LogBuffer
-from parlour.runtime.policy import Policy
-from parlour.runtime.starting import Starter
-from parlour.runtime.supervisor import Supervisor
+from parlour.runtime.installed.folder import Installed
+from parlour.runtime.process.guardian import Guardian
+from parlour.runtime.process.launcher import PluginProcess, Start
+from parlour.runtime.process.logs import LogBuffer
+from parlour.runtime.supervision.policy import Policy
+from parlour.runtime.supervision.starting import Starter
+from parlour.runtime.supervision.supervisor import Supervisor
 from parlour_sdk.protocol.manifest import PluginLimits
 from parlour_sdk.wire import Limits, Peer, Transport, WireError, memory_pair
 

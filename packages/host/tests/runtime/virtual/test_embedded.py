@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 
 from parlour.core.ports import PluginUnavailable
-from parlour.runtime.embedded import EmbeddedRuntime
-from parlour.runtime.folder import Installed, PluginFolder
-from parlour.runtime.launcher import Start
-from parlour.runtime.logs import LogBuffer
-from parlour.runtime.policy import Allowance, Policy
-from parlour.runtime.status import StatusFile
+from parlour.runtime.installed.folder import Installed, PluginFolder
+from parlour.runtime.process.launcher import Start
+from parlour.runtime.process.logs import LogBuffer
+from parlour.runtime.supervision.embedded import EmbeddedRuntime
+from parlour.runtime.supervision.policy import Allowance, Policy
+from parlour.runtime.supervision.status import StatusFile
 
 from .fakes import Behaviour, FakeLauncher, NoActions, NoGuardian, answer, now
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlour.core.ports import PluginLost, PluginUnavailable, ResultStream
-from parlour.runtime.policy import HealthPolicy, Policy, RestartPolicy
+from parlour.runtime.supervision.policy import HealthPolicy, Policy, RestartPolicy
 from parlour.testing.simulation.loop import SeededLoop
 from parlour_sdk.protocol.manifest import PluginLimits
 

@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 
 from parlour.config import Settings
-from parlour.runtime.archive import SizeLimits
-from parlour.runtime.packages import Package, PackageRules, stage
+from parlour.runtime.packages.archive import SizeLimits
+from parlour.runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
 from ..main import CommandFailed

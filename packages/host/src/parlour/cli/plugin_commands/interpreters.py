@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parlour.config import Settings
-from parlour.runtime.environment import EnvironmentFailed, EnvironmentRules, Environments
-from parlour.runtime.launcher import ENVIRONMENT
-from parlour.runtime.requirements import Requirements, read_requirements
+from parlour.runtime.environments.environment import EnvironmentFailed, EnvironmentRules, Environments
+from parlour.runtime.packages.requirements import Requirements, read_requirements
+from parlour.runtime.process.launcher import ENVIRONMENT
 from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
 
 from ..main import CommandFailed

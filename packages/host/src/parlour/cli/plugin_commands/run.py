@@ -10,7 +10,7 @@ from types import FrameType
 
 from parlour.config import Settings
 from parlour.data_directory import DataDirectory
-from parlour.runtime.folder import PluginFolder
+from parlour.runtime.installed.folder import PluginFolder
 
 from .. import plugins
 from ..main import CommandFailed

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from parlour.runtime.tree import LEFT_OUT
+from parlour.runtime.packages.tree import LEFT_OUT
 
 Snapshot = dict[Path, tuple[int, int]]
 """When each file was changed, and its size."""

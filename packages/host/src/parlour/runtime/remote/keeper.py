@@ -11,7 +11,7 @@ from typing import Any
 from parlour.core.plugins import PluginFacts, PluginProblem
 from parlour_sdk.wire import ConnectionClosed, WireError
 
-from ..installing import Installer
+from ..installed.installing import Installer
 from .contract import CHUNK_BYTES, RUNTIME_UNAVAILABLE
 from .runtime import NotConnected, RemoteRuntime
 

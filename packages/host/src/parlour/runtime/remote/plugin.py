@@ -12,9 +12,9 @@ from parlour.core.plugins import PluginFacts
 from parlour.core.ports import PluginLost, ResultStream
 from parlour_sdk.wire import ConnectionClosed, Limits, Peer, Stream, WireError
 
-from ..connection import ActionCalls, HostActions
-from ..waiting import PluginRun, Queue
-from ..waits import first_of
+from ..supervision.connection import ActionCalls, HostActions
+from ..supervision.waiting import PluginRun, Queue
+from ..supervision.waits import first_of
 from .address import Address, Retries
 from .contract import ChannelHello, Runners, Told, from_wire, plugin_path
 

@@ -13,8 +13,8 @@ from parlour.core.plugins import PluginFacts
 from parlour.core.ports import ResultStream
 from parlour_sdk.wire import Peer, WireError
 
-from ..connection import HostActions
-from ..embedded import AbsentRun
+from ..supervision.connection import HostActions
+from ..supervision.embedded import AbsentRun
 from . import contract
 from .address import Retries
 from .plugin import ChannelRules, Discovered, RemotePlugin

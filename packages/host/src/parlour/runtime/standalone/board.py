@@ -11,9 +11,9 @@ from pydantic_core import to_json
 
 from parlour.core.plugins import PluginFacts
 
-from ..folder import Installed
-from ..status import PluginStatus, StatusFile
-from ..supervisor import Supervisor
+from ..installed.folder import Installed
+from ..supervision.status import PluginStatus, StatusFile
+from ..supervision.supervisor import Supervisor
 
 LOOK_SECONDS = 0.2
 """While something is being installed, since the steps of a build are not announced."""

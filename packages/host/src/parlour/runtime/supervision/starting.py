@@ -6,12 +6,12 @@ from typing import Any
 
 from parlour_sdk.wire import Peer
 
+from ..installed.folder import Installed
+from ..process.guardian import Guardian
+from ..process.launcher import Launcher, LaunchRefused, Start
+from ..process.logs import LogBuffer
 from .connection import HostActions, PluginDispatcher
-from .folder import Installed
-from .guardian import Guardian
-from .launcher import Launcher, LaunchRefused, Start
 from .life import Life
-from .logs import LogBuffer
 from .policy import Policy
 from .resources import Measure, folder_bytes
 from .waits import first_of

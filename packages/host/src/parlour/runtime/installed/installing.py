@@ -8,11 +8,11 @@ from parlour.core.plugins import PluginProblem
 from parlour.core.ports import Clock
 from parlour_sdk.plugin import PluginInvalid
 
-from .builds import Builds
-from .commands import Tell, nothing
-from .environment import EnvironmentFailed
+from ..environments.builds import Builds
+from ..environments.environment import EnvironmentFailed
+from ..packages.commands import Tell, nothing
+from ..packages.sources import Package, PackageRules, stage
 from .folder import Installed, PluginFolder
-from .packages import Package, PackageRules, stage
 from .records import Record, Version
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
 
+from ..installed.folder import safe
 from . import git, tree
 from .archive import SizeLimits, unpack
-from .folder import safe
 from .requirements import Requirements, read_requirements
 
 

@@ -16,9 +16,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..packages.commands import Tell, nothing
+from ..packages.requirements import Requirements
 from . import sdk_wheel
-from .commands import Tell, nothing
-from .requirements import Requirements
 from .uv import UvMissing, find, reason, uv
 
 logger = logging.getLogger(__name__)

@@ -3,9 +3,9 @@
 from collections import Counter, deque
 from pathlib import Path
 
-from .commands import Tell, nothing
+from ..packages.commands import Tell, nothing
+from ..packages.requirements import Requirements
 from .environment import Environments
-from .requirements import Requirements
 
 LINES = 200
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from parlour_sdk.plugin import PluginInvalid
 
-from .builds import Builds
-from .environment import EnvironmentFailed
+from ..environments.builds import Builds
+from ..environments.environment import EnvironmentFailed
+from ..packages.requirements import Requirements, read_requirements
+from ..process.launcher import Start
 from .folder import Installed, PluginFolder
-from .launcher import Start
-from .requirements import Requirements, read_requirements
 
 
 class Preparation:

@@ -12,15 +12,15 @@ from parlour.core.plugins import PluginFacts, PluginProblem
 from parlour.core.ports import Clock, PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
 
+from ..environments.builds import Builds
+from ..environments.environment import Environments, key
+from ..packages.requirements import read_requirements
+from ..packages.sources import Package
+from ..process.sandbox import SandboxState
 from . import grants
-from .builds import Builds
-from .environment import Environments, key
 from .folder import Installed, PluginFolder
 from .installing import Installer
-from .packages import Package
 from .records import Record
-from .requirements import read_requirements
-from .sandbox import SandboxState
 from .views import building_facts, facts
 
 logger = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
+from ..process.launcher import PluginProcess, Start
+from ..process.logs import LogBuffer
 from . import health, resources
 from .connection import PluginDispatcher
-from .launcher import PluginProcess, Start
-from .logs import LogBuffer
 from .policy import Policy
 from .runs import Runs
 from .waits import first_of

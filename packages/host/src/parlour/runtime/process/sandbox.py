@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from . import commands
+from ..packages import commands
 from .bubblewrap import BubblewrapLauncher
 from .launcher import Launcher, LaunchRefused, PlainLauncher, PluginProcess, Start
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from parlour.core.ports import PluginUnavailable, ResultStream
 
+from ..installed.folder import Installed, PluginFolder
+from ..process.guardian import Guardian
+from ..process.launcher import Launcher
+from ..process.logs import LogBuffer
 from .connection import HostActions
-from .folder import Installed, PluginFolder
-from .guardian import Guardian
-from .launcher import Launcher
-from .logs import LogBuffer
 from .policy import Policy
 from .starting import Prepare, Starter
 from .status import PluginStatus, StatusFile

@@ -11,9 +11,9 @@ from typing import Any
 from parlour.core.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer
 
-from .folder import Installed
+from ..installed.folder import Installed
+from ..process.logs import LogBuffer
 from .life import Life
-from .logs import LogBuffer
 from .policy import Policy
 from .restarts import Failures
 from .starting import Starter, StartFailed, StartRefused

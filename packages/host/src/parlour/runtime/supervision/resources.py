@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from .launcher import PluginProcess
+from ..process.launcher import PluginProcess
 
 MEBIBYTE = 1024 * 1024
 _SHARE_OF_TIME = 20

@@ -3,10 +3,10 @@
 from parlour.core.plugins import PluginFacts
 from parlour_sdk.plugin import Plugin
 
+from ..packages.sources import Package
+from ..process.sandbox import SandboxState
 from . import grants
-from .packages import Package
 from .records import Record
-from .sandbox import SandboxState
 
 
 def facts(

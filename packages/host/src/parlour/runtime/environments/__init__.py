@@ -1,0 +1,1 @@
+"""The Python environments that plugins with requirements run in."""

@@ -1,0 +1,1 @@
+"""A plugin's process: started plainly or in a sandbox, its log, its children, its end."""
