@@ -49,6 +49,6 @@ ENDED = [
     Ended("invalid_json", r"it was cut off: malformed frame: a frame must be JSON", "malformed frame: .* be JSON"),
     Ended("close_stdout", r"its (process ended|event loop did not answer)"),  # whichever is noticed first
     Ended("fork_children", r"its process ended \(exit status 1\)", "its process ended"),
-    Ended("leak_memory", r"it used more than 128 MB of memory"),
+    Ended("leak_memory", r"it used more than 256 MB of memory"),
     Ended("fill_disk", r"its data folder holds more than 64 MB"),
 ]

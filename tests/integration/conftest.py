@@ -10,7 +10,7 @@ from .standalone import StandaloneHost
 
 MakeHost = Callable[..., Host]
 HostType = type[Host]
-HOST_TYPES: dict[str, HostType] = {"embedded": Host, "standalone": StandaloneHost}
+TELLING = "test_plugin_processes"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -19,8 +19,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "host_type" in metafunc.fixturenames and metafunc.definition.get_closest_marker("both_runtimes"):
-        metafunc.parametrize("host_type", HOST_TYPES.values(), ids=HOST_TYPES.keys(), indirect=True, scope="session")
+    """A runtime of its own for every single test takes its time: of those, `make test` has the most telling."""
+    if "host_type" not in metafunc.fixturenames or not metafunc.definition.get_closest_marker("both_runtimes"):
+        return
+    own = "make_host" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] != TELLING
+    standalone = pytest.param(StandaloneHost, id="standalone", marks=[pytest.mark.long] if own else [])
+    types = [pytest.param(Host, id="embedded"), standalone]
+    metafunc.parametrize("host_type", types, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -100,7 +100,7 @@ class Host:
         for session in core.sessions.all():
             if not session.remote:
                 session.stop(INTERRUPTED)
-        await core.lanes.join()
+        await asyncio.gather(core.lanes.join(), core.audit_log.flush())
         await core.outbox.close()
 
 

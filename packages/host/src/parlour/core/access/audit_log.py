@@ -29,6 +29,7 @@ class AuditLog:
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
+        self._failing = False
 
     def check_room(self) -> None:
         if len(self._entries) >= WAITING_ENTRIES:
@@ -51,12 +52,16 @@ class AuditLog:
                 self._entries += session.take_audited()
             try:
                 await self._write()
+                self._failing = False
             except StorageFailed as failure:
                 logger.error("%d audit entries wait for the database: %s", len(self._entries), failure.message)
+                self._failing = True
                 self._wind_up()
 
     async def close(self) -> None:
-        await self.flush()
+        """A Host that stops does not wait again for a database that is gone."""
+        if not self._failing:
+            await self.flush()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

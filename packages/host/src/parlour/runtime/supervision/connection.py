@@ -7,11 +7,17 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from parlour.core.access.rate import Rate
 from parlour.core.access.refusal import Refused
 from parlour.core.ports import PluginLost, PluginRefused
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.handshake import Hello, Welcome
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Stream, WireError
+
+REFUSED_AT_ONCE = 100
+REFUSED_PER_SECOND = 50
+REFUSED_LATE_SECONDS = 0.5
+"""Beyond these a refusal is answered late. Its call keeps its place until then, so who asks in vain slows itself."""
 
 
 class HostActions(Protocol):
@@ -28,6 +34,7 @@ class ActionCalls:
     def __init__(self, plugin_id: str, actions: HostActions) -> None:
         self._plugin_id = plugin_id
         self._actions = actions
+        self._refusals = Rate(REFUSED_PER_SECOND, REFUSED_AT_ONCE)
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         return self._act_in_parts(action, data) if self._actions.streams(action) else self._act(action, data)
@@ -36,7 +43,7 @@ class ActionCalls:
         try:
             return await self._actions.call(self._plugin_id, action, data)
         except Refused as refusal:
-            raise _error(refusal) from refusal
+            raise await self._refused(refusal) from refusal
 
     async def _act_in_parts(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
         try:
@@ -44,7 +51,12 @@ class ActionCalls:
                 async for part in parts:
                     yield part
         except Refused as refusal:
-            raise _error(refusal) from refusal
+            raise await self._refused(refusal) from refusal
+
+    async def _refused(self, refusal: Refused) -> WireError:
+        if not self._refusals.take():
+            await asyncio.sleep(REFUSED_LATE_SECONDS)
+        return WireError(refusal.code, refusal.message, {"retryable": refusal.retryable, "details": refusal.details})
 
 
 class PluginDispatcher:
@@ -75,10 +87,6 @@ class PluginDispatcher:
         if not self.greeted.done():
             self.greeted.set_result(hello)
         return Welcome(protocol=PROTOCOL_VERSION, host="parlour", host_version=self._host_version).model_dump()
-
-
-def _error(refusal: Refused) -> WireError:
-    return WireError(refusal.code, refusal.message, {"retryable": refusal.retryable, "details": refusal.details})
 
 
 def _mismatch(protocol: int) -> str:
