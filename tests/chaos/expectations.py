@@ -28,7 +28,7 @@ class Ended:
 
 ANSWERED = [
     Answered("flood_deltas", r"15000 fragments"),
-    Answered("flood_calls", r"\d{4} of 10000 calls were refused"),
+    Answered("flood_calls", r"\d+ of \d+ calls were refused"),
     Answered("invalid_results", r"after all that, an answer"),
     Answered("foreign_run", r"the other run could not be reached: unauthorized"),
     Answered("foreign_identity", r"the other identity was refused: unauthorized"),

@@ -100,7 +100,8 @@ class Host:
         for session in core.sessions.all():
             if not session.remote:
                 session.stop(INTERRUPTED)
-        await asyncio.gather(core.lanes.join(), core.audit_log.flush())
+        core.audit_log.rest()
+        await core.lanes.join()
         await core.outbox.close()
 
 

@@ -30,6 +30,7 @@ class AuditLog:
         self._flushing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._failing = False
+        self._resting = False
 
     def check_room(self) -> None:
         if len(self._entries) >= WAITING_ENTRIES:
@@ -58,13 +59,19 @@ class AuditLog:
                 self._failing = True
                 self._wind_up()
 
-    async def close(self) -> None:
-        """A Host that stops does not wait again for a database that is gone."""
-        if not self._failing:
-            await self.flush()
+    def rest(self) -> None:
+        """From now on nothing is written until the end, so that nobody waits behind it for a database that is gone."""
+        self._resting = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    async def close(self) -> None:
+        self.rest()
+        if self._flushing is not None:
+            await self._flushing
+        if not self._failing:
+            await self.flush()
 
     async def _write(self) -> None:
         while self._entries:
@@ -73,7 +80,7 @@ class AuditLog:
             del self._entries[: len(batch)]
 
     def _wind_up(self) -> None:
-        if self._timer is None:
+        if self._timer is None and not self._resting:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._due)
 
     def _due(self) -> None:
