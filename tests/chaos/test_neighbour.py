@@ -6,7 +6,7 @@ from .chaos import Chaos
 from .expectations import ANSWERED, ENDED
 from .neighbour import Neighbour
 
-pytestmark = pytest.mark.quiet
+pytestmark = [pytest.mark.quiet, pytest.mark.long]
 
 ATTEMPTS = 4
 ROUNDS = 2
