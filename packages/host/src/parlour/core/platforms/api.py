@@ -1,0 +1,128 @@
+"""The platform API of `events.md` as a class. An adapter's own overrides what its platform can do.
+
+What is not overridden raises NotSupportedError; that an adapter declares exactly what it overrides is held by a test.
+Methods raise PlatformRefused when the platform said no and PlatformUncertain when it did not answer.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from parlour_sdk.protocol.chain import MessageChain
+from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
+from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage, UploadedFile
+
+
+class Stream(Protocol):
+    """A message that grows where the platform itself streams."""
+
+    async def append(self, text: str) -> None: ...
+
+    async def finish(self, chain: MessageChain) -> MessageResult: ...
+
+    async def fail(self, reason: str) -> None: ...
+
+
+class PlatformApi:
+    """`thread_id` names a topic or thread of the chat where there are such."""
+
+    async def send_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str | None = None,
+        thread_id: str = "",
+    ) -> MessageResult:
+        """A quoted message is a Quote component of the chain."""
+        raise NotSupportedError("send_message")
+
+    async def find_message(
+        self, target_type: ChatType, target_id: str, chain: MessageChain, idempotency_key: str, thread_id: str = ""
+    ) -> MessageResult | None:
+        """Whether the platform has what was sent under this key; None when it can't tell. Not for plugins."""
+        return None
+
+    async def edit_message(
+        self, chat_type: ChatType, chat_id: str, message_id: str, chain: MessageChain
+    ) -> MessageResult:
+        raise NotSupportedError("edit_message")
+
+    async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
+        raise NotSupportedError("delete_message")
+
+    async def forward_message(
+        self,
+        from_chat_type: ChatType,
+        from_chat_id: str,
+        message_id: str,
+        to_chat_type: ChatType,
+        to_chat_id: str,
+    ) -> MessageResult:
+        raise NotSupportedError("forward_message")
+
+    async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
+        raise NotSupportedError("get_message")
+
+    async def react(self, chat_type: ChatType, chat_id: str, message_id: str, reaction: str, add: bool = True) -> None:
+        raise NotSupportedError("react")
+
+    async def get_group_info(self, group_id: str) -> Group:
+        raise NotSupportedError("get_group_info")
+
+    async def get_group_list(self) -> Sequence[Group]:
+        raise NotSupportedError("get_group_list")
+
+    async def get_group_member_list(self, group_id: str) -> Sequence[GroupMember]:
+        raise NotSupportedError("get_group_member_list")
+
+    async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
+        raise NotSupportedError("get_group_member_info")
+
+    async def set_group_name(self, group_id: str, name: str) -> None:
+        raise NotSupportedError("set_group_name")
+
+    async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
+        """For so many seconds; 0 is for good."""
+        raise NotSupportedError("mute_member")
+
+    async def unmute_member(self, group_id: str, user_id: str) -> None:
+        raise NotSupportedError("unmute_member")
+
+    async def kick_member(self, group_id: str, user_id: str) -> None:
+        raise NotSupportedError("kick_member")
+
+    async def leave_group(self, group_id: str) -> None:
+        raise NotSupportedError("leave_group")
+
+    async def is_muted(self, group_id: str) -> bool:
+        raise NotSupportedError("is_muted")
+
+    async def get_user_info(self, user_id: str) -> User:
+        raise NotSupportedError("get_user_info")
+
+    async def get_friend_list(self) -> Sequence[User]:
+        raise NotSupportedError("get_friend_list")
+
+    async def answer_friend_request(self, request_id: str, approve: bool, remark: str | None = None) -> None:
+        raise NotSupportedError("answer_friend_request")
+
+    async def answer_group_invite(self, request_id: str, approve: bool) -> None:
+        raise NotSupportedError("answer_group_invite")
+
+    async def upload_file(self, data: bytes, filename: str) -> UploadedFile:
+        raise NotSupportedError("upload_file")
+
+    async def get_file_url(self, file_id: str) -> str:
+        raise NotSupportedError("get_file_url")
+
+    async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
+        raise NotSupportedError("send_typing")
+
+    async def open_stream(
+        self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
+    ) -> Stream:
+        raise NotSupportedError("open_stream")
+
+    async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
+        """One of the actions that the manifest declares; the parameters were checked against its schema."""
+        raise NotSupportedError(f"the action {action}")

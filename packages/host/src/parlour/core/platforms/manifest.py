@@ -1,0 +1,70 @@
+"""What an adapter declares of itself. The page, the router, delivery and the documentation all read it."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour_sdk.protocol.base import I18nText
+from parlour_sdk.protocol.form import FormItem
+
+Unit = Literal["characters", "utf16", "bytes"]
+Dialect = Literal["plain", "markdown", "html"]
+
+
+class Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(Declared):
+    """What the platform takes; delivery keeps to it."""
+
+    text: int = Field(default=4000, ge=64)
+    """The longest text of one message, in `text_unit`."""
+    text_unit: Unit = "characters"
+    sends_per_second: float = Field(default=20, gt=0)
+    """In one chat."""
+    edits_per_second: float = Field(default=0, ge=0)
+    """In one chat; 0 where messages can't be edited."""
+    file_bytes: int = Field(default=20 * 1024 * 1024, ge=0)
+
+
+class ActionDeclaration(Declared):
+    """One of the platform's own actions."""
+
+    description: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """JSON Schema of an object."""
+    read_only: bool = False
+
+
+class Mode(Declared):
+    """A way of being connected. What it can't do is named with the reason."""
+
+    label: I18nText
+    without: dict[str, str] = Field(default_factory=dict)
+
+
+class Components(Declared):
+    """Kinds of chain components that come in and go out."""
+
+    receive: list[str]
+    send: list[str]
+
+
+class AdapterManifest(Declared):
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    label: I18nText
+    description: I18nText
+    icon: str = ""
+    config: list[FormItem] = Field(default_factory=list)
+    modes: dict[str, Mode]
+    supported_events: list[str]
+    supported_apis: list[str]
+    components: Components
+    actions: dict[str, ActionDeclaration] = Field(default_factory=dict)
+    not_supported: dict[str, str] = Field(default_factory=dict)
+    """Every event, API and component that is missing above, with the reason in words."""
+    limits: Limits = Limits()
+    dialect: Dialect = "plain"
+    mentions_everyone: str = ""
+    """How the platform writes a mention of everybody in text, as a regular expression; delivery defuses it."""

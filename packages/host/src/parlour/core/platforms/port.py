@@ -1,0 +1,97 @@
+"""What a chat platform is to the Host: where events come from and messages go. Only adapters know its words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from parlour_sdk.protocol.platform_events import PlatformEvent
+
+from .api import PlatformApi
+
+State = Literal["stopped", "connecting", "connected", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An event of a platform, with what tells its conversation from others of the same chat."""
+
+    event: PlatformEvent
+    account: str = ""
+    """The account of the bot that it came to, where one bot has several."""
+    thread_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """An artifact's bytes, to be sent as a file."""
+
+    data: bytes
+    name: str
+    mime_type: str
+
+
+class Link(Protocol):
+    """What an adapter gets from the Host: its bot's configuration, and the way in."""
+
+    @property
+    def bot_id(self) -> str: ...
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """As the manifest's form asks for it, checked, with secrets in clear."""
+        ...
+
+    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+        """Durable when it returns, together with the cursor; the platform is acknowledged after that."""
+        ...
+
+    async def cursor(self) -> str | None:
+        """The last one that was kept, to go on from."""
+        ...
+
+    def state(self, state: State, error: str = "") -> None:
+        """How the connection is doing; `error` is a sentence that a person can act on."""
+        ...
+
+    async def content(self, artifact_id: str) -> Content:
+        """Raises ProviderFailed when there is none, or it is too large to be sent."""
+        ...
+
+
+class Adapter(Protocol):
+    """One bot's connection to its platform."""
+
+    async def serve(self) -> None:
+        """Connects, receives and connects again, with back-off, until it is cancelled.
+
+        What the network or a peer does is told by `Link.state` and never raised. AdapterStopped ends it for good.
+        """
+        ...
+
+    def api(self, account: str = "") -> PlatformApi:
+        """The platform's API for an account; the only or first connected one when none is named."""
+        ...
+
+
+class AdapterStopped(Exception):
+    """Trying again would not help: a person has to change something. The message says what."""
+
+
+class AdapterFactory(Protocol):
+    """`create` of each platform's `adapter` module."""
+
+    def __call__(self, link: Link) -> Adapter: ...
+
+
+class PlatformRefused(Exception):
+    """The platform answered that it did not do it."""
+
+    def __init__(self, reason: str, retry_after: float | None = None, permanent: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+        self.permanent = permanent
+
+
+class PlatformUncertain(Exception):
+    """No answer came: it may or may not have happened."""

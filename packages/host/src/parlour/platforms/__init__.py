@@ -1,0 +1,1 @@
+"""One folder per platform: manifest, adapter, client, decode, encode, api, actions, samples."""

@@ -1,0 +1,1 @@
+"""What stands behind the core's ports: models, tools and knowledge."""
