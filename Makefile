@@ -14,7 +14,7 @@ PYTEST := .venv/bin/python -m pytest
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup sandbox run test test-all check format documents bench clean
+.PHONY: help setup sandbox mcp-servers run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -36,16 +36,20 @@ setup: .venv/.ready
 sandbox:
 	@tools/bubblewrap.sh .tools/bubblewrap
 
+# What the tests of MCP talk to. A Host needs none of it.
+mcp-servers:
+	@tools/mcp_servers.sh .tools/mcp-servers
+
 run: setup
 	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 
 # Tests that measure time run alone, after the others.
-test: setup sandbox
+test: setup sandbox mcp-servers
 	@$(PYTEST) -q -n auto -m "not long and not quiet"
 	@$(PYTEST) -q -m "quiet and not long"
 
-test-all: setup sandbox
+test-all: setup sandbox mcp-servers
 	@$(PYTEST) -q -n auto -m "not quiet"
 	@$(PYTEST) -q -m "quiet"
 
@@ -60,6 +64,7 @@ format: setup
 
 documents: setup
 	@.venv/bin/python -m tools.protocol_documents
+	@.venv/bin/python -m tools.platform_documents
 
 bench: setup
 	@.venv/bin/python -m bench

@@ -5,7 +5,7 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from .wire_child import UNCAPPED, Echo
 CHILD = Path(__file__).with_name("wire_child.py")
 IN_FLIGHT = 50
 MEBIBYTE = 1024 * 1024
+Call = Callable[[str, Any], Awaitable[Any]]
 QUESTION = {"run_id": "0197c2f4-0000-7000-8000-000000000000", "scope": "conversation", "key": "echo.seen"}
 """A small call, since what a frame costs beside its bytes is what is measured."""
 PART = {
@@ -57,7 +58,7 @@ async def _rates(peer: Peer, lines: "Lines", rounds: int, count: int) -> list[Fi
     calls: list[tuple[float, float]] = []
     parts: list[tuple[float, float]] = []
     for _ in range(rounds + 1):
-        calls.append((await _calls(peer, count), await lines.rate(QUESTION, count)))
+        calls.append((await _calls(peer.call, count), await _calls(lines.call, count, lines.answers(count))))
         parts.append((await _parts(peer, count), await lines.rate(PART, count)))
     return [*_against("calls", calls[1:]), *_against("stream parts", parts[1:])]  # the first ones warmed up
 
@@ -73,15 +74,16 @@ def _against(name: str, rounds: list[tuple[float, float]]) -> list[Figure]:
     ]
 
 
-async def _calls(peer: Peer, count: int) -> float:
+async def _calls(call: Call, count: int, *beside: Awaitable[None]) -> float:
+    """As many as are to be in flight ask, and ask again as soon as they are answered."""
     turns = itertools.repeat(None, count)
 
     async def ask() -> None:
         for _ in turns:
-            if await peer.call("echo", QUESTION) != QUESTION:
+            if await call("echo", QUESTION) != QUESTION:
                 raise Unmeasurable("a call came back with another's answer")
 
-    return await _rate(count, *(ask() for _ in range(IN_FLIGHT)))
+    return await _rate(count, *(ask() for _ in range(IN_FLIGHT)), *beside)
 
 
 async def _parts(peer: Peer, count: int) -> float:
@@ -128,25 +130,40 @@ def _resident(pid: int) -> int:
 
 
 class Lines:
-    """The floor: a line is written, a line is read, and nobody asks whose answer it is."""
+    """The floor: JSON lines there and back, each call's answer found by its number. No limits, no errors, no order."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         self._writer, self._reader = process.stdin, process.stdout
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._numbers = itertools.count()
+
+    async def call(self, action: str, data: Any) -> Any:
+        number = next(self._numbers)
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._send(number, action, data)
+        return await answer
+
+    async def answers(self, count: int) -> None:
+        """Hands out so many."""
+        for _ in range(count):
+            line = from_json(await self._reader.readline())
+            self._waiting.pop(line["seq_id"]).set_result(line["data"])
 
     async def rate(self, content: Any, count: int) -> float:
+        """Lines that nobody waits for one by one, as with the parts of a stream."""
         started = time.perf_counter()
         for number in range(IN_FLIGHT):
-            self._send(number, content)
+            self._send(number, "parts", content)
         for number in range(count):
             from_json(await self._reader.readline())
             if number < count - IN_FLIGHT:
-                self._send(number, content)
+                self._send(number, "parts", content)
         return count / (time.perf_counter() - started)
 
-    def _send(self, number: int, content: Any) -> None:
-        self._writer.write(to_json({"seq_id": number, "action": "echo", "data": content}) + b"\n")
+    def _send(self, number: int, action: str, content: Any) -> None:
+        self._writer.write(to_json({"seq_id": number, "action": action, "data": content}) + b"\n")
 
 
 @asynccontextmanager

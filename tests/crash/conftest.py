@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import signal
 import socket
@@ -98,7 +99,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     parlour("plugin", "install", str(ROOT / "plugins/echo-agent"), "--data", str(data))
     port = free_port()
     command = [sys.executable, "-m", "parlour.cli.main", "serve", "--data", str(data), "--port", str(port)]
-    host = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    bare = {**os.environ, "PARLOUR__PLUGINS__BUNDLED": "false"}
+    host = subprocess.Popen(command, env=bare, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     asyncio.run(Life(data, port, 0, "").ready())
 

@@ -28,13 +28,24 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.close()
 
 
-@pytest.mark.parametrize("name", sorted(each.stem for each in PAGES.glob("*.md") if "```" in each.read_text()))
+TELLING = {"first-agent", "tool"}
+"""Pages that are worked through in every run; each starts a dozen processes."""
+
+
+def pages() -> Iterator[Any]:
+    for page in sorted(PAGES.glob("*.md")):
+        if "```" in page.read_text():
+            yield pytest.param(page.stem, marks=() if page.stem in TELLING else pytest.mark.long)
+
+
+@pytest.mark.parametrize("name", list(pages()))
 def test_a_page_does_what_it_says(reader: Reader, name: str) -> None:
     for block in blocks(PAGES / f"{name}.md"):
         reader.do(block)
     reader.run_tests()
 
 
+@pytest.mark.long
 def test_three_commands_give_a_tested_agent_to_talk_to_in_under_a_minute(reader: Reader) -> None:
     commands, expected = list(blocks(PAGES / "first-agent.md"))[:2]
     assert len(commands.code.splitlines()) == 3

@@ -13,6 +13,8 @@ from unittest.mock import patch
 from parlour.cli.main import main
 
 PARLOUR = Path(sys.executable).with_name("parlour")
+BARE = {"PARLOUR__PLUGINS__BUNDLED": "false"}
+"""A Host with what a test installs and nothing else."""
 Finished = subprocess.CompletedProcess[str]
 
 
@@ -59,4 +61,4 @@ def refusal(*arguments: object, environment: Mapping[str, str] | None = None) ->
 
 def clean_environment(additions: Mapping[str, str] | None) -> dict[str, str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
-    return {**own, **(additions or {})}
+    return {**own, **BARE, **(additions or {})}

@@ -1,7 +1,9 @@
 """Chats that begin anew and conversations that are deleted, as their people see it."""
 
+from pathlib import Path
+
 from .chat import Chat
-from .harness import Host
+from .harness import PUPPET, Host
 
 
 async def test_an_open_socket_follows_its_session_into_the_new_conversation(host: Host) -> None:
@@ -28,3 +30,22 @@ def test_a_deleted_conversation_is_empty_and_only_its_own_people_may_delete_it(h
     assert host.http(owner).delete(path).status_code == 204
     assert host.transcript(conversation_id) == []
     assert [entry["resource"] for entry in host.items("/audit", action="conversation.delete")] == [conversation_id]
+
+
+async def test_every_tab_of_a_session_follows_a_new_and_sees_a_stop(host: Host, gate_file: Path) -> None:
+    agent = host.agent(PUPPET)
+    async with Chat(host, agent, session="tabs") as one, Chat(host, agent, session="tabs") as other:
+        await one.say(f"gate {gate_file}")
+        await other.until("delta")
+        await other.say("/stop")
+        assert (await one.until("run", status="cancelled"))["run_id"] == other.of("delta")[0]["run_id"]
+        assert (await one.until("message"))["message"]["content"] == "Stopped."
+        await one.say("/new")
+        moved = await other.until("connected")
+        assert moved["conversation_id"] != one.conversation_id
+        assert "new conversation" in (await other.until("message"))["message"]["content"]
+        await one.say("say hello")
+        assert (await other.until("message"))["message"]["content"] == "hello"
+
+    assert host.transcript(moved["conversation_id"]) == [("user", "say hello"), ("assistant", "hello")]
+    assert [role for role, _ in host.transcript(one.conversation_id)] == ["user"]

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -184,14 +185,31 @@ async def test_a_server_killed_under_load_costs_nobody_an_answer(shared: Host, s
         assert [text for speaker, text in said if speaker == "assistant"] == spoken
 
 
-def test_a_host_ends_in_time_without_its_server(make_host: MakeHost) -> None:
+@pytest.mark.quiet
+@pytest.mark.parametrize("lost", ["stopped", pytest.param("frozen", marks=pytest.mark.long)])
+def test_a_host_ends_in_time_without_its_server(make_host: MakeHost, lost: str) -> None:
     with PostgresServer() as mortal:
         host = make_host(ECHO_PLUGIN, **on(mortal)).start()
         host.send(host.agent(ECHO, config={"hold_ms": 600_000}), "hold")
         eventually(lambda: host.items("/runs", status="running"), "a run is active")
-        mortal.stop()
+        with without(mortal, lost):
+            host.stop(seconds=10)
 
-        host.stop(seconds=15)
+
+@contextmanager
+def without(server: PostgresServer, lost: str) -> Iterator[None]:
+    if lost == "stopped":
+        server.stop()
+        yield
+        return
+    processes = server.processes()
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_a_queued_run_is_executed_by_the_worker_that_claims_it(forge: Host) -> N
     run_id = queued(forge, agent, "answer a sword")
     run = eventually(lambda: _over(forge, run_id), "the worker ends the run")
     assert (run["status"], run["error"]) == ("completed", None)
-    answer = "forged a sword, a stale lease is unauthorized"
+    answer = "forged a sword, a stale lease is unauthorized, a call with it unauthorized"
     assert forge.transcript(run["conversation_id"]) == [("user", "answer a sword"), ("assistant", answer)]
     events = [event["type"] for event in forge.items(f"/runs/{run_id}/events")]
     assert events == ["message.completed"]

@@ -1,4 +1,4 @@
-"""Says nothing until a thousand runs are active at once; then each says its own words, in turns with the others."""
+"""Says nothing until as many runs as its configuration says are active at once; then each says its own words, in turns with the others."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,17 +8,16 @@ from parlour_sdk import plugin, results, runner
 
 plugin("test/crowd-agent", version="0.1.0", limits={"max_runs": 1000})
 
-CROWD = 1000
 WORDS = 20
 _arrived = 0
 _everybody = asyncio.Event()
 
 
-@runner(capabilities=["streaming"])
+@runner(capabilities=["streaming"], config=[{"name": "crowd", "type": "integer", "label": {"en_US": "Crowd"}}])
 async def crowd(ctx: Any, api: Any) -> AsyncGenerator[results.Result, None]:
     global _arrived
     _arrived += 1
-    if _arrived == CROWD:
+    if _arrived == ctx.config["crowd"]:
         _everybody.set()
     await _everybody.wait()
     for number in range(WORDS):

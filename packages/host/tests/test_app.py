@@ -1,5 +1,7 @@
 """The composition root: what is built is whole, and it loads what was configured before."""
 
+from typing import Any
+
 from parlour.app import Ports, build_core
 from parlour.core.access.table import ACTIONS
 from parlour.core.agents.agent import Agent
@@ -12,6 +14,12 @@ from parlour.testing import MemoryDatabase, MemoryJournal
 class NoPlugins:
     def run_agent(self, plugin_id: str, request: dict[str, object]) -> ResultStream:
         raise AssertionError("nothing is to be run here")
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        raise AssertionError("nothing is to be called here")
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        raise AssertionError("nothing is to be called here")
 
 
 def ports(database: MemoryDatabase) -> Ports:

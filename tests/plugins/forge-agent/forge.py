@@ -35,9 +35,8 @@ class Forge(Plugin):
         await api.runtimes.register(RUNTIME, slots=4)
         beats = asyncio.create_task(self._beat(api))
         try:
-            while True:
-                claimed = await api.runtimes.claim(RUNTIME, wait=20)
-                if claimed is not None:
+            async for _ in api.runtimes.wakeups(RUNTIME):
+                while (claimed := await api.runtimes.claim(RUNTIME)) is not None:
                     await self._execute(api, claimed)
         finally:
             beats.cancel()
@@ -56,10 +55,21 @@ class Forge(Plugin):
                 await asyncio.sleep(0.05)
             return
         stale = await self._code_of(api, run_id)
-        answer = results.completed(f"forged {rest}, a stale lease is {stale}")
+        state = api.claimed(claimed).state
+        await state.set("conversation", "work", rest)
+        old = await self._call_code_of(api.claimed(claimed.model_copy(update={"lease": "an older lease"})))
+        told = f"forged {await state.get('conversation', 'work')}"
+        answer = results.completed(f"{told}, a stale lease is {stale}, a call with it {old}")
         for _ in range(2):
             await api.runs.append_result(run_id, answer, lease, sequence=1)
         await api.runs.finalize(run_id, "completed", lease=lease)
+
+    async def _call_code_of(self, api: AgentRunAPI) -> str:
+        try:
+            await api.state.get("conversation", "work")
+        except AgentAPIException as refused:
+            return refused.error.code
+        return "taken"
 
     async def _code_of(self, api: PluginAPI, run_id: str) -> str:
         try:

@@ -1,24 +1,41 @@
 """The composition root: builds everything, in one readable place. Everyone else receives."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from parlour.core.access.audit_log import AuditLog
 from parlour.core.access.gate import Gate, PluginGrants
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.registry import Registry
+from parlour.core.budgets.book import BudgetBook
+from parlour.core.budgets.budgeted import Budgeted
+from parlour.core.budgets.days import Days
+from parlour.core.budgets.reservations import Reservations
+from parlour.core.components import Components
 from parlour.core.cursors import Cursors
+from parlour.core.delivery.bots import NoBots, RunningBots
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.feed import Feed
+from parlour.core.delivery.growing.streams import Streams
 from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.platform_surface import PlatformSurface
+from parlour.core.delivery.tact import Tact
+from parlour.core.delivery.typing_signs import TypingSigns
+from parlour.core.events.commands import Commands
+from parlour.core.events.control import Control
 from parlour.core.events.gateway import Gateway
 from parlour.core.events.media import EventMedia
+from parlour.core.events.obeying import Obeying
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.history import EventRecords, History
 from parlour.core.facts.keeping import Artifacts, Fetcher, NoFetcher, Sizes
 from parlour.core.journal import Journal
+from parlour.core.listeners.audience import Audience
+from parlour.core.listeners.later import LaterListening
+from parlour.core.listeners.listening import Listening
 from parlour.core.objects import NoObjects, ObjectStore
+from parlour.core.platforms.book import BotBook
 from parlour.core.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.providers import Providers
 from parlour.core.routing.router import Router
@@ -30,16 +47,25 @@ from parlour.core.runs.creating import Creating
 from parlour.core.runs.dispatcher import Dispatcher
 from parlour.core.runs.ending import Endings
 from parlour.core.runs.erasing import Erasing
+from parlour.core.runs.handing import Handing
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.live import Recording
+from parlour.core.runs.loop_cap import LoopCap
 from parlour.core.runs.opening import Openings
 from parlour.core.runs.orchestrator import Orchestrator
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.runs.recovery import Recovery
+from parlour.core.runs.reruns import Reruns
 from parlour.core.runs.session import Sessions
 from parlour.core.runs.slots import Slots
 from parlour.core.runs.steering import Steering
 from parlour.core.runs.workers import Workers
+from parlour.core.scheduling.book import ScheduleBook
+from parlour.core.scheduling.scheduler import Scheduler
+from parlour.core.secrets import NoSecrets, SecretBox
+from parlour.core.webhooks.answers import Answers, NoActionRows
+from parlour.core.webhooks.hooks import Webhooks
+from parlour.core.webhooks.sending import HookSender, NoHookSender, Sending
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from . import actions
@@ -57,6 +83,8 @@ class Ports:
     plugins: PluginCaller
     clock: Clock
     ids: Ids
+    components: Components = field(default_factory=Components)
+    bots: RunningBots = field(default_factory=NoBots)
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
     providers: Providers = field(default_factory=Providers)
     objects: ObjectStore = field(default_factory=NoObjects)
@@ -66,12 +94,23 @@ class Ports:
     plugin_grants: PluginGrants = lambda plugin_id: PluginPermissions()
     concurrent_runs: int = 256
     runs_per_person: int = 8
+    runs_per_minute: int = 20
+    """Of one conversation on a platform; 0 is no limit."""
+    listener_seconds: float = 30
+    hook_sender: HookSender = field(default_factory=NoHookSender)
+    secrets: SecretBox = field(default_factory=NoSecrets)
+    time_zone: str = "UTC"
+    """The workspace's, by which its days begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
     agents: AgentBook
+    bots: BotBook
     routes: RouteBook
+    router: Router
+    webhooks: Webhooks
+    later: LaterListening
     registry: Registry
     conversations: Conversations
     feed: Feed
@@ -87,16 +126,29 @@ class Core:
     workers: Workers
     audit_log: AuditLog
     erasing: Erasing
+    schedules: ScheduleBook
+    budgets: BudgetBook
+    days: Days
+    reservations: Reservations
+    scheduler: Scheduler
+    reruns: Reruns
 
     async def load(self) -> None:
         """What is configured."""
         await self.agents.load()
+        await self.bots.load()
         await self.routes.load()
+        await self.schedules.load()
+        await self.budgets.load()
 
     async def take_up(self) -> None:
         """What is owed. Plugins should be discovered by then."""
+        await self.reservations.take_up()
         await self.outbox.recover()
         await self.workers.take_up()
+        await self.reruns.take_up()
+        await self.webhooks.take_up()
+        await self.later.take_up()
         self.lanes.open(await self.recovery.everything())
 
 
@@ -104,7 +156,7 @@ def build_core(ports: Ports) -> Core:
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     agents = AgentBook(journal, clock)
     routes = RouteBook(journal, ids)
-    router = Router(routes, agents)
+    router = Router(routes, agents, clock)
     registry = Registry()
     audit_log = AuditLog(journal)
     sessions = Sessions(audit_log.add)
@@ -112,10 +164,12 @@ def build_core(ports: Ports) -> Core:
     artifacts = Artifacts(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
     outcomes = Outcomes()
     feed = Feed(clock)
-    outbox = Outbox(journal, ports.surfaces, clock)
-    delivery = Delivery(feed, outbox, ids, clock)
-    endings = Endings(delivery, ids, clock)
-    openings = Openings(journal, ports.providers, history, ids, clock, VERSION)
+    streams = Streams(journal, ports.bots, ids, clock)
+    surfaces = {"platform": PlatformSurface(ports.bots, streams), **ports.surfaces}
+    outbox = Outbox(journal, surfaces, clock)
+    delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), ids, clock)
+    endings = Endings(delivery, Tact(clock), ids, clock)
+    openings = Openings(journal, ports.providers, ports.secrets, history, ids, clock, VERSION)
     recording = Recording(journal, artifacts, delivery, endings, ids, clock)
     claims = Claims(journal, openings, recording.live, sessions, delivery, outcomes, ids, clock)
     orchestrator = Orchestrator(
@@ -130,19 +184,53 @@ def build_core(ports: Ports) -> Core:
         endings,
         outcomes,
     )
-    dispatcher = Dispatcher(router, orchestrator, endings, delivery, outcomes, journal, clock)
+    bots = BotBook(journal, clock)
+    audience = Audience(ports.components)
+    listeners = Listening(audience, ports.plugins, bots, ports.listener_seconds)
+    later = LaterListening(journal, listeners, audience, clock)
+    answers = Answers(delivery, NoActionRows(), journal)
+    webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, clock)
+    handing = Handing(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
+    cap = LoopCap(ports.runs_per_minute, clock)
+    dispatcher = Dispatcher(router, orchestrator, handing, cap, endings, delivery, outcomes, journal, clock)
     steering = Steering(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
     slots = Slots(ports.concurrent_runs, ports.runs_per_person)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, slots)
-    conversations = Conversations(journal)
+    conversations = Conversations(journal, feed.moved)
     media = EventMedia(artifacts)
     workers = Workers(journal, claims, clock)
     control = RunControl(journal, sessions, lanes, claims, recording, endings, delivery, outcomes, clock)
     creating = Creating(journal, router, registry, ports.providers, conversations, media, lanes, ids, clock)
+    reruns = Reruns(
+        journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock
+    )
+    commands = Commands(router, conversations, sessions, control, ids, clock)
+    gateway = Gateway(
+        journal,
+        conversations,
+        media,
+        Feedback(journal),
+        router,
+        audience,
+        later,
+        Control([commands]),
+        Obeying(journal, conversations, delivery, outcomes, ids, clock),
+        lanes,
+        ids,
+        clock,
+    )
+    schedules = ScheduleBook(journal, clock)
+    budgets, days = BudgetBook(journal, clock), Days(clock, ports.time_zone)
+    reservations = Reservations(journal, days, ids, clock)
+    budgeted = replace(ports.providers, models=Budgeted(ports.providers.models, budgets, reservations))
     return Core(
         agents=agents,
+        bots=bots,
         routes=routes,
+        router=router,
+        webhooks=webhooks,
+        later=later,
         registry=registry,
         conversations=conversations,
         feed=feed,
@@ -151,12 +239,12 @@ def build_core(ports: Ports) -> Core:
         sessions=sessions,
         lanes=lanes,
         artifacts=artifacts,
-        gateway=Gateway(journal, conversations, media, Feedback(journal), router, lanes, ids, clock),
+        gateway=gateway,
         gate=Gate(
             actions.handlers(
                 journal,
                 steering,
-                ports.providers,
+                budgeted,
                 history,
                 EventRecords(journal, ports.cursors),
                 artifacts,
@@ -179,4 +267,10 @@ def build_core(ports: Ports) -> Core:
         workers=workers,
         audit_log=audit_log,
         erasing=Erasing(journal, control, ids, clock),
+        schedules=schedules,
+        budgets=budgets,
+        days=days,
+        reservations=reservations,
+        scheduler=Scheduler(schedules, gateway, ids, clock),
+        reruns=reruns,
     )

@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import (
@@ -35,6 +36,11 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _listed(value: Any) -> Any:
+    """The environment has no lists: there it is names with commas between them."""
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
 def _off(value: Any) -> Any:
     """YAML reads a plain `off` as false."""
     return "off" if value is False else value
@@ -46,6 +52,8 @@ class HttpSettings(Section):
     body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     chat_frame_bytes: int = Field(default=1024 * 1024, ge=1024)
     upload_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    names: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Names beside its address that browsers may know the Host by."""
 
 
 class DatabaseSettings(Section):
@@ -62,6 +70,8 @@ class DatabaseSettings(Section):
 class RunSettings(Section):
     concurrent: int = Field(default=256, ge=1)
     per_person: int = Field(default=8, ge=1)
+    per_conversation_per_minute: int = Field(default=20, ge=0)
+    """On platforms; 0 means no limit."""
 
 
 class S3Settings(Section):
@@ -112,6 +122,7 @@ class PluginSettings(Section):
     give_up_within_seconds: float = Field(default=600, gt=0)
     ping_seconds: float = Field(default=10, gt=0)
     missed_pings: int = Field(default=3, ge=1)
+    listener_seconds: float = Field(default=30, gt=0)
     ignored_cancel_seconds: float = Field(default=30, gt=0)
     memory_mb: int = Field(default=2048, ge=16)
     memory_look_seconds: float = Field(default=2, gt=0)
@@ -129,6 +140,8 @@ class PluginSettings(Section):
     uv: Path | None = None
     environment_seconds: float = Field(default=600, gt=0)
     allow_building: bool = False
+    bundled: bool = True
+    """Whether a fresh install gets local-agent, and a default agent on it."""
     sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_off)] = "auto"
     bubblewrap: Path | None = None
 
@@ -156,6 +169,43 @@ class RuntimeSettings(Section):
         return self
 
 
+class ToolSettings(Section):
+    call_seconds: float = Field(default=60, gt=0)
+    fetch_seconds: float = Field(default=20, gt=0)
+    allowed_addresses: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Hosts and networks that are not public and may be reached all the same by what strangers name."""
+
+
+class McpSettings(Section):
+    allow_unsandboxed: bool = False
+    """Whether MCP servers may run as processes of this machine, with the Host's own rights."""
+
+
+class ModelSettings(Section):
+    connect_seconds: float = Field(default=10, gt=0)
+    first_token_seconds: float = Field(default=120, gt=0)
+    stall_seconds: float = Field(default=60, gt=0)
+    total_seconds: float = Field(default=600, gt=0)
+    attempts: int = Field(default=3, ge=1, le=10)
+    longest_wait_seconds: float = Field(default=20, ge=0)
+    answer_bytes: int = Field(default=32 * 1024 * 1024, ge=1024)
+
+
+class WorkspaceSettings(Section):
+    time_zone: str = "UTC"
+    outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Addresses that this Host reaches platforms from, shown where a platform wants them in a list of its own."""
+
+    @field_validator("time_zone")
+    @classmethod
+    def _require_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC") from error
+        return name
+
+
 class Settings(Section):
     data: Path = Path("data")
     database: DatabaseSettings = DatabaseSettings()
@@ -165,6 +215,20 @@ class Settings(Section):
     retention: RetentionSettings = RetentionSettings()
     plugins: PluginSettings = PluginSettings()
     runtime: RuntimeSettings = RuntimeSettings()
+    tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
+    models: ModelSettings = ModelSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
+
+
+def secrets(section: BaseModel) -> Iterator[str]:
+    """What of the settings nobody is to read."""
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, SecretStr) and value.get_secret_value():
+            yield value.get_secret_value()
+        elif isinstance(value, BaseModel):
+            yield from secrets(value)
 
 
 def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:

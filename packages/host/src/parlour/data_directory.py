@@ -46,6 +46,10 @@ class DataDirectory:
         return self.path / "host.lock"
 
     @property
+    def secret_key(self) -> Path:
+        return self.path / "secret.key"
+
+    @property
     def plugins(self) -> Path:
         return self.folder("plugins")
 

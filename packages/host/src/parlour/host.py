@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 from .app import Core, Ports, build_core
 from .config import ArtifactSettings, RetentionSettings, Settings
 from .core.agents.registry import Registry
+from .core.components import Components
 from .core.cursors import Cursors
 from .core.facts.keeping import Sizes
 from .core.facts.retention import Retention, Terms
@@ -20,20 +21,41 @@ from .core.facts.tables import META, OUTBOX, RUNS
 from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
 from .core.objects import ObjectStore
-from .core.plugins import PluginProblem
+from .core.observing.board import Board
+from .core.observing.journal import ObservedJournal
+from .core.observing.measurements import Measurements
+from .core.observing.statistics import Statistics
+from .core.platforms.book import PlatformCursors
+from .core.platforms.replying import Replies
+from .core.plugins import Offer, PluginProblem
 from .core.ports import Ids
+from .core.providers import Providers
+from .core.redacted_journal import RedactedJournal
+from .core.redaction import REDACTOR, KnowingBox
 from .core.runs.recovery import INTERRUPTED
+from .core.secrets import SecretBox
 from .data_directory import DataDirectory
+from .fresh_install import FreshInstall
+from .model_side import ModelSide, open_model_side
+from .platforms.bots import Bots
+from .platforms.catalogue import Catalogue
+from .platforms.link import Doors
 from .plugin_side import Plugins, Runtime, open_plugin_side
+from .providers.hook_client import HookClient
+from .providers.tools.registry import ToolRegistry
+from .secret_key import KeyFile
 from .stores.objects.opening import opened as opened_objects
 from .stores.objects.signature import Account
 from .stores.opening import opened
+from .tool_side import ToolSide, open_tool_side
 from .version import VERSION
 
 logger = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 3.0
 """How long active runs may go on after the Host was told to stop."""
+WRITE_SECONDS = 2.0
+"""How long the end may then wait for the database. What it does not take stays owed, as after a crash."""
 
 
 @asynccontextmanager
@@ -56,6 +78,11 @@ class Host:
     core: Core
     runtime: Runtime
     plugins: Plugins
+    catalogue: Catalogue
+    bots: Bots
+    tools: ToolSide
+    models: ModelSide
+    secrets: SecretBox
     notice: str
     """What whoever starts it should know."""
     trouble: Callable[[], str]
@@ -63,16 +90,31 @@ class Host:
     cursors: Cursors
     ids: Ids
     clock: SystemClock
+    measurements: Measurements
+    board: Board
+    statistics: Statistics
     waiting_for: list[str]
     """The steps of the start that are not done yet."""
+    taken_up: asyncio.Event = field(default_factory=asyncio.Event)
+    """What is owed was picked up."""
     was_ready: bool = False
+    wrote: bool = True
+    """The database has taken what there was to write at the end."""
 
     async def start(self) -> None:
         """Plugins first, so that owed work finds its runners."""
         await self.plugins.refresh()
+        await self._fresh_install().furnish()
         self.waiting_for.remove("plugins")
         await self.core.take_up()
+        await self.bots.start()
+        await self.tools.mcp_servers.start()
         self.waiting_for.remove("owed work")
+        self.taken_up.set()
+
+    def _fresh_install(self) -> FreshInstall:
+        bundled = self.settings.plugins.bundled
+        return FreshInstall(self.journal, self.models.book, self.core.agents, self.plugins, self.ids, bundled)
 
     def missing(self) -> list[str]:
         """What is still to come before it is ready: every plugin started or given up, owed work picked up.
@@ -101,8 +143,15 @@ class Host:
             if not session.remote:
                 session.stop(INTERRUPTED)
         core.audit_log.rest()
-        await core.lanes.join()
+        self.wrote = await _within(WRITE_SECONDS, self._last_writes())
         await core.outbox.close()
+        await core.webhooks.close()
+        await core.later.close()
+        await self.bots.close()
+
+    async def _last_writes(self) -> None:
+        await self.core.lanes.join()
+        await self.core.reruns.join()
 
 
 @asynccontextmanager
@@ -112,28 +161,52 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
     async with AsyncExitStack() as stack:
         stack.enter_context(directory.lock())
         url = settings.database.url.get_secret_value()
-        journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
+        opened_journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
+        measurements, board = Measurements(), Board()
+        redacted = RedactedJournal(opened_journal, REDACTOR)
+        journal = ObservedJournal(redacted, (measurements.look, board.look))
         registries: list[Registry] = []
+        components = Components()
         side = await open_plugin_side(
-            settings, directory, clock, VERSION, partial(_discovered, registries), partial(_removed, registries)
+            settings,
+            directory,
+            clock,
+            VERSION,
+            partial(_discovered, registries, components),
+            partial(_removed, registries, components),
         )
+        secrets = KnowingBox(KeyFile(directory.secret_key), REDACTOR)
+        tools = ToolRegistry(settings.tools.call_seconds)
+        catalogue = Catalogue()
+        bots = Bots(catalogue, secrets, clock)
+        models = await stack.enter_async_context(open_model_side(settings.models, journal, secrets, clock))
         ports = additions.wrap(
             Ports(
                 journal=journal,
                 plugins=side.runtime,
+                components=components,
                 cursors=Cursors(await _database_id(journal, ids)),
                 clock=clock,
                 ids=ids,
+                bots=bots,
+                providers=Providers(platforms=bots, tools=tools, models=models.models),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=Sizes(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_granted, side.plugins),
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
+                runs_per_minute=settings.runs.per_conversation_per_minute,
+                listener_seconds=settings.plugins.listener_seconds,
+                hook_sender=HookClient(settings.tools.allowed_addresses),
+                secrets=secrets,
+                time_zone=settings.workspace.time_zone,
             )
         )
         core = build_core(ports)
         registries.append(core.registry)
         side.runtime.serve(core.gate)
+        cursors = PlatformCursors(ports.journal, clock)
+        bots.serve(core.bots, Replies(ports.journal), Doors(core.gateway, cursors, core.artifacts))
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
         host = Host(
@@ -142,18 +215,41 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
             core=core,
             runtime=side.runtime,
             plugins=side.plugins,
+            catalogue=catalogue,
+            bots=bots,
+            tools=await stack.enter_async_context(open_tool_side(settings, tools, core, ports, secrets)),
+            models=models,
+            secrets=secrets,
             notice=side.notice,
             trouble=side.trouble,
             cursors=ports.cursors,
             ids=ids,
             clock=clock,
+            measurements=measurements,
+            board=board,
+            statistics=Statistics(redacted, measurements, clock),
             waiting_for=["plugins", "owed work"],
         )
-        stack.push_async_callback(core.audit_log.close)
+        stack.push_async_callback(lambda: _within(WRITE_SECONDS if host.wrote else 0, core.audit_log.close()))
         stack.push_async_callback(side.runtime.close)
+        stack.push_async_callback(bots.close)
         await stack.enter_async_context(_cleaning(host, settings.retention))
+        await stack.enter_async_context(_meanwhile(_scheduled(host)))
+        await stack.enter_async_context(_meanwhile(host.statistics.serve()))
         await stack.enter_async_context(additions.attach(host))
         yield host
+
+
+async def _within(seconds: float, writing: Coroutine[Any, Any, None]) -> bool:
+    """Whether it was done in that time; if not it is cancelled, and not waited for any more whatever it does."""
+    task = asyncio.create_task(writing)
+    await asyncio.wait({task}, timeout=seconds)
+    if task.done():
+        task.result()
+        return True
+    logger.warning("the database does not answer; what was not written stays owed")
+    task.cancel()
+    return False
 
 
 def _granted(plugins: Plugins, plugin_id: str) -> PluginPermissions:
@@ -165,12 +261,14 @@ def _granted(plugins: Plugins, plugin_id: str) -> PluginPermissions:
     return PluginPermissions.model_validate(facts.granted) if facts is not None else PluginPermissions()
 
 
-def _discovered(registries: list[Registry], plugin_id: str, version: str, runners: list[Any]) -> None:
-    registries[0].replace_plugin(plugin_id, version, runners)
+def _discovered(registries: list[Registry], components: Components, plugin_id: str, version: str, offer: Offer) -> None:
+    registries[0].replace_plugin(plugin_id, version, offer.runners)
+    components.replace_plugin(plugin_id, version, offer.components)
 
 
-def _removed(registries: list[Registry], plugin_id: str) -> None:
+def _removed(registries: list[Registry], components: Components, plugin_id: str) -> None:
     registries[0].remove_plugin(plugin_id)
+    components.remove_plugin(plugin_id)
 
 
 @asynccontextmanager
@@ -184,6 +282,23 @@ async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[None]:
     finally:
         work.cancel()
         await asyncio.wait([work])
+
+
+async def _scheduled(host: Host) -> None:
+    """What is owed comes first, then what is due."""
+    await host.taken_up.wait()
+    await host.core.scheduler.serve()
+
+
+@asynccontextmanager
+async def _meanwhile(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Goes on until the Host stops."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 def _objects(artifacts: ArtifactSettings, directory: DataDirectory) -> AbstractAsyncContextManager[ObjectStore]:
@@ -206,6 +321,7 @@ async def _database_id(journal: Journal, ids: Ids) -> str:
 async def _last_feed_seq(journal: Journal) -> int:
     """The highest number that was shown, as far as it takes to be sure."""
     latest = Select(OUTBOX, (), ("feed_seq",), order=("seq",), direction="descending", limit=100)
-    ended = Select(RUNS, (), ("feed_seq",), order=("run_id",), direction="descending", limit=100)
+    own = where(rerun_of="")
+    ended = Select(RUNS, own, ("feed_seq",), order=("run_id",), direction="descending", limit=100)
     rows = [*await journal.read(latest), *await journal.read(ended)]
     return max((int(row["feed_seq"]) for row in rows), default=0)

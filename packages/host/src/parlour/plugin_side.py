@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from parlour_sdk.wire import Limits
 
 from .config import PluginSettings, RuntimeSettings, Settings
-from .core.plugins import PluginKeeper
+from .core.plugins import Offer, PluginKeeper
 from .core.ports import Clock, PluginCaller
 from .data_directory import DataDirectory
 from .installation import Installation, open_installation
@@ -27,8 +27,8 @@ from .runtime.supervision.status import StatusFile
 
 logger = logging.getLogger(__name__)
 
-Discovered = Callable[[str, str, list[Any]], None]
-"""A plugin, its version and what it says of its runners."""
+Discovered = Callable[[str, str, Offer], None]
+"""A plugin, its version and what it says of itself."""
 
 
 class Kept(Protocol):
@@ -89,8 +89,8 @@ async def open_plugin_side(
     if settings.runtime.url:
         return _remote(settings, directory, clock, version, discovered, removed)
 
-    def found(plugin: Installed, runners: list[Any]) -> None:
-        discovered(plugin.plugin_id, plugin.version, runners)
+    def found(plugin: Installed, offer: Offer) -> None:
+        discovered(plugin.plugin_id, plugin.version, offer)
 
     status = StatusFile(directory.plugin_status)
     local = await open_local_side(settings, directory, clock, version, found, removed, status)
@@ -102,7 +102,7 @@ async def open_local_side(
     directory: DataDirectory,
     clock: Clock,
     version: str,
-    discovered: Callable[[Installed, list[Any]], None],
+    discovered: Callable[[Installed, Offer], None],
     removed: Callable[[str], None],
     status: StatusFile,
 ) -> LocalSide:

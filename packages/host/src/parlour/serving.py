@@ -5,11 +5,13 @@ import contextlib
 import gc
 import importlib
 import logging
+import secrets
 import signal
 import socket
 from collections.abc import Callable
 
 from .config import Settings
+from .core.access.users import Users
 from .host import Additions, Host, open_host
 
 logger = logging.getLogger(__name__)
@@ -36,9 +38,13 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             starting = asyncio.create_task(host.start())
             starting.add_done_callback(lambda task: _started(task, stopping))
             web = await asyncio.to_thread(importlib.import_module, ".web", __package__)
-            server = web.server(settings, host)
+            token = await _setup_token(settings, host)
+            server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
-            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}", host.notice)
+            notice = "\n".join(
+                filter(None, (host.notice, f"set-up token for the first owner: {token}" if token else ""))
+            )
+            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}", notice)
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
@@ -50,6 +56,15 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             refreshes.cancel()
             if starting.done() and not starting.cancelled() and starting.exception() is not None:
                 raise starting.exception() or RuntimeError
+
+
+async def _setup_token(settings: Settings, host: Host) -> str:
+    """Beyond this machine, whoever reads what the start printed makes the first owner, and nobody else."""
+    from .http.hosts import is_loopback
+
+    if is_loopback(settings.http.host) or await Users(host.journal, host.ids, host.clock).any():
+        return ""
+    return secrets.token_urlsafe(12)
 
 
 def _started(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:

@@ -2,22 +2,40 @@
 
 import contextlib
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
+from parlour_sdk.protocol.base import PROTOCOL_VERSION
+
 from .config import Settings
 from .core.access.keys import ApiKeys
+from .core.access.logins import Logins
+from .core.access.users import Users
+from .core.budgets.uses import BudgetUses
+from .core.models.default_agent import DefaultAgent
+from .core.observing.measurements import Sample
 from .core.why.trail import Trails
 from .data_directory import DataDirectory
 from .host import Host
 from .http import application
+from .http.accounts import endpoints as accounts
+from .http.accounts.throttle import Throttle
+from .http.adapters import endpoints as adapters
 from .http.agents import endpoints as agents
 from .http.artifacts import endpoints as artifacts
 from .http.artifacts.access import ArtifactAccess
 from .http.audit import endpoints as audit
 from .http.auth import Authenticator
+from .http.bots import endpoints as bots
+from .http.bots import routes as bot_routes
+from .http.bots.checking import BotForm
+from .http.bots.route_checking import RouteForm
+from .http.budgets import endpoints as budgets
 from .http.chat import endpoints as chat
 from .http.conversations import endpoints as conversations
 from .http.events import endpoints as events
@@ -25,12 +43,27 @@ from .http.events.door import EventDoor, EventInjection, Results
 from .http.feedback import endpoints as feedback
 from .http.files import endpoints as files
 from .http.health import endpoints as health
+from .http.hosts import HostNames
+from .http.info import endpoints as info
+from .http.keys import endpoints as api_keys
+from .http.live import endpoints as live
+from .http.mcp_servers import endpoints as mcp_servers
+from .http.mcp_servers.checking import McpServerForm
+from .http.metrics import endpoints as metrics
+from .http.models import endpoints as models
+from .http.models import providers as model_providers
+from .http.models.checking import ModelForms
+from .http.models.testing import ModelTest
 from .http.paging import Pages
 from .http.plugins import endpoints as plugins
 from .http.plugins.changes import Changes
 from .http.runners import endpoints as runners
 from .http.runs import endpoints as runs
 from .http.runtimes import endpoints as runtimes
+from .http.schedules import endpoints as schedules
+from .http.stats import endpoints as stats
+from .http.tools import endpoints as tools
+from .http.users import endpoints as people
 from .version import VERSION
 
 CLOSE_SECONDS = 1
@@ -45,9 +78,9 @@ class Server(uvicorn.Server):
         yield
 
 
-def server(settings: Settings, host: Host) -> Server:
+def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
     config = uvicorn.Config(
-        _application(settings, host),
+        _application(settings, host, setup_token),
         http="httptools",
         ws="websockets-sansio",
         ws_max_size=settings.http.chat_frame_bytes,
@@ -61,9 +94,11 @@ def server(settings: Settings, host: Host) -> Server:
     return Server(config)
 
 
-def _application(settings: Settings, host: Host) -> Callable[..., object]:
+def _application(settings: Settings, host: Host, setup_token: str) -> Callable[..., object]:
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
-    authenticator = Authenticator(ApiKeys(journal, ids, clock))
+    keys, users, logins = ApiKeys(journal, ids, clock), Users(journal, ids, clock), Logins(journal, clock)
+    names = HostNames(settings.http.host, settings.http.names)
+    authenticator = Authenticator(keys, logins, names)
     pages = Pages(journal, host.cursors)
     uploads = _emptied(DataDirectory(settings.data).folder("uploads"))
 
@@ -74,7 +109,15 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
     )
+    model_forms = ModelForms(host.models.book, host.models.catalogue, host.secrets)
     domains = [
+        info.router(VERSION, _facts(settings), clock),
+        live.router(host.board, authenticator),
+        stats.router(host.statistics, clock),
+        accounts.router(users, logins, names, Throttle(clock), setup_token),
+        people.router(users),
+        api_keys.router(keys, clock),
+        schedules.router(core.schedules, core.scheduler, core.agents, ids, clock),
         events.router(door, pages, Trails(journal, clock)),
         chat.router(
             journal,
@@ -88,11 +131,44 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
             ids,
             clock,
         ),
-        runs.router(journal, core.control, pages),
+        runs.router(journal, core.control, core.reruns, pages, clock),
         runtimes.router(core.workers),
-        agents.router(core.agents, core.registry, host.cursors, ids, clock),
+        agents.router(core.agents, core.registry, host.secrets, host.cursors, ids, clock),
+        adapters.router(host.catalogue),
+        bots.router(
+            core.bots,
+            BotForm(host.catalogue, host.secrets),
+            host.bots,
+            core.routes,
+            core.agents,
+            host.cursors,
+            ids,
+            clock,
+        ),
+        bot_routes.router(core.bots, core.routes, RouteForm(core.agents, host.secrets), core.router, clock),
         runners.router(core.registry, plugin_status),
+        model_providers.router(host.models.book, host.models.catalogue, model_forms, host.cursors, ids, clock),
+        models.router(
+            host.models.book,
+            model_forms,
+            ModelTest(host.models.models),
+            core.agents,
+            DefaultAgent(journal, core.agents),
+            host.cursors,
+            ids,
+            clock,
+        ),
+        budgets.router(core.budgets, BudgetUses(journal, core.days), host.cursors, ids, clock),
         plugins.router(host.plugins, uploads, Changes(core.audit_log, clock)),
+        tools.router(host.tools.registry, host.cursors),
+        mcp_servers.router(
+            host.tools.mcp_book,
+            host.tools.mcp_servers,
+            McpServerForm(host.tools.mcp_book, host.secrets, host.tools.reserved, settings.mcp.allow_unsandboxed),
+            host.cursors,
+            ids,
+            clock,
+        ),
         conversations.router(journal, pages, core.conversations, core.erasing, ids, clock),
         audit.router(pages),
         feedback.router(pages),
@@ -109,12 +185,31 @@ def _application(settings: Settings, host: Host) -> Callable[..., object]:
     return application.build(
         VERSION,
         authenticator,
-        health.router(host.missing),
+        [health.router(host.missing), metrics.router(host.measurements, partial(_gauges, host))],
         domains,
         door,
         settings.http.body_bytes,
         settings.http.upload_bytes,
     )
+
+
+def _facts(settings: Settings) -> dict[str, Any]:
+    """What clients should know before they try."""
+    return {
+        "protocol": PROTOCOL_VERSION,
+        "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
+        "outbound_ips": settings.workspace.outbound_ips,
+        "time_zone": settings.workspace.time_zone,
+    }
+
+
+def _gauges(host: Host) -> Iterator[Sample]:
+    """How things are at this moment."""
+    plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
+    bots = Counter(bot.state for bot in host.bots.bots())
+    for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
+        yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
+    yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
 
 
 def _emptied(uploads: Path) -> Path:

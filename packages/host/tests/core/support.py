@@ -14,7 +14,7 @@ from parlour.core.facts.outgoing import Outgoing
 from parlour.core.facts.tables import RUN_EVENTS
 from parlour.core.identity import compose
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Unit, where
-from parlour.core.ports import PluginLost, Sent
+from parlour.core.ports import PluginLost, PluginUnavailable, Sent
 from parlour.core.routing.routes import Route
 from parlour.core.runs.session import Entry
 from parlour.testing import MemoryDatabase, MemoryJournal, MemoryObjects
@@ -157,6 +157,12 @@ class PuppetPlugins:
             run.answer(run.context["input"]["text"])
         return run
 
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        raise PluginUnavailable("the puppet only runs")
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> PuppetRun:
+        raise PluginUnavailable("the puppet only runs")
+
     async def next_run(self) -> PuppetRun:
         """The next one that nobody has asked for."""
         await until(lambda: len(self.runs) > self._taken)
@@ -174,6 +180,11 @@ class PlatformSurface:
         """An exception is raised, a number is how long the answer takes; when there are none, it answers at once."""
         self.tries: list[Outgoing] = []
         self.asked: list[Outgoing] = []
+
+    def repeatable(self, outgoing: Outgoing) -> bool:
+        return self.idempotent
+
+    async def ready(self, outgoing: Outgoing) -> None: ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
         self.tries.append(outgoing)

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from parlour.app import Ports, build_core
-from parlour.core.access.keys import ApiKeys
+from parlour.core.access.keys import SCOPES, ApiKeys
+from parlour.core.access.logins import Logins
 from parlour.core.agents.agent import Agent
 from parlour.core.cursors import Cursors
 from parlour.core.identity import SystemClock, SystemIds
@@ -21,6 +22,7 @@ from parlour.http.events import endpoints
 from parlour.http.events.door import EventDoor, EventInjection, Results
 from parlour.http.events.fast_lane import FastLane
 from parlour.http.health import endpoints as health
+from parlour.http.hosts import HostNames
 from parlour.http.paging import Pages
 from parlour.testing import MemoryJournal
 
@@ -31,6 +33,12 @@ GOOD = {"agent_id": "agent", "event_id": "one", "conversation_id": "chat", "inpu
 class NoPlugins:
     def run_agent(self, plugin_id: str, request: dict[str, object]) -> ResultStream:
         raise AssertionError("nothing is to be run here")
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        raise AssertionError("nothing is to be called here")
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        raise AssertionError("nothing is to be called here")
 
 
 @dataclass
@@ -50,14 +58,14 @@ async def doors() -> AsyncIterator[Doors]:
     core = build_core(Ports(journal, NoPlugins(), clock, ids))
     await core.agents.add(Agent("agent", "Agent", "plugin:acme/hello/default"))
     keys = ApiKeys(journal, ids, clock)
-    authenticator = Authenticator(keys)
+    authenticator = Authenticator(keys, Logins(journal, clock), HostNames("127.0.0.1", ()))
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
     )
     routes = [endpoints.router(door, Pages(journal, Cursors("database")), Trails(journal, SystemClock()))]
-    lane = application.build("0", authenticator, health.router(list), routes, door, BODY_BYTES, BODY_BYTES)
+    lane = application.build("0", authenticator, [health.router(list)], routes, door, BODY_BYTES, BODY_BYTES)
     assert isinstance(lane, FastLane)
-    secrets = {"chat": await keys.create("chat", "chat"), "viewer": await keys.create("viewer", "viewer")}
+    secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(lane), base_url="http://lane") as ahead,
         httpx.AsyncClient(transport=httpx.ASGITransport(lane._app), base_url="http://route") as behind,

@@ -19,7 +19,7 @@ from parlour_sdk.protocol.host import HostVersion
 from parlour_sdk.protocol.models import ModelAnswer, ModelChunk
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import FriendAdded
-from parlour_sdk.protocol.runtimes import Runtime
+from parlour_sdk.protocol.runtimes import Runtime, Wakeup
 from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.state import StateKeys
 from parlour_sdk.protocol.storage import StorageKeys
@@ -71,6 +71,7 @@ METHODS: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "run_retry": ("runs.retry", ("r",), runs.AgentRun),
     "runtime_register": ("runtimes.register", ("rt",), Runtime),
     "runtime_heartbeat": ("runtimes.heartbeat", ("rt", 2), Runtime),
+    "runtime_wakeups": ("runtimes.wakeups", ("rt",), Wakeup),
     "runtime_list": ("runtimes.list", (), list),
     "runtime_deregister": ("runtimes.deregister", ("rt",), type(None)),
     "run_claim": ("runtimes.claim", ("rt", ["gpu"], ["r"], 5), type(None)),

@@ -23,6 +23,8 @@ from .journaled import CallJournal
 from .knowledge import FileActions, KnowledgeActions, SkillActions
 from .models import ModelActions
 from .platform import PlatformActions
+from .prompt_media import PromptMedia
+from .rehearsed import Rehearsals
 from .runs import RunActions
 from .runtimes import RuntimeActions
 from .state import StateActions
@@ -45,7 +47,7 @@ def handlers(
     clock: Clock,
     version: str,
 ) -> Mapping[str, Handler]:
-    models = ModelActions(providers.models, clock)
+    models = ModelActions(providers.models, PromptMedia(artifacts), clock)
     tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), journal, clock)
     knowledge = KnowledgeActions(providers.knowledge)
     skills = SkillActions(providers.skills)
@@ -96,6 +98,7 @@ def handlers(
         "run_retry": runs.retry,
         "runtime_register": runtimes.register,
         "runtime_heartbeat": runtimes.heartbeat,
+        "runtime_wakeups": runtimes.wakeups,
         "runtime_list": runtimes.list,
         "runtime_deregister": runtimes.deregister,
         "run_claim": runtimes.claim,
@@ -106,7 +109,7 @@ def handlers(
         **platform.methods(),
         **dict.fromkeys(_COMING, _not_yet),
     }
-    return CallJournal(journal, providers.tools, clock).around(bound)
+    return Rehearsals(providers.tools).around(CallJournal(journal, providers.tools, clock).around(bound))
 
 
 async def _not_yet(caller: Caller, request: object) -> Done:

@@ -11,7 +11,7 @@ from parlour.core.facts.incoming import Incoming
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.journal import Journal, Unit
 from parlour.core.ports import Clock, Ids
-from parlour.core.runs.attachments import place_of
+from parlour.core.runs.attachments import home_of, place_of
 from parlour_sdk.protocol.artifacts import (
     ArtifactChunk,
     ArtifactCreate,
@@ -82,7 +82,7 @@ class ArtifactActions:
             expires_at=request.expires_at or 0,
             metadata=request.metadata,
         )
-        artifact = await self._kept.made(incoming, described, place_of(caller.run), sha256=request.sha256 or "")
+        artifact = await self._kept.made(incoming, described, home_of(caller.run), sha256=request.sha256 or "")
         caller.run.effects = True
         touch = ledger.touch(caller.run.run_id, self._clock.now(), effects=True)
         await self._journal.commit(Unit("artifact.create", (touch, artifact.insert())))

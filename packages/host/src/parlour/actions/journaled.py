@@ -163,7 +163,7 @@ def _position(call_id: str) -> int:
 
 
 def _hash(request: Call) -> str:
-    asked = request.model_dump(mode="json", exclude={"call_id", "run_id"})
+    asked = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease"})
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
 
 

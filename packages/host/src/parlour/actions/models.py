@@ -10,20 +10,24 @@ from parlour.core.runs.within import parts_within, within
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 
 from .metering import metered
+from .prompt_media import PromptMedia
 
 
 class ModelActions:
-    def __init__(self, models: Models, clock: Clock) -> None:
+    def __init__(self, models: Models, media: PromptMedia, clock: Clock) -> None:
         self._models = models
+        self._media = media
         self._clock = clock
 
     async def invoke(self, caller: Caller, request: InvokeModel) -> ModelAnswer:
+        request = await self._media.inlined(caller.session, request)
         with metered(caller, self._clock, "model", request.model_id) as used:
             answer = await within(caller.session, self._models.invoke(caller.asking(), request))
             used.usage = answer.usage
         return answer
 
     async def stream(self, caller: Caller, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        request = await self._media.inlined(caller.session, request)
         with metered(caller, self._clock, "model", request.model_id) as used:
             stream = self._models.stream(caller.asking(), request)
             async with aclosing(parts_within(caller.session, stream)) as parts:

@@ -25,7 +25,7 @@ class PlatformActions:
         answer = ACTIONS[name].wire.answer
 
         async def call(caller: Caller, request: PlatformCall) -> BaseModel:
-            arguments = request.model_dump(exclude={"call_id", "run_id", "bot_id"})
+            arguments = request.model_dump(exclude={"call_id", "run_id", "lease", "bot_id"})
             told = await self._platforms.call(caller.asking(), request.bot_id, name, arguments)
             return answer.model_validate(told if told is not None else {})
 

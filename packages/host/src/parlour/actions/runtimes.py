@@ -1,5 +1,8 @@
 """Remote runtimes for plugins: registered, heard of, listed; and the runs that they claim and hold."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
 from parlour.core.access.caller import Caller
 from parlour.core.access.refusal import Refused
 from parlour.core.facts.ledger import Ledger
@@ -19,6 +22,8 @@ from parlour_sdk.protocol.runtimes import (
     RuntimeList,
     RuntimePage,
     RuntimeRegister,
+    RuntimeWakeups,
+    Wakeup,
 )
 
 from .runs import told
@@ -63,6 +68,12 @@ class RuntimeActions:
         return ClaimResult(
             claimed=ClaimedRun(run=told(run), context=context, lease=lease.token, lease_until=lease.until)
         )
+
+    async def wakeups(self, caller: Caller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
+        runtime = await self._workers.own(caller.plugin_id, request.runtime_id)
+        async with aclosing(self._claims.wakeups(runtime, Wanted(runtime.labels, runtime.runners))) as wakeups:
+            async for queued in wakeups:
+                yield Wakeup(queued=queued)
 
     async def renew(self, caller: Caller, request: RunRenew) -> LeaseRenewed:
         """A run that was cancelled meanwhile is not refused: this is how its holder hears of it."""

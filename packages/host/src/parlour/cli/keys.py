@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 
 def create(settings: Settings, name: str, scope: Scope) -> None:
     """Prints the key and nothing else, so that a script can take it."""
-    print(_with_keys(settings, lambda keys: keys.create(name, scope)))
+    print(_with_keys(settings, lambda keys: keys.create(name, scope))[0])
 
 
 def show(settings: Settings) -> None:

@@ -52,8 +52,28 @@ def _parser() -> argparse.ArgumentParser:
     revoke.add_argument("key_id")
     revoke.set_defaults(run=_keys_revoke)
 
+    users = commands.add_parser("users", help="accounts of people").add_subparsers(required=True, metavar="ACTION")
+    person = users.add_parser("create", parents=[common], help="make an account; the password is asked for")
+    person.add_argument("--email", required=True)
+    person.add_argument("--name", default="", help="how they are called (default: from the address)")
+    person.add_argument("--role", choices=["owner", "admin", "operator", "viewer"], default="viewer")
+    person.set_defaults(run=_users_create)
+
     plugin_parser.add(commands, common)
     runtime_parser.add(commands, common)
+
+    for name, sentence in (("backup", "write everything into one file"), ("restore", "bring a backup back")):
+        command = commands.add_parser(name, parents=[common], help=sentence)
+        command.add_argument("file", type=Path, metavar="FILE")
+        command.set_defaults(run=_operation, operation=name)
+    database = commands.add_parser("db", help="the database's schema").add_subparsers(required=True, metavar="ACTION")
+    for name, sentence in (("upgrade", "bring it to this release"), ("current", "say which revision it has")):
+        database.add_parser(name, parents=[common], help=sentence).set_defaults(run=_operation, operation=f"db_{name}")
+
+    doctor = commands.add_parser("doctor", parents=[common], help="say what is wrong and what to do")
+    doctor.add_argument("--host", metavar="H", help="the address it would listen on")
+    doctor.add_argument("--port", type=int, metavar="P", help="the port it would listen on")
+    doctor.set_defaults(run=_doctor)
 
     why = commands.add_parser("why", parents=[common], help="say why an event was answered so, late, twice or not")
     why.add_argument("name", metavar="ID", help="of an event, a run or a platform's message")
@@ -85,6 +105,25 @@ def _keys_revoke(arguments: argparse.Namespace, settings: Settings) -> None:
     from . import keys
 
     keys.revoke(settings, arguments.key_id)
+
+
+def _users_create(arguments: argparse.Namespace, settings: Settings) -> None:
+    from . import users
+
+    users.create(settings, arguments.email, arguments.name, arguments.role)
+
+
+def _operation(arguments: argparse.Namespace, settings: Settings) -> None:
+    from . import operations
+
+    given = (arguments.file,) if "file" in arguments else ()
+    getattr(operations, arguments.operation)(settings, *given)
+
+
+def _doctor(arguments: argparse.Namespace, settings: Settings) -> None:
+    from . import doctor
+
+    doctor.run(settings)
 
 
 def _why(arguments: argparse.Namespace, settings: Settings) -> None:

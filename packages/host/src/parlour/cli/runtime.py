@@ -2,10 +2,8 @@
 
 import argparse
 import asyncio
-import logging
 import os
 import signal
-import sys
 
 from parlour.config import Settings
 from parlour.core.identity import SystemClock
@@ -14,12 +12,13 @@ from parlour.runtime.standalone.tokens import Tokens, TokensUnreadable
 from parlour.runtime_serving import CannotListen, serve
 from parlour.version import VERSION
 
+from .log import keep_log
 from .loops import loop_factory
 from .main import CommandFailed
 
 
 def run(settings: Settings) -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    keep_log(settings)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(serve(settings, VERSION, _announce))

@@ -2,20 +2,21 @@
 
 import asyncio
 import logging
-import sys
 
 from parlour.config import Settings
 from parlour.core.journal import StorageFailed
+from parlour.core.redaction import REDACTOR
 from parlour.data_directory import AlreadyServed, DataDirectoryUnusable
 from parlour.host import Additions
 from parlour.serving import PortTaken, serve
 
+from .log import keep_log
 from .loops import loop_factory
 from .main import CommandFailed
 
 
 def run(settings: Settings, additions: Additions) -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    keep_log(settings)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
@@ -23,7 +24,7 @@ def run(settings: Settings, additions: Additions) -> None:
     except (PortTaken, AlreadyServed, DataDirectoryUnusable) as error:
         raise CommandFailed(str(error)) from error
     except StorageFailed as error:
-        raise CommandFailed(error.message) from error
+        raise CommandFailed(REDACTOR.clean(error.message)) from error
 
 
 def _announce(address: str, notice: str) -> None:

@@ -19,6 +19,14 @@ class PluginProblem(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """What a plugin says of itself once its process is ready; nobody has looked into it yet."""
+
+    runners: list[Any]
+    components: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class PluginFacts:
     plugin_id: str
     version: str

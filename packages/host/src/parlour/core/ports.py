@@ -37,7 +37,7 @@ class PluginLost(Exception):
 
 
 class PluginRefused(Exception):
-    """The plugin answered the run call with an error."""
+    """The plugin answered with an error, or not in time (`deadline_exceeded`)."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -55,6 +55,21 @@ class PluginCaller(Protocol):
         """The stream waits for a plugin that is starting and raises PluginUnavailable for one that does not come."""
         ...
 
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """One of PLUGIN_ACTIONS that gives a single answer, whose fields the caller checks.
+
+        `timeout` seconds cover everything, also the wait for a plugin that is starting. Raises PluginUnavailable when
+        nothing was asked, PluginRefused, and PluginLost when nobody knows what became of it. Whoever is cancelled
+        while waiting cancels the call in the plugin.
+        """
+        ...
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        """One of PLUGIN_ACTIONS that answers in parts, beside the runs and their limit. To be read to its end or
+        aborted. Waits for the plugin as `call` does.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -66,23 +81,34 @@ class Sent:
 class SendRefused(Exception):
     """The surface answered that it did not take the message."""
 
-    def __init__(self, reason: str, retry_after: float | None = None, permanent: bool = False) -> None:
+    def __init__(
+        self, reason: str, retry_after: float | None = None, permanent: bool = False, tried: bool = True
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
         self.permanent = permanent
+        self.tried = tried
+        """False when there was nobody to take it: that is no attempt."""
+
+
+class SendUncertain(Exception):
+    """The surface did not answer: it may or may not have taken the message."""
 
 
 class Surface(Protocol):
     """Where replies of one source are shown."""
 
-    @property
-    def idempotent(self) -> bool:
-        """True when sending the same outbox id again shows it once."""
+    def repeatable(self, outgoing: Outgoing) -> bool:
+        """True when sending the same row again shows it once."""
+        ...
+
+    async def ready(self, outgoing: Outgoing) -> None:
+        """Returns when somebody is there to take it; may wait for ever."""
         ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
-        """Raises SendRefused when it was surely not taken; any other failure leaves that open."""
+        """Raises SendRefused when it was surely not taken; SendUncertain, and whatever else fails, leaves that open."""
         ...
 
     async def find(self, outgoing: Outgoing) -> Sent | None:

@@ -20,6 +20,7 @@ from parlour_sdk.protocol.resources import (
 )
 from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
+from parlour_sdk.protocol.usage import Usage
 
 
 class ProviderFailed(Exception):
@@ -42,10 +43,15 @@ class Asking:
     conversation_id: str = ""
     actor_type: str = ""
     actor_id: str = ""
+    bot_id: str = ""
 
 
 class Models(Protocol):
     def resources(self) -> Sequence[ModelResource]: ...
+
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        """The most that the call can use and cost."""
+        ...
 
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer: ...
 
@@ -112,6 +118,9 @@ class Nothing:
 
     def read_only(self, tool_name: str) -> bool:
         return False
+
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        return Usage()
 
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         raise _absent("model", request.model_id)

@@ -13,6 +13,16 @@ class SecretBox(Protocol):
         ...
 
 
+class NoSecrets:
+    """For whoever keeps none."""
+
+    def seal(self, secret: str) -> str:
+        raise SecretUnreadable
+
+    def open(self, sealed: str) -> str:
+        raise SecretUnreadable
+
+
 class SecretUnreadable(Exception):
     """The secret was sealed with another key: put the key file of this database back, or enter the secret anew."""
 

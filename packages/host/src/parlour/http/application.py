@@ -17,7 +17,7 @@ UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
 def build(
     version: str,
     authenticator: Authenticator,
-    health: APIRouter,
+    unprefixed: list[APIRouter],
     domains: list[APIRouter],
     events: EventDoor,
     body_bytes: int,
@@ -32,7 +32,8 @@ def build(
     )
     app.state.authenticator = authenticator
     errors.install(app)
-    app.include_router(health)
+    for router in unprefixed:
+        app.include_router(router)
     for domain in domains:
         app.include_router(domain, prefix="/api/v1")
     app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOADS, upload_bytes))

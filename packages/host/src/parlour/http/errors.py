@@ -15,6 +15,7 @@ from parlour.core.cursors import InvalidCursor
 from parlour.core.events.gateway import Closed
 from parlour.core.journal import StorageFailed
 from parlour.core.providers import ProviderFailed
+from parlour.core.redaction import REDACTOR
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ def not_found(what: str, remedy: str) -> Problem:
 
 
 def answer(status: int, code: str, message: str, details: Any = None) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message, "details": details}}, status)
+    return JSONResponse({"error": {"code": code, "message": REDACTOR.clean(message), "details": details}}, status)
 
 
 def answer_for(error: Exception) -> JSONResponse:

@@ -19,7 +19,7 @@ def run(row: Row) -> dict[str, Any]:
         "runner_id": row["runner_id"],
         "plugin_id": row["plugin_id"],
         "workspace_id": row["workspace_id"],
-        **_maybe(row, "conversation_id", "thread_id", "bot_id", "parent_run_id"),
+        **_maybe(row, "conversation_id", "thread_id", "bot_id", "parent_run_id", "rerun_of"),
         "attempt": row["attempt"],
         "created_at": row["created_at"],
         **_maybe(row, "started_at", "finished_at"),

@@ -18,7 +18,7 @@ table's name, which comes with the first row.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from alembic import op
@@ -46,3 +46,11 @@ def blob(names: str) -> "Iterator[sa.Column[bytes]]":
 
 def counted(name: str) -> "sa.Column[int]":
     return sa.Column(name, INTEGER, primary_key=True, autoincrement=not on_postgres())
+
+
+def add(table: str, column: "sa.Column[Any]", for_rows_there_are: str) -> None:
+    """A further column of a table. The journal gives every value, so the default goes again where that can be."""
+    column.server_default = sa.DefaultClause(for_rows_there_are)
+    op.add_column(table, column)
+    if on_postgres():
+        op.alter_column(table, column.name, server_default=None)

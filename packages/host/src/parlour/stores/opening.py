@@ -17,6 +17,17 @@ async def opened(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[
         yield journal
 
 
+async def current(url: str, file: Path) -> str | None:
+    """The database's revision; None when there is none yet. Raises StorageFailed."""
+    if not url:
+        from . import migrate
+
+        return migrate.current(file)
+    from .postgres import migrate as elsewhere
+
+    return await elsewhere.current(url)
+
+
 @asynccontextmanager
 async def _sqlite(file: Path) -> AsyncIterator[Journal]:
     from . import migrate

@@ -51,9 +51,11 @@ class FaultySurface:
         self._surface = surface
         self._fault = fault
 
-    @property
-    def idempotent(self) -> bool:
-        return self._surface.idempotent
+    def repeatable(self, outgoing: Outgoing) -> bool:
+        return self._surface.repeatable(outgoing)
+
+    async def ready(self, outgoing: Outgoing) -> None:
+        await self._surface.ready(outgoing)
 
     async def send(self, outgoing: Outgoing) -> Sent:
         self._fault.at("send:before")

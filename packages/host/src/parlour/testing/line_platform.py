@@ -27,9 +27,10 @@ class LinePlatform:
         self._writer: asyncio.StreamWriter | None = None
         self._answers: dict[str, asyncio.Future[Sent]] = {}
 
-    @property
-    def idempotent(self) -> bool:
+    def repeatable(self, outgoing: Outgoing) -> bool:
         return False
+
+    async def ready(self, outgoing: Outgoing) -> None: ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
         if self._writer is None:

@@ -16,7 +16,7 @@ def keyring() -> tuple[ApiKeys, BreakableJournal]:
 
 async def test_a_key_opens_what_it_was_made_for() -> None:
     keys, _ = keyring()
-    secret = await keys.create("phone", "chat")
+    secret, _ = await keys.create("phone", "chat")
     key = await keys.authenticate(secret)
     assert key is not None
     assert (key.name, key.scope) == ("phone", "chat")
@@ -24,7 +24,7 @@ async def test_a_key_opens_what_it_was_made_for() -> None:
 
 async def test_a_secret_that_is_not_a_key_opens_nothing() -> None:
     keys, _ = keyring()
-    secret = await keys.create("phone", "chat")
+    secret, _ = await keys.create("phone", "chat")
     assert await keys.authenticate(secret + "x") is None
     assert await keys.authenticate("") is None
     assert await keys.authenticate("\ud800") is None
@@ -32,13 +32,13 @@ async def test_a_secret_that_is_not_a_key_opens_nothing() -> None:
 
 async def test_the_secret_is_nowhere_in_the_database() -> None:
     keys, journal = keyring()
-    secret = await keys.create("phone", "chat")
+    secret, _ = await keys.create("phone", "chat")
     assert secret.removeprefix("parlour_") not in repr(journal.database.rows(API_KEYS)._all)
 
 
 async def test_a_revoked_key_fails_on_its_next_use_and_can_not_be_revoked_again() -> None:
     keys, _ = keyring()
-    secret = await keys.create("phone", "chat")
+    secret, _ = await keys.create("phone", "chat")
     [key] = await keys.all()
     await asyncio.sleep(1)
     assert await keys.revoke(key.key_id)
@@ -48,7 +48,7 @@ async def test_a_revoked_key_fails_on_its_next_use_and_can_not_be_revoked_again(
 
 async def test_a_key_past_its_expiry_fails() -> None:
     keys, journal = keyring()
-    secret = await keys.create("phone", "chat")
+    secret, _ = await keys.create("phone", "chat")
     [key] = await keys.all()
     expiry = Update(API_KEYS, {"expires_at": EPOCH + 1000}, where(key_id=key.key_id))
     await journal.commit(Unit("test", (expiry,)))
@@ -59,7 +59,7 @@ async def test_a_key_past_its_expiry_fails() -> None:
 
 async def test_making_and_revoking_a_key_are_audited_without_the_secret() -> None:
     keys, journal = keyring()
-    secret = await keys.create("phone", "chat")
+    secret, _ = await keys.create("phone", "chat")
     [key] = await keys.all()
     await keys.revoke(key.key_id)
     entries = journal.database.read(Select(AUDIT, order=("seq",)))

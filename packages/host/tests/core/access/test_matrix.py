@@ -31,7 +31,7 @@ artifact_metadata artifacts:metadata · artifact_read artifacts:read · artifact
 storage_get storage:plugin · storage_set storage:plugin · storage_delete storage:plugin · storage_list storage:plugin
 run_create agent_runs:create · run_get agent_runs:read · run_list agent_runs:read · run_events_page agent_runs:read
 run_cancel agent_runs:control · run_retry agent_runs:control
-runtime_register runtimes:admin · runtime_heartbeat runtimes:admin · runtime_deregister runtimes:admin
+runtime_register runtimes:admin · runtime_heartbeat runtimes:admin · runtime_wakeups runtimes:admin · runtime_deregister runtimes:admin
 runtime_list runtimes:read · run_claim runtimes:admin · run_renew runtimes:admin · run_release runtimes:admin
 send_message platform_api:message.send · reply_message platform_api:message.send · send_typing platform_api:message.send
 edit_message platform_api:message.manage · delete_message platform_api:message.manage

@@ -45,12 +45,13 @@ async def test_an_action_is_never_repeated() -> None:
     assert post.state("a") == ("failed", "it may or may not have happened and is never repeated")
 
 
-async def test_a_platform_that_never_answers_is_given_up_on() -> None:
-    post = Post()
+@pytest.mark.parametrize(("idempotent", "tries"), [(True, ATTEMPTS), (False, 2)], ids=["with a key", "once more"])
+async def test_a_platform_that_never_answers_is_given_up_on(idempotent: bool, tries: int) -> None:
+    post = Post(surface=PlatformSurface(idempotent=idempotent))
     post.surface.prepared.extend(ConnectionResetError("cut") for _ in range(ATTEMPTS + 3))
     await post.post("a")
     await post.done()
-    assert len(post.surface.tries) == ATTEMPTS
+    assert len(post.surface.tries) == tries
     assert post.state("a") == ("failed", "the platform never answered; it may have been sent")
 
 

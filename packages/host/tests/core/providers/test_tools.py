@@ -12,8 +12,8 @@ from parlour.core.encoding import loads
 from parlour.core.facts.tables import ARTIFACTS, RUNS
 from parlour.core.providers import ProviderFailed, Providers
 from parlour.testing.scripted import ScriptedTools, Tool
-from parlour_sdk.protocol.content import JsonElement, TextElement
-from parlour_sdk.protocol.limits import RESULT_BYTES
+from parlour_sdk.protocol.content import JsonElement, MediaElement, TextElement
+from parlour_sdk.protocol.limits import INLINE_BINARY_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..support import World, until
@@ -31,6 +31,11 @@ async def hang(parameters: dict[str, Any]) -> str:
     return "never"
 
 
+def photo(size: int) -> MediaElement:
+    content = b"\x89PNG\r\n\x1a\n".ljust(size, b"\0")
+    return MediaElement(type="image", mime_type="image/png", content_base64=base64.b64encode(content).decode())
+
+
 TOOLS = {
     "clock": Tool(lambda parameters: "noon", read_only=True, description="Tells the time"),
     "lamp": Tool(lambda parameters: f"the lamp is {parameters['state']}"),
@@ -38,6 +43,8 @@ TOOLS = {
     "stuck": Tool(hang),
     "sad": Tool(lambda parameters: ToolOutcome(content=[TextElement(text="no such lamp")], is_error=True)),
     "book": Tool(lambda parameters: LARGE, read_only=True),
+    "camera": Tool(lambda parameters: ToolOutcome(content=[photo(INLINE_BINARY_BYTES + 3)]), read_only=True),
+    "icon": Tool(lambda parameters: ToolOutcome(content=[photo(INLINE_BINARY_BYTES)]), read_only=True),
     "table": Tool(lambda parameters: ToolOutcome(content=[JsonElement(value=LARGE)]), read_only=True),
 }
 
@@ -122,3 +129,12 @@ async def test_large_data_is_kept_as_json() -> None:
     assert (outcome["truncated"], outcome["artifact_refs"][0]["name"]) == (True, "table.json")
     (row,) = made.rows(ARTIFACTS)
     assert (row["source"], row["run_id"]) == ("tool", run.run_id)
+
+
+async def test_a_file_in_an_answer_becomes_an_artifact_and_a_small_one_stays_inside() -> None:
+    made, _, run = await opened()
+    (photo,) = (await made.call(run, "call_tool", tool_name="camera"))["content"]
+    (icon,) = (await made.call(run, "call_tool", tool_name="icon"))["content"]
+    assert (photo.get("content_base64"), photo["size_bytes"]) == (None, INLINE_BINARY_BYTES + 3)
+    assert [row["artifact_id"] for row in made.rows(ARTIFACTS)] == [photo["artifact_id"]]
+    assert len(base64.b64decode(icon["content_base64"])) == INLINE_BINARY_BYTES

@@ -4,8 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from parlour.core.routing.router import Bound, Decision, Dropped, Misconfigured, Router
+from parlour.core.events.envelope import Party
+from parlour.core.routing.defaults import first_routes
+from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured
 from parlour.core.routing.routes import Route, RouteBook
 from parlour.testing import MemoryJournal
 
@@ -16,7 +20,7 @@ async def decide(*routes: Route, event_type: str = "message.received", **agent: 
     world = await World.open(make_agent("a", **agent))
     await world.core.agents.add(make_agent("b", event_types=("*",)))
     await world.core.routes.replace("bot", list(routes))
-    return Router(world.core.routes, world.core.agents).decide(message(surface="platform", event_type=event_type))
+    return world.core.router.decide(message(surface="platform", event_type=event_type))
 
 
 def to(agent: str, pattern: str = "message.received", **fields: Any) -> Route:
@@ -52,8 +56,8 @@ async def test_a_disabled_route_is_passed_over() -> None:
     assert chosen(await decide(to("b", priority=9, enabled=False), to("a"))) == "a"
 
 
-async def test_an_event_that_nothing_matches_is_dropped_with_a_reason() -> None:
-    assert await decide(to("a"), event_type="group.joined") == Dropped("no route takes group.joined")
+async def test_an_event_that_no_route_takes_goes_to_whoever_listens() -> None:
+    assert await decide(to("a"), event_type="group.joined") == Listened((), "no route takes group.joined")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,9 @@ async def test_an_event_that_nothing_matches_is_dropped_with_a_reason() -> None:
         ("message.received", "message.received", True),
         ("message.received", "message.received.late", False),
         ("message", "message.received", False),
+        ("message.recalled", "message.deleted", True),
+        ("message.recalled", "message.received", False),
+        ("platform.onebot11.*", "platform.onebot11.poke", True),
     ],
 )
 def test_a_pattern_is_exact_a_namespace_or_everything(pattern: str, event_type: str, matches: bool) -> None:
@@ -97,28 +104,79 @@ async def test_an_agent_that_takes_everything_takes_it() -> None:
 async def test_an_agent_that_the_caller_named_needs_no_route() -> None:
     world = await World.open(make_agent("a"))
     event = replace(message(), agent_id="a", bot_id="")
-    assert chosen(Router(world.core.routes, world.core.agents).decide(event)) == "a"
+    assert chosen(world.core.router.decide(event)) == "a"
 
 
 async def test_a_bots_routes_are_its_own() -> None:
     world = await World.open()
     event = message(surface="platform", bot_id="stranger")
-    assert isinstance(Router(world.core.routes, world.core.agents).decide(event), Dropped)
+    assert world.core.router.decide(event) == Listened((), "no route takes message.received")
 
 
 async def test_routes_are_read_back_as_they_were_written_in_their_order() -> None:
     journal = MemoryJournal()
     routes = [to("a", priority=3, description="x"), Route("*", "drop", enabled=False), to("b")]
-    await RouteBook(journal, CountedIds()).replace("bot", routes)
+    named = await RouteBook(journal, CountedIds()).replace("bot", routes)
     book = RouteBook(journal, CountedIds())
     await book.load()
-    assert book.of("bot") == [routes[0], routes[2], routes[1]]
+    assert book.listed("bot") == named
+    assert book.of("bot") == [named[0], named[2], named[1]]
 
 
 async def test_replacing_routes_leaves_other_bots_alone() -> None:
     book = RouteBook(MemoryJournal(), CountedIds())
     await book.replace("one", [to("a")])
-    await book.replace("two", [to("b")])
+    [kept] = await book.replace("two", [to("b")])
     await book.replace("one", [])
     assert book.of("one") == []
-    assert book.of("two") == [to("b")]
+    assert book.of("two") == [kept]
+
+
+def _kind(pattern: str) -> int:
+    return 0 if pattern == "*" else 1 if pattern.endswith("*") else 2
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["*", "message.*", "message.received"]), st.integers(-2, 2)), max_size=12))
+def test_routes_are_tried_by_priority_then_pattern_then_the_lists_own_order(listed: list[tuple[str, int]]) -> None:
+    book = RouteBook(MemoryJournal(), CountedIds())
+    book.written("bot", book.named(Route(pattern, "drop", priority=number) for pattern, number in listed))
+    places = {route.route_id: place for place, route in enumerate(book.listed("bot"))}
+    keys = [(-each.priority, -_kind(each.event_type), places[each.route_id]) for each in book.of("bot")]
+    assert keys == sorted(keys)
+    assert len(keys) == len(listed)
+
+
+async def test_filters_that_do_not_hold_let_the_next_route_have_it_and_are_told() -> None:
+    decision = await decide(to("a", filters={"chat_type": "group"}, description="groups"), to("b", "message.*"))
+    assert chosen(decision) == "b"
+    assert isinstance(decision, Bound)
+    assert decision.binding.reason == (
+        "route 'message.*', after route 'message.received' (groups): chat_type: it is no chat, not group"
+    )
+
+
+async def test_what_a_bot_writes_is_taken_only_by_a_route_that_names_that_bot() -> None:
+    world = await World.open(make_agent("a"))
+    await world.core.routes.replace("bot", [to("a")])
+    event = replace(message(surface="platform"), actor=Party("user", "other-bot", "", {"is_bot": True}))
+    decision = world.core.router.decide(event)
+    assert isinstance(decision, Listened)
+    assert "no route takes message.received by a bot" in decision.reason
+    await world.core.routes.replace("bot", [to("a", filters={"users": ["other-bot"]})])
+    assert chosen(world.core.router.decide(event)) == "a"
+
+
+async def test_a_route_to_plugins_or_to_an_address_is_decided_as_such() -> None:
+    config = {"url": "https://example.org"}
+    hooked = await decide(Route("message.*", "webhook", config))
+    assert isinstance(hooked, Hooked)
+    assert hooked.route.handler_config == config
+    assert await decide(Route("*", "plugin", {"plugins": ["acme/one"]})) == Listened(("acme/one",), "route '*'")
+
+
+def test_a_new_bot_is_answered_for_by_the_oldest_agent_that_is_enabled_and_takes_messages() -> None:
+    agents = [make_agent("off", enabled=False), make_agent("deaf", event_types=("friend.added",)), make_agent("on")]
+    [route] = first_routes(agents)
+    assert (route.handler_config, route.filters) == ({"agent_id": "on"}, {"mentions_bot": True})
+    assert first_routes(agents[:2]) == []

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parlour.core.plugins import PluginFacts
+from parlour.core.plugins import Offer, PluginFacts
 from parlour.runtime.installed.folder import Installed
 from parlour.runtime.remote.contract import Told
 from parlour.runtime.standalone.board import FACTS_BYTES, Board
@@ -55,12 +55,13 @@ async def test_what_is_told_can_be_read_on_the_other_side() -> None:
 async def test_each_process_that_got_ready_is_a_new_generation_also_after_a_removal() -> None:
     board = Board(list, dict)
     plugin = Installed("a/one", "0.1.0", Path("folder"), 1)
-    board.discovered(plugin, ["runner"])
+    board.discovered(plugin, Offer(["runner"], ["tool"]))
     board.removed("a/one")
-    assert board.runners("a/one")["runners"] == []
-    board.discovered(plugin, ["runner"])
+    assert board.runners("a/one")["runners"] == board.components("a/one")["components"] == []
+    board.discovered(plugin, Offer(["runner"], ["tool"]))
 
     assert board.runners("a/one") == {"version": "0.1.0", "generation": 2, "runners": ["runner"]}
+    assert board.components("a/one") == {"components": ["tool"]}
 
 
 async def test_an_endless_description_is_cut_and_said_to_be() -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parlour.core.plugins import Offer
 from parlour.core.ports import ResultStream
 from parlour.runtime.installed.folder import Installed
 from parlour.runtime.process.guardian import Guardian
@@ -112,7 +114,11 @@ class FakeProcess:
         match action:
             case "list_agent_runners":
                 return self._runners()
-            case "run_agent":
+            case "list_components":
+                return self._components()
+            case "call_tool":
+                return self._tool(data["text"])
+            case "run_command" | "run_agent":
                 return self._run(data["text"])
             case "shutdown":
                 return self._shutdown()
@@ -121,6 +127,13 @@ class FakeProcess:
 
     async def _runners(self) -> dict[str, Any]:
         return {"runners": [self.start.folder.name]}
+
+    async def _components(self) -> dict[str, Any]:
+        return {"components": [{"kind": "Tool", "name": self.start.folder.name}]}
+
+    async def _tool(self, text: str) -> dict[str, Any]:
+        async with aclosing(self._run(text)) as parts:
+            return {"answer": [part async for part in parts]}
 
     async def _shutdown(self) -> dict[str, Any]:
         if not self._behaviour.ignores_requests_to_end:
@@ -224,8 +237,8 @@ class Desk:
     async def _measure(self, folder: Path) -> int:
         return self.data_bytes
 
-    def _discovered(self, plugin: Installed, runners: list[Any]) -> None:
-        self.announced.append((plugin.version, runners))
+    def _discovered(self, plugin: Installed, offer: Offer) -> None:
+        self.announced.append((plugin.version, offer.runners))
 
 
 def now() -> float:

@@ -4,10 +4,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
+from parlour.core.plugins import Offer
 from parlour.core.ports import PluginUnavailable
 from parlour.runtime.installed.folder import Installed, PluginFolder
 from parlour.runtime.process.launcher import Start
@@ -53,7 +54,7 @@ async def runtime(
     async def prepare(plugin: Installed) -> Start:
         return Start(plugin.plugin_id, plugin.folder, tmp_path)
 
-    def discovered(plugin: Installed, runners: list[Any]) -> None:
+    def discovered(plugin: Installed, offer: Offer) -> None:
         told.append(f"{plugin.plugin_id} {plugin.version}")
 
     runtime = EmbeddedRuntime(

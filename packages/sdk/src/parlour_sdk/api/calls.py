@@ -48,10 +48,18 @@ class Calls:
     Tasks that make several calls each, side by side, get ids in the order in which they happen to proceed.
     """
 
-    def __init__(self, caller: Caller, source: str, run_id: str | None, seconds_left: float | None = None) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        source: str,
+        run_id: str | None,
+        seconds_left: float | None = None,
+        lease: str | None = None,
+    ) -> None:
         self._caller = caller
         self._source = source
         self._run_id = run_id
+        self._lease = lease
         self._deadline = None if seconds_left is None else time.monotonic() + seconds_left
         self._count = 0
 
@@ -93,7 +101,7 @@ class Calls:
         self._count += 1
         call_id = f"{self._source}:{self._count}"
         try:
-            asked = request(call_id=call_id, run_id=self._run_id, **arguments)
+            asked = request(**{"call_id": call_id, "run_id": self._run_id, "lease": self._lease, **arguments})
             data = asked.model_dump(mode="json", exclude_none=True)
         except ValidationError as error:
             raise InvalidCall(f"{action}: {_first(error)}") from None

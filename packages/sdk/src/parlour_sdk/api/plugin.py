@@ -1,6 +1,7 @@
 """How listeners, tools, commands, engines and parsers reach the Host: outside a run, with their plugin's grants."""
 
 import os
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -8,12 +9,15 @@ from .calls import Caller, Calls
 from .shared import SharedAPI
 
 if TYPE_CHECKING:
+    from parlour_sdk.protocol.runs import ClaimedRun
+
     from .conversations import ConversationsAPI
     from .groups import GroupsAPI
     from .listing import ListingAPI
     from .media import MediaAPI
     from .messages import MessagesAPI
     from .platform import PlatformAPI
+    from .run import AgentRunAPI
     from .runtimes import RuntimeWorkerAPI
     from .users import UsersAPI
 
@@ -23,6 +27,15 @@ class PluginAPI(SharedAPI):
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(Calls(caller, f"plugin-{os.urandom(8).hex()}", None))
+        self._caller = caller
+
+    def claimed(self, claimed: "ClaimedRun") -> "AgentRunAPI":
+        """The API of a run that this plugin's runtime has claimed and executes."""
+        from .run import AgentRunAPI
+
+        deadline = claimed.context.runtime.deadline_at
+        seconds_left = None if deadline is None else deadline / 1000 - time.time()
+        return AgentRunAPI(self._caller, claimed.run.run_id, seconds_left, claimed.lease)
 
     @cached_property
     def messages(self) -> "MessagesAPI":

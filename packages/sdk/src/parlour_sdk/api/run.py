@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 class AgentRunAPI(SharedAPI):
     """Every call carries the run's id, and none lasts longer than the run may."""
 
-    def __init__(self, caller: Caller, run_id: str, seconds_left: float | None = None) -> None:
-        super().__init__(Calls(caller, run_id, run_id, seconds_left))
+    def __init__(
+        self, caller: Caller, run_id: str, seconds_left: float | None = None, lease: str | None = None
+    ) -> None:
+        super().__init__(Calls(caller, run_id, run_id, seconds_left, lease))
 
     @cached_property
     def skills(self) -> "SkillsAPI":

@@ -1,5 +1,7 @@
 """Remote runtimes: who is there, and the part of one that claims and executes queued runs."""
 
+from collections.abc import AsyncGenerator
+
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.runs import ClaimedRun, ClaimResult, LeaseRenewed, RunClaim, RunRelease, RunRenew
 from parlour_sdk.protocol.runtimes import (
@@ -10,6 +12,8 @@ from parlour_sdk.protocol.runtimes import (
     RuntimeList,
     RuntimePage,
     RuntimeRegister,
+    RuntimeWakeups,
+    Wakeup,
 )
 
 from .calls import Namespace
@@ -51,6 +55,10 @@ class RuntimeWorkerAPI(RuntimesAPI):
         return await self._calls.call(
             "runtime_heartbeat", RuntimeHeartbeat, Runtime, runtime_id=runtime_id, free_slots=free_slots
         )
+
+    def wakeups(self, runtime_id: str) -> AsyncGenerator[Wakeup, None]:
+        """Each time there may be something to claim, and once at first if there is. Ends when the runtime is gone."""
+        return self._calls.stream("runtime_wakeups", RuntimeWakeups, Wakeup, runtime_id=runtime_id)
 
     async def deregister(self, runtime_id: str) -> None:
         await self._calls.call("runtime_deregister", RuntimeDeregister, Done, runtime_id=runtime_id)

@@ -102,6 +102,7 @@ ACTIONS: dict[str, Action] = {
         _row("run_retry", "agent_runs:control"),
         _row("runtime_register", "runtimes:admin", max_bytes=64 * KIBIBYTE),
         _row("runtime_heartbeat", "runtimes:admin"),
+        _row("runtime_wakeups", "runtimes:admin"),
         _row("runtime_list", "runtimes:read"),
         _row("runtime_deregister", "runtimes:admin"),
         _row("run_claim", "runtimes:admin"),

@@ -10,6 +10,8 @@ class Call(Request):
     """Names the call itself, so that a retried run can be given the recorded answer."""
     run_id: str | None = None
     """The run that makes the call; null outside one."""
+    lease: str | None = None
+    """Of the claim, for a run that a remote runtime executes; with a stale one a call is refused."""
 
 
 class RunCall(Call):

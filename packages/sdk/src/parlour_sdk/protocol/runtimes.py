@@ -45,6 +45,18 @@ class RuntimeDeregister(Call):
     runtime_id: str
 
 
+class RuntimeWakeups(Call):
+    """A worker wants to be told of runs that it could claim, for as long as it listens."""
+
+    runtime_id: str
+
+
+class Wakeup(Tolerant):
+    """There are runs to claim: so many, at this moment."""
+
+    queued: int
+
+
 class Runtime(Tolerant):
     """A worker as the Host knows it."""
 

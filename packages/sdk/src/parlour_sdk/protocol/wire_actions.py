@@ -85,6 +85,7 @@ HOST_ACTIONS: dict[str, HostAction] = {
         HostAction("run_retry", runs.RunRetry, runs.AgentRun, "either"),
         HostAction("runtime_register", runtimes.RuntimeRegister, runtimes.Runtime, "plugin"),
         HostAction("runtime_heartbeat", runtimes.RuntimeHeartbeat, runtimes.Runtime, "plugin"),
+        HostAction("runtime_wakeups", runtimes.RuntimeWakeups, runtimes.Wakeup, "plugin", streams=True),
         HostAction("runtime_list", runtimes.RuntimeList, runtimes.RuntimePage, "either"),
         HostAction("runtime_deregister", runtimes.RuntimeDeregister, Done, "plugin"),
         HostAction("run_claim", runs.RunClaim, runs.ClaimResult, "plugin"),

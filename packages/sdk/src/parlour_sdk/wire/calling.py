@@ -10,6 +10,7 @@ from typing import Any, Final
 from parlour_sdk.wire.errors import DEADLINE_EXCEEDED, NOT_SUPPORTED, ConnectionClosed, WireError
 from parlour_sdk.wire.frames import Part, Response, encode_cancel, encode_credit, encode_request
 from parlour_sdk.wire.limits import Limits
+from parlour_sdk.wire.slots import Slots
 from parlour_sdk.wire.stream import Stream
 from parlour_sdk.wire.transport import Transport
 
@@ -20,7 +21,7 @@ _PINGS_IN_FLIGHT: Final = 8
 @dataclass(slots=True)
 class _Call:
     answer: asyncio.Future[Any]
-    slots: asyncio.Semaphore
+    slots: Slots
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class _Abandoned:
     """A cancelled request whose terminal frame hasn't come; a call keeps its slot until then."""
 
     timer: asyncio.TimerHandle
-    slots: asyncio.Semaphore | None
+    slots: Slots | None
 
 
 class Calling:
@@ -41,8 +42,8 @@ class Calling:
         self._streams: dict[int, Stream] = {}
         self._abandoned: dict[int, _Abandoned] = {}
         self._ends: dict[int, Callable[[], None]] = {}  # whom to tell when the other side is done with a stream
-        self._slots = asyncio.Semaphore(limits.unary_calls)
-        self._ping_slots = asyncio.Semaphore(_PINGS_IN_FLIGHT)  # a busy connection must still prove that it lives
+        self._slots = Slots(limits.unary_calls)
+        self._ping_slots = Slots(_PINGS_IN_FLIGHT)  # a busy connection must still prove that it lives
         self._closed_because: str | None = None
         self.ignored_frames = 0
 
@@ -52,10 +53,8 @@ class Calling:
         frame = encode_request(seq_id, action, data, self._limits)
         slots = self._ping_slots if action == PING else self._slots
         expires = None if timeout is None else self._loop.time() + timeout
-        if slots.locked() or (self._transport.congested and action != PING):
+        if (self._transport.congested and action != PING) or not slots.take_now():
             await self._wait_for_turn(slots, expires)
-        else:
-            await slots.acquire()
         answer: asyncio.Future[Any] = self._loop.create_future()
         self._calls[seq_id] = _Call(answer, slots)
         self._transport.send(frame)
@@ -137,11 +136,11 @@ class Calling:
         if self._closed_because is not None:
             raise ConnectionClosed(self._closed_because)
 
-    async def _wait_for_turn(self, slots: asyncio.Semaphore, expires: float | None) -> None:
+    async def _wait_for_turn(self, slots: Slots, expires: float | None) -> None:
         """Take a slot, first come first served, and wait until the transport takes more."""
         try:
             async with asyncio.timeout_at(expires):
-                await slots.acquire()
+                await slots.take()
                 try:
                     await self._transport.drain()
                     self._require_open()
@@ -186,7 +185,7 @@ class Calling:
         if self._streams.pop(seq_id, None) is not None:
             self._abandon(seq_id, None)
 
-    def _abandon(self, seq_id: int, slots: asyncio.Semaphore | None) -> None:
+    def _abandon(self, seq_id: int, slots: Slots | None) -> None:
         timer = self._loop.call_later(self._limits.cancel_grace, self._forget, seq_id)
         self._abandoned[seq_id] = _Abandoned(timer, slots)
         self._transport.send(encode_cancel(seq_id))

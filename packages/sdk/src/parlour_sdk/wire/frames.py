@@ -5,8 +5,7 @@ because JSON has neither.
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic_core import from_json, to_json
 
@@ -20,23 +19,20 @@ _LONGEST_ACTION: Final = 256
 _HEAD: Final = re.compile(rb'\s*\{\s*"seq_id"\s*:\s*(\d{1,15})\s*,\s*"(action|code)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     seq_id: int
     action: str
     data: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     seq_id: int
     code: Literal[0] | str
     message: str
     data: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One item of a stream; the one with `end` has no item."""
 
     seq_id: int
@@ -44,14 +40,12 @@ class Part:
     end: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Credit:
+class Credit(NamedTuple):
     seq_id: int
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(NamedTuple):
     seq_id: int
 
 

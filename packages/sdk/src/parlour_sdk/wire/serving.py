@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
@@ -29,13 +29,14 @@ _CANCELLED: Final = WireError(CANCELLED, "the request was cancelled")
 class _Work:
     """One request being served."""
 
-    __slots__ = ("action", "answering", "seq_id", "task")
+    __slots__ = ("action", "answer", "answering", "seq_id", "task")
 
     def __init__(self, seq_id: int, action: str) -> None:
         self.seq_id = seq_id
         self.action = action
-        self.task: asyncio.Task[Any] | None = None
-        self.answering = False  # the outcome is settled and only waits to be written
+        self.answer: Coroutine[Any, Any, Any]
+        self.task: asyncio.Task[None]
+        self.answering = False  # the outcome is settled and at most waits to be written
 
 
 class _StreamWork(_Work):
@@ -96,12 +97,12 @@ class Serving:
             self.refuse(seq_id, WireError(RATE_LIMITED, f"{self._limits.unary_calls} calls are in flight"))
         else:
             work = self._unary[seq_id] = _Work(seq_id, request.action)
-            self._run(work, self._loop.create_task(answer))
+            self._begin(work, answer)
 
     def on_cancel(self, seq_id: int) -> None:
         work = self._unary.get(seq_id) or self._streams.get(seq_id)
-        if work is not None and work.task is not None and not work.answering:
-            work.task.cancel()
+        if work is not None and not work.answering:
+            self._cancel(work)
 
     def on_credit(self, seq_id: int, parts: int) -> None:
         work = self._streams.get(seq_id)
@@ -117,13 +118,12 @@ class Serving:
     def close(self) -> None:
         self._closed = True
         for work in [*self._unary.values(), *self._streams.values()]:
-            if work.task is not None:
-                work.task.cancel()
+            self._cancel(work)
 
     async def wait_stopped(self) -> None:
         """After `close`: return when every handler has ended, but wait no longer than `cancel_grace`."""
         works = [*self._unary.values(), *self._streams.values()]
-        tasks = {work.task for work in works if work.task is not None} - {asyncio.current_task()}
+        tasks = {work.task for work in works} - {asyncio.current_task()}
         if tasks:
             await asyncio.wait(tasks, timeout=self._limits.cancel_grace)
 
@@ -133,11 +133,25 @@ class Serving:
             return
         work = _StreamWork(request.seq_id, request.action, self._limits.window)
         self._streams[request.seq_id] = work
-        self._run(work, self._loop.create_task(self._send_parts(work, parts)))
+        self._begin(work, self._send_parts(work, parts))
 
-    def _run(self, work: _Work, task: asyncio.Task[Any]) -> None:
-        work.task = task  # the tables hold it for as long as it runs
-        task.add_done_callback(partial(self._finished, work))
+    def _begin(self, work: _Work, answer: Coroutine[Any, Any, Any]) -> None:
+        work.answer = answer
+        work.task = self._loop.create_task(self._serve(work))  # the tables hold it for as long as it runs
+
+    async def _serve(self, work: _Work) -> None:
+        """Ends with the one terminal frame. Not by a callback of the task's end, which costs: every call is here."""
+        try:
+            outcome = await work.answer
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is becomes an answer
+            frame = self._failure_frame(work, error)
+        else:
+            frame = self._success_frame(work, outcome)
+        work.answering = True
+        while self._transport.congested and not self._closed:
+            # The request keeps its place meanwhile, or a side that doesn't read could make us hoard its answers.
+            await self._transport.drain()
+        self._leave(work, frame)
 
     async def _send_parts(self, work: _StreamWork, parts: AsyncGenerator[Any, None]) -> None:
         try:
@@ -153,34 +167,36 @@ class Serving:
         finally:
             await parts.aclose()
 
-    def _finished(self, work: _Work, task: asyncio.Task[Any]) -> None:
-        self._answer(work, self._terminal_frame(work, task))
+    def _cancel(self, work: _Work) -> None:
+        work.task.cancel()
+        work.task.add_done_callback(partial(self._never_begun, work))
 
-    def _answer(self, work: _Work, frame: bytes) -> None:
-        if self._transport.congested and not self._closed:
-            # The request keeps its place meanwhile, or a side that doesn't read could make us hoard its answers.
+    def _never_begun(self, work: _Work, task: asyncio.Task[None]) -> None:
+        """A task that is cancelled before its first step says nothing itself."""
+        if not work.answering and task.cancelled():
             work.answering = True
-            work.task = self._loop.create_task(self._transport.drain())
-            work.task.add_done_callback(lambda _: self._answer(work, frame))
-            return
+            work.answer.close()
+            self._leave(work, self._encode_error(work.seq_id, _CANCELLED))
+
+    def _leave(self, work: _Work, frame: bytes) -> None:
         if self._unary.pop(work.seq_id, None) is None:
             del self._streams[work.seq_id]
         if not self._closed:
             self._transport.send(frame)
 
-    def _terminal_frame(self, work: _Work, task: asyncio.Task[Any]) -> bytes:
-        if task.cancelled():
+    def _failure_frame(self, work: _Work, error: BaseException) -> bytes:
+        if isinstance(error, asyncio.CancelledError):
             return self._encode_error(work.seq_id, _CANCELLED)
-        error = task.exception()
         if isinstance(error, WireError):
             return self._encode_error(work.seq_id, error)
-        if error is not None:
-            logger.error("%s: %s failed", self._name, work.action, exc_info=error)
-            return self._encode_error(work.seq_id, _FAILED)
+        logger.error("%s: %s failed", self._name, work.action, exc_info=error)
+        return self._encode_error(work.seq_id, _FAILED)
+
+    def _success_frame(self, work: _Work, outcome: Any) -> bytes:
         if isinstance(work, _StreamWork):
             return encode_end(work.seq_id)
         try:
-            return encode_response(work.seq_id, task.result(), self._limits)
+            return encode_response(work.seq_id, outcome, self._limits)
         except WireError as unsendable:
             if unsendable.code == PAYLOAD_TOO_LARGE:
                 return self._encode_error(work.seq_id, unsendable)

@@ -5,6 +5,7 @@ from typing import Any
 from parlour.core.encoding import dumps
 from parlour.core.facts.tables import AUDIT
 from parlour.core.journal import Insert
+from parlour.core.providers import Asking
 
 from .caller import Caller
 
@@ -25,6 +26,22 @@ def access(
         scope=scope,
         outcome=outcome,
         code=code,
+    )
+
+
+def budget(asking: Asking, model_id: str, reason: str, now: int) -> Insert:
+    """A model call that a budget did not allow."""
+    return _entry(
+        now,
+        kind="access",
+        actor=asking.plugin_id,
+        run_id=asking.run_id,
+        plugin_id=asking.plugin_id,
+        action="a model",
+        resource=model_id,
+        outcome="denied",
+        code="budget_exceeded",
+        detail=dumps({"reason": reason}),
     )
 
 

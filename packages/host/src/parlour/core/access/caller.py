@@ -31,4 +31,5 @@ class Caller:
             event.conversation_id,
             event.envelope.actor.type,
             event.envelope.actor.id,
+            event.envelope.bot_id,
         )

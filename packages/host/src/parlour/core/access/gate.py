@@ -14,6 +14,7 @@ from parlour.core.facts import event_log
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import ProviderFailed
+from parlour.core.redaction import REDACTOR
 from parlour.core.runs.session import RunSession, Sessions
 from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -110,6 +111,7 @@ class Gate:
     def _check(self, caller: Caller, action: Action, request: Call) -> None:
         if request.run_id is not None:
             _check_run(caller.session, action)
+            _check_lease(caller.session, request)
         _check_access(caller.grant, action, request, in_run=caller.session is not None)
         if len(to_json(request)) > action.max_bytes:
             raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
@@ -178,6 +180,13 @@ def _check_run(session: RunSession | None, action: Action) -> None:
         raise Refused("unauthorized", f"{action.name} is not for runs; ask without a run_id")
 
 
+def _check_lease(session: RunSession | None, request: Call) -> None:
+    """Of two processes of one plugin only the one that holds the run speaks for it."""
+    if session is not None and session.remote and session.lease != request.lease:
+        told = "lease: it is not the one that this run is held by"
+        raise Refused("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
+
+
 def _check_access(grant: Grant, action: Action, request: Call, in_run: bool) -> None:
     if action.permission is not None and not grant.has(action.permission):
         raise Refused("unauthorized", f"{':'.join(action.permission)} was not granted")
@@ -224,9 +233,9 @@ def _in_the_contracts_words() -> Iterator[None]:
     except GuardFailed as ended:
         raise Refused("unauthorized", "no active run has this id") from ended
     except StorageFailed as failure:
-        raise Refused("runtime_error", failure.message) from failure
+        raise Refused("runtime_error", REDACTOR.clean(failure.message)) from failure
     except ProviderFailed as failure:
-        raise Refused(failure.code, failure.message, failure.retryable) from failure
+        raise Refused(failure.code, REDACTOR.clean(failure.message), failure.retryable) from failure
 
 
 def _observed(acting: "asyncio.Future[BaseModel]") -> None:

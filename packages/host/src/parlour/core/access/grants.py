@@ -10,7 +10,7 @@ from typing import Any
 
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.forms import prefilled, selected
-from parlour.core.agents.policy import Kind
+from parlour.core.agents.policy import Kind, ResourcePolicy, Selection
 from parlour.core.agents.registry import Descriptor
 from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
@@ -184,6 +184,8 @@ def _resources(
             continue
         policy = agent.resource_policy.names(kind, sender)
         wanted = chosen.get(kind, frozenset())
+        if kind == "tools":
+            wanted |= _of_servers(agent.resource_policy, providers)
         denied = agent.resource_policy.denied(kind, sender)
         granted[kind] = {
             name: able_to & set(operations)
@@ -191,6 +193,13 @@ def _resources(
             if (name in policy or name in wanted) and name not in denied
         }
     return granted
+
+
+def _of_servers(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:
+    """Every tool of the MCP servers that the policy names."""
+    servers = Selection.of(policy.mcp_servers)
+    listed = (each.tool_name for each in providers.tools.resources() if each.source == "mcp")
+    return frozenset(name for name in listed if name.partition(".")[0] in servers)
 
 
 def _there_are(kind: Kind, providers: Providers) -> Iterable[tuple[str, frozenset[str]]]:

@@ -1,12 +1,13 @@
 """API keys: made once, shown once, kept as a digest. A revoked key fails on its next request."""
 
+import contextlib
 import hashlib
 import secrets
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from parlour.core.facts.tables import API_KEYS
-from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, Update, where
+from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Row, Select, StorageFailed, Unit, Update, where
 from parlour.core.ports import Clock, Ids
 
 from . import audit
@@ -21,11 +22,16 @@ class Key:
     name: str
     scope: Scope
     created_at: int
+    expires_at: int
     revoked_at: int
+    last_used_at: int
 
 
 COMMAND_LINE = "command line"
 """Who makes and revokes keys: whoever may use the database itself."""
+
+
+USE_NOTED_EVERY = 3600 * 1000
 
 
 class ApiKeys:
@@ -34,38 +40,42 @@ class ApiKeys:
         self._ids = ids
         self._clock = clock
 
-    async def create(self, name: str, scope: Scope) -> str:
-        """The key itself; it can't be read again."""
-        secret = f"parlour_{secrets.token_urlsafe(32)}"
-        key_id, now = self._ids.new(), self._clock.now()
-        row: dict[str, str | int] = {
-            "key_id": key_id,
-            "name": name,
-            "scope": scope,
-            "digest": _digest(secret),
-            "created_at": now,
-            "expires_at": 0,
-            "revoked_at": 0,
-        }
-        made = audit.admin(COMMAND_LINE, "key.create", key_id, None, {"name": name, "scope": scope}, now)
-        await self._journal.commit(Unit("key.create", (Insert(API_KEYS, {**row}), made)))
-        return secret
+    async def create(self, name: str, scope: Scope, actor: str = COMMAND_LINE, expires_at: int = 0) -> tuple[str, Key]:
+        """The key itself, which can't be read again, and what is kept of it."""
+        secret, now = f"parlour_{secrets.token_urlsafe(32)}", self._clock.now()
+        key = Key(self._ids.new(), name, scope, now, expires_at, 0, 0)
+        values = {column: getattr(key, column) for column in Key.__slots__}
+        insert = Insert(API_KEYS, {**values, "digest": _digest(secret)})
+        told = {"name": name, "scope": scope, "expires_at": expires_at}
+        made = audit.admin(actor, "key.create", key.key_id, None, told, now)
+        await self._journal.commit(Unit("key.create", (insert, made)))
+        return secret, key
 
     async def authenticate(self, secret: str) -> Key | None:
         rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1, few=True))
         if not rows or rows[0]["revoked_at"]:
             return None
-        expires_at = rows[0]["expires_at"]
-        return None if expires_at and expires_at <= self._clock.now() else _key(rows[0])
+        key, now = _key(rows[0]), self._clock.now()
+        if key.expires_at and key.expires_at <= now:
+            return None
+        if now - key.last_used_at >= USE_NOTED_EVERY:
+            await self._note_use(key, now)
+        return key
+
+    async def _note_use(self, key: Key, now: int) -> None:
+        """So seldom that it costs nothing. A database that can't take it is told of by whoever has more to write."""
+        used = Update(API_KEYS, {"last_used_at": now}, where(key_id=key.key_id), expect=ANY)
+        with contextlib.suppress(StorageFailed):
+            await self._journal.commit(Unit("key.use", (used,)))
 
     async def all(self) -> list[Key]:
         return [_key(row) for row in await self._journal.read(Select(API_KEYS, order=("key_id",)))]
 
-    async def revoke(self, key_id: str) -> bool:
+    async def revoke(self, key_id: str, actor: str = COMMAND_LINE) -> bool:
         """False when there is no such key to revoke."""
         now = self._clock.now()
         statement = Update(API_KEYS, {"revoked_at": now}, where(key_id=key_id, revoked_at=0))
-        gone = audit.admin(COMMAND_LINE, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
+        gone = audit.admin(actor, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
         try:
             await self._journal.commit(Unit("key.revoke", (statement, gone)))
         except GuardFailed:
@@ -78,4 +88,4 @@ def _digest(secret: str) -> str:
 
 
 def _key(row: Row) -> Key:
-    return Key(row["key_id"], row["name"], row["scope"], row["created_at"], row["revoked_at"])
+    return Key(*(row[column] for column in Key.__slots__))

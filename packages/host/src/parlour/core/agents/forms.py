@@ -83,9 +83,9 @@ def _ids(value: Any) -> Iterator[str]:
             yield from _ids(others.get("fallbacks"))
 
 
-def problems(form: list[FormItem], config: dict[str, Any]) -> list[Problem]:
+def problems(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> list[Problem]:
     items = {item.name: item for item in form if not item.display}
-    unknown = [(name, f"unknown; this runner takes {_names(items)}") for name in config if name not in items]
+    unknown = [(name, f"unknown; this {whose} takes {_names(items)}") for name in config if name not in items]
     return unknown + [
         problem for item in items.values() if _shown(item, config) for problem in _check(item, config.get(item.name))
     ]

@@ -3,54 +3,152 @@
 The target is taken from the event, never from the runner: a reply goes where its event came from.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Kind, Outgoing, State
-from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Unit
 from parlour.core.ports import Clock, Ids
 
+from . import addresses
+from .addresses import PLATFORM, Place
+from .bots import RunningBots
 from .feed import Feed
+from .growing.streams import Streams, grows
 from .outbox import Outbox
+from .policy import DEFAULT, DeliveryPolicy
+from .rendering.parts import render
+from .typing_signs import TypingSigns
 
 EXPIRY_MILLISECONDS = 3600 * 1000
+NO_CHAT = "the event happened in no chat; the agent's delivery_policy.fallback_target can name one for its answers"
+FEWER = "the whole message needs fewer parts than were begun"
+MessageBody = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """Rows, and what makes them durable."""
+
+    rows: list[Outgoing]
+    statements: list[Statement]
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """The next words of a message that grows."""
+
+    text: str
+    seq: int
+    """A stamp taken when they came, so that it is below that of their message."""
+    first_message: bool
+    """Whether the message is the first of its run."""
 
 
 class Delivery:
-    def __init__(self, feed: Feed, outbox: Outbox, ids: Ids, clock: Clock) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        outbox: Outbox,
+        bots: RunningBots,
+        streams: Streams,
+        typing: TypingSigns,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
         self.feed = feed
         self._outbox = outbox
+        self._bots = bots
+        self._streams = streams
+        self._typing = typing
         self._ids = ids
         self._clock = clock
 
-    def streams(self, event: RecordedEvent) -> bool:
-        """Whether its people see a message grow."""
-        return event.envelope.surface == "webui"
+    def run_started(self, event: RecordedEvent, run_id: str) -> None:
+        self.feed.run_started(event.conversation_id, run_id)
+        self._typing.begin(event, run_id)
 
-    def compose(
-        self, event: RecordedEvent, run_id: str, kind: Kind, message: dict[str, Any], code: str = ""
-    ) -> Outgoing:
-        """A row for this conversation, in the state that it is committed in."""
-        now = self._clock.now()
-        target = event.conversation_id
-        envelope = event.envelope
-        state: State = self._outbox.reserve(target) if self._outbox.sends(envelope.surface) else "sent"
-        return Outgoing(
-            outbox_id=self._ids.new(),
-            surface=envelope.surface,
-            target=target,
-            conversation_id=event.conversation_id,
-            bot_id=envelope.bot_id,
-            run_id=run_id,
-            kind=kind,
-            state=state,
-            message=message,
-            address={"chat": envelope.chat, "thread_id": envelope.thread_id},
-            feed_seq=self.feed.stamp(),
-            created_at=now,
-            expires_at=now + EXPIRY_MILLISECONDS,
-            code=code,
-        )
+    def run_ended(self, conversation_id: str, run_id: str, status: str, feed_seq: int) -> None:
+        self._typing.end(run_id)
+        self.feed.run_ended(conversation_id, run_id, status, feed_seq)
+
+    def streams(self, event: RecordedEvent, policy: DeliveryPolicy = DEFAULT) -> bool:
+        """Whether its people see a message grow."""
+        place = addresses.of(event, policy)
+        if place.surface != PLATFORM:
+            return place.surface == "webui"
+        manifest = self._bots.manifest(place.bot_id)
+        able = manifest is not None and grows(manifest) and not place.nowhere
+        return able and policy.streaming and self._bots.connected(place.bot_id)
+
+    def open_stream(self, event: RecordedEvent, run_id: str, policy: DeliveryPolicy) -> Outgoing:
+        """A row for a message that is about to grow."""
+        place = addresses.of(event, policy)
+        return self._row(event, place, run_id, "message", {"role": "assistant", "content": ""}, "streaming")
+
+    def grow(
+        self, event: RecordedEvent, run_id: str, row: Outgoing | None, fragment: Fragment, policy: DeliveryPolicy
+    ) -> None:
+        """The row is durable; none is needed for words that come together with their whole message."""
+        if event.envelope.surface == "webui":
+            self.feed.delta(event.conversation_id, run_id, fragment.text, fragment.seq)
+        elif row is not None:
+            self._grow_on_platform(row, fragment, policy)
+
+    def _grow_on_platform(self, row: Outgoing, fragment: Fragment, policy: DeliveryPolicy) -> None:
+        grown = self._streams.of(row.outbox_id)
+        if grown is None:
+            manifest = self._bots.manifest(row.bot_id)
+            if manifest is None:
+                return
+            quote = _quoted(row.address, policy, fragment.first_message)
+            grown = self._streams.begin(row, manifest, policy, quote, self._outbox.idle(row.target))
+        self._typing.end(row.run_id)
+        grown.grow(fragment.text)
+
+    async def settle(self, row: Outgoing | None) -> list[Outgoing]:
+        """The rows of a message that grew, before it is completed: nothing more is shown of it meanwhile."""
+        if row is None:
+            return []
+        return await self._streams.settle(row.outbox_id) or [row]
+
+    def broken(self, row: Outgoing | None) -> None:
+        """The message stays unfinished: its run is over."""
+        if row is not None:
+            self._streams.stop(row.outbox_id)
+
+    def complete(
+        self,
+        event: RecordedEvent,
+        run_id: str,
+        message: MessageBody,
+        policy: DeliveryPolicy,
+        first: bool,
+        grown: Sequence[Outgoing] = (),
+    ) -> Composed:
+        """`grown` are the rows under which it was shown so far."""
+        place, now = addresses.of(event, policy), self._clock.now()
+        bodies = self._bodies(place, message, policy, first, apart=bool(grown))
+        if place.surface != PLATFORM:
+            rows = [replace(row, state="sent", message=message, feed_seq=self.feed.stamp()) for row in grown]
+            rows = rows or [self._row(event, place, run_id, "message", message, self._state(place))]
+            return Composed(rows, [outgoing.finish_stream(row, now) if grown else outgoing.put(row) for row in rows])
+        finished = [self._finished(row, body, place, now) for row, body in zip(grown, bodies, strict=False)]
+        further = [
+            self._row(event, place, run_id, "message", body, self._state(place)) for body in bodies[len(finished) :]
+        ]
+        spare = [replace(row, state="failed", reason=FEWER) for row in grown[len(bodies) :]]
+        ends = [outgoing.finish_stream(row, now) for row in [*finished, *spare]]
+        return Composed([*finished, *further, *spare], [*ends, *(outgoing.put(row) for row in further)])
+
+    def compose(self, event: RecordedEvent, run_id: str, kind: Kind, message: MessageBody, code: str = "") -> Outgoing:
+        """A short row for this conversation, in the state that it is committed in."""
+        place = addresses.of(event, DEFAULT)
+        body = next(iter(self._bodies(place, message, DEFAULT, first=False)), message)
+        return self._row(event, place, run_id, kind, body, self._state(place), code)
 
     def notice(self, event: RecordedEvent, run_id: str, code: str, sentence: str) -> Outgoing:
         message = {"role": "assistant", "content": sentence, "metadata": {"notice": code}}
@@ -59,14 +157,18 @@ class Delivery:
     def committed(self, rows: list[Outgoing]) -> None:
         """The rows are durable: show or send them."""
         for row in rows:
-            if row.state == "sent":
-                self.feed.shown(row)
-            else:
-                self._outbox.offer(row)
+            match row.state:
+                case "sent":
+                    self.feed.shown(row)
+                case "failed":
+                    self._streams.withdraw(row)
+                case _:
+                    self._outbox.offer(row)
 
     def abandoned(self, rows: list[Outgoing]) -> None:
         """The rows were not committed."""
         for row in rows:
+            self._streams.forget(row.outbox_id)
             if row.state == "sending":
                 self._outbox.release(row.target)
 
@@ -78,3 +180,58 @@ class Delivery:
             self.abandoned(rows)
             raise
         self.committed(rows)
+
+    def _bodies(
+        self, place: Place, message: MessageBody, policy: DeliveryPolicy, first: bool, apart: bool = False
+    ) -> list[MessageBody]:
+        """The message as each row holds a part of it."""
+        manifest = self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
+        if manifest is None or place.nowhere:
+            return [message]
+        parts = render(message, manifest, policy, _quoted(place.address, policy, first), apart)
+        kept: MessageBody = {name: message[name] for name in ("role", "metadata") if name in message}
+        return [{**kept, "content": part.text, "chain": part.chain} for part in parts]
+
+    def _finished(self, row: Outgoing, body: MessageBody, place: Place, now: int) -> Outgoing:
+        return replace(row, state=self._state(place), message=body, expires_at=now + EXPIRY_MILLISECONDS)
+
+    def _state(self, place: Place) -> State:
+        if not self._outbox.sends(place.surface):
+            return "sent"
+        if place.nowhere and self._bots.manifest(place.bot_id) is not None:
+            return "failed"
+        waits = self._bots.manifest(place.bot_id) is not None and not self._bots.connected(place.bot_id)
+        return "pending" if waits else self._outbox.reserve(place.target)
+
+    def _row(
+        self,
+        event: RecordedEvent,
+        place: Place,
+        run_id: str,
+        kind: Kind,
+        message: MessageBody,
+        state: State,
+        code: str = "",
+    ) -> Outgoing:
+        now = self._clock.now()
+        return Outgoing(
+            outbox_id=self._ids.new(),
+            surface=place.surface,
+            target=place.target,
+            conversation_id=event.conversation_id,
+            bot_id=place.bot_id,
+            run_id=run_id,
+            kind=kind,
+            state=state,
+            message=message,
+            address=place.address,
+            feed_seq=self.feed.stamp(),
+            created_at=now,
+            expires_at=now + EXPIRY_MILLISECONDS,
+            code=code,
+            reason=NO_CHAT if state == "failed" else "",
+        )
+
+
+def _quoted(address: dict[str, str], policy: DeliveryPolicy, first: bool) -> str:
+    return address.get("message_id", "") if first and policy.reply == "quote" else ""

@@ -170,6 +170,10 @@ class Feed:
             live.begin_message(row.feed_seq)
         self._publish(row.conversation_id, outgoing_frame(row))
 
+    def moved(self, conversation_id: str, successor: str) -> None:
+        """Its chat goes on in another conversation: whoever watches follows. No client sees this frame itself."""
+        self._publish(conversation_id, {"type": "moved", "conversation_id": successor, "seq": self.stamp()})
+
     def _publish(self, conversation_id: str, frame: Frame) -> None:
         for subscription in self._subscriptions.get(conversation_id, ()):
             subscription.put(frame)

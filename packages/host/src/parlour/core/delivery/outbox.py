@@ -8,17 +8,19 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
 from parlour.core.journal import Journal, StorageFailed, Unit
-from parlour.core.ports import Clock, SendRefused, Sent, Surface
+from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
 
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 1.0
+AWAY_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
 SEND_SECONDS = 60.0
 STORAGE_RETRY_SECONDS = 1.0
@@ -53,6 +55,11 @@ class Outbox:
         self._waiting.setdefault(row.target, deque()).append(row)
         if row.target not in self._drains:
             self._drains[row.target] = asyncio.create_task(self._drain(row.target))
+
+    async def idle(self, target: str) -> None:
+        """Returns when nothing waits to be sent there."""
+        while drain := self._drains.get(target):
+            await asyncio.wait([drain])
 
     async def recover(self) -> None:
         """After a restart: what waited goes on waiting, what was being sent is uncertain."""
@@ -105,7 +112,7 @@ class Outbox:
             row = resolved
         while True:
             if row.state == "pending":
-                await self._pause(row)
+                await self._pause(surface, row)
             if row.expires_at and self._clock.now() >= row.expires_at:
                 await self._change(row, "expired", "it was not sent in time")
                 return
@@ -115,14 +122,17 @@ class Outbox:
                 async with asyncio.timeout(SEND_SECONDS):
                     sent = await surface.send(row)
             except SendRefused as refusal:
-                row = replace(row, attempts=row.attempts + 1)
+                row = replace(row, attempts=row.attempts + refusal.tried)
                 if refusal.permanent or row.attempts >= ATTEMPTS:
                     await self._change(row, "failed", refusal.reason)
                     return
                 row = replace(row, not_before=self._clock.now() + int(1000 * _retry_after(row, refusal)))
                 row = await self._change(row, "pending", refusal.reason)
-            except Exception:  # whatever else fails leaves open whether it was taken
-                logger.exception("outbox row %s: no answer from %s", row.outbox_id, row.surface)
+            except Exception as failure:  # whatever else fails leaves open whether it was taken
+                expected = isinstance(failure, SendUncertain | TimeoutError)
+                logger.warning(
+                    "outbox row %s: no answer from %s: %s", row.outbox_id, row.surface, failure, exc_info=not expected
+                )
                 row = replace(row, attempts=row.attempts + 1)
                 resolved = await self._resolve(surface, row)
                 if resolved is None:
@@ -141,10 +151,11 @@ class Outbox:
         if row.kind == "action":
             await self._change(row, "failed", "it may or may not have happened and is never repeated")
             return None
-        if row.attempts >= ATTEMPTS:
+        repeatable = surface.repeatable(row)
+        if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable):
             await self._change(row, "failed", "the platform never answered; it may have been sent")
             return None
-        marked = row if surface.idempotent else replace(row, possibly_repeated=True)
+        marked = row if repeatable else replace(row, possibly_repeated=True)
         return await self._change(marked, "sending", "no answer to an earlier try")
 
     async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
@@ -165,12 +176,16 @@ class Outbox:
                 logger.error("outbox row %s was sent and waits for the database: %s", row.outbox_id, error.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
-    async def _pause(self, row: Outgoing) -> None:
+    async def _pause(self, surface: Surface, row: Outgoing) -> None:
         """Until its next try, or until there can be none."""
         until = min(row.not_before, row.expires_at) if row.expires_at else row.not_before
         left = until - self._clock.now()
         if left > 0:
             await asyncio.sleep(left / 1000)
+        left = row.expires_at - self._clock.now()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0, left) / 1000 if row.expires_at else None):
+                await surface.ready(row)
 
     async def _change(self, row: Outgoing, target: State, reason: str = "", message_id: str = "") -> Outgoing:
         statement = outgoing.change(row, row.state, target, self._clock.now(), reason, message_id)
@@ -186,4 +201,6 @@ def _taken_up(row: Outgoing) -> Outgoing:
 def _retry_after(row: Outgoing, refusal: SendRefused) -> float:
     if refusal.retry_after is not None:
         return refusal.retry_after
+    if not refusal.tried:
+        return AWAY_RETRY_SECONDS
     return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), LONGEST_RETRY_SECONDS)

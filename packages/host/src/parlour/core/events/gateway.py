@@ -1,20 +1,25 @@
 """The one way in. An event is accepted when it is durable; a redelivery stops here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parlour.core.facts import conversations, event_log, inbox, trail
+from parlour.core.facts import conversations, event_log, inbox, listening, trail
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.feedback import Feedback
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Unit
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit
+from parlour.core.listeners.audience import Audience
+from parlour.core.listeners.later import LaterListening
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import ProviderFailed
-from parlour.core.routing.router import Bound, Router
+from parlour.core.routing.router import Bound, Decision, Listened, Router
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.session import Entry
 
+from .control import Control, Recognized
 from .envelope import EventEnvelope, RecordedEvent
 from .media import EventMedia, taken_elsewhere
+from .obeying import Obeying
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,10 @@ class Accepted:
     seq: int
     conversation_id: str
     duplicate: bool
+
+
+PLATFORM = "platform"
+"""A platform does not ask again: what it tells while the Host stops is kept and answered after the next start."""
 
 
 class Closed(Exception):
@@ -39,6 +48,10 @@ class Gateway:
         media: EventMedia,
         feedback: Feedback,
         router: Router,
+        audience: Audience,
+        later: LaterListening,
+        control: Control,
+        obeying: Obeying,
         lanes: Lanes,
         ids: Ids,
         clock: Clock,
@@ -47,8 +60,12 @@ class Gateway:
         self._media = media
         self._feedback = feedback
         self._router = router
+        self._audience = audience
+        self._later = later
         self._log = EventLog(journal)
         self._conversations = chats
+        self._control = control
+        self._obeying = obeying
         self._lanes = lanes
         self._ids = ids
         self._clock = clock
@@ -57,18 +74,25 @@ class Gateway:
     def close(self) -> None:
         self._closed = True
 
-    async def ingest(self, event: EventEnvelope) -> Accepted:
-        """Returns after the commit; from then on a crash loses nothing."""
-        if self._closed:
+    async def ingest(self, event: EventEnvelope, *also: Statement) -> Accepted:
+        """Returns after the commit; from then on a crash loses nothing. `also` is written with it, or with the note
+        that it came before.
+        """
+        if self._closed and event.surface != PLATFORM:
             raise Closed(Closed.__doc__)
-        key = event.conversation
-        await self._begin_anew(event)
+        recognized = self._control.recognize(event)
+        if recognized is not None:
+            return await self._obey(event, recognized, also)
+        key, decision = event.conversation, self._router.decide(event)
+        await self._begin_anew(event, decision)
+        observers = self._audience.observing(event.event_type)
         try:
             taken = await self._media.take(event, self._conversations)
         except ProviderFailed:
             accepted = await self.recorded(event)
             if accepted is None:
                 raise
+            await self._repeated(accepted, also)
             return accepted  # its files were there when it came first
         event = taken.event
         while True:
@@ -81,6 +105,8 @@ class Gateway:
             numbered = draft.add(event_log.append(event, conversation_id, now))
             draft.add(inbox.owe(Ref(numbered, "seq"), conversation_id))
             draft.add(*await self._feedback.statements(event, known, now))
+            draft.add(*also)
+            draft.add(*(listening.owe(Ref(numbered, "seq"), plugin_id, True, now) for plugin_id in observers))
             files = draft.add(*taken.statements(conversation_id))
             try:
                 receipt = await self._journal.commit(draft.unit())
@@ -89,15 +115,23 @@ class Gateway:
                     raise taken_elsewhere() from failure
                 if failure.statement != numbered:
                     continue  # somebody else opened the conversation just now
-                return await self._duplicate(event)
+                return await self._duplicate(event, also)
             self._conversations.remember(key, conversation_id)
             recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
             self._lanes.offer(Entry(recorded))
+            if not isinstance(decision, Listened):  # then they hear of it with all who listen, in its turn
+                self._later.offer(*observers)
             return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
 
-    async def _begin_anew(self, event: EventEnvelope) -> None:
+    async def _obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Accepted:
+        obeyed = await self._obeying.obey(event, recognized, also)
+        accepted = Accepted(event.event_id, obeyed.seq, obeyed.conversation_id, duplicate=obeyed.again)
+        if obeyed.again:
+            await self._repeated(accepted, also)
+        return accepted
+
+    async def _begin_anew(self, event: EventEnvelope, decision: Decision) -> None:
         """A chat that was silent for longer than its agent remembers, unless this is a redelivery."""
-        decision = self._router.decide(event)
         seconds = decision.binding.agent.conversation_ttl if isinstance(decision, Bound) else 0
         if seconds and await self._log.same_as(event) is None:
             await self._conversations.renew_after(event.conversation, seconds, self._ids, self._clock)
@@ -109,10 +143,13 @@ class Gateway:
             return None
         return Accepted(event.event_id, recorded.seq, recorded.conversation_id, duplicate=True)
 
-    async def _duplicate(self, event: EventEnvelope) -> Accepted:
+    async def _duplicate(self, event: EventEnvelope, also: Sequence[Statement]) -> Accepted:
         accepted = await self.recorded(event)
         if accepted is None:
             raise LookupError(f"event {event.event_id} was refused as known and can't be found")
-        note = trail.note(accepted.seq, "duplicate", {"event_id": event.event_id}, self._clock.now())
-        await self._journal.commit(Unit("event.repeat", (note,)))
+        await self._repeated(accepted, also)
         return accepted
+
+    async def _repeated(self, accepted: Accepted, also: Sequence[Statement]) -> None:
+        note = trail.note(accepted.seq, "duplicate", {"event_id": accepted.event_id}, self._clock.now())
+        await self._journal.commit(Unit("event.repeat", (note, *also)))

@@ -71,7 +71,7 @@ class Calls:
 
     async def _first(self, event_seq: int, run_id: str) -> str:
         """An attempt that completed was the last of its lineage: a run after it begins anew."""
-        attempts = Select(RUNS, where(event_seq=event_seq), ("run_id", "status"), order=("run_id",))
+        attempts = Select(RUNS, where(event_seq=event_seq, rerun_of=""), ("run_id", "status"), order=("run_id",))
         first = ""
         for row in await self._journal.read(attempts):
             first = "" if row["status"] == "completed" else first or row["run_id"]

@@ -4,6 +4,7 @@ A chat that begins anew has a further one, of the next generation; those before 
 """
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from parlour.core.events.envelope import ConversationKey
 from parlour.core.journal import GuardFailed, Insert, Journal, Row, Select, Unit, where
@@ -42,10 +43,14 @@ def _columns(key: ConversationKey) -> dict[str, str]:
 
 
 class Conversations:
-    """Finds a chat's conversation; the most recently used ones are remembered."""
+    """Finds a chat's conversation; the most recently used ones are remembered.
 
-    def __init__(self, journal: Journal) -> None:
+    `moved` is told of a chat that began anew: the conversation before, and the one now.
+    """
+
+    def __init__(self, journal: Journal, moved: Callable[[str, str], None] = lambda before, now: None) -> None:
         self._journal = journal
+        self._moved = moved
         self._recent: OrderedDict[ConversationKey, str] = OrderedDict()
 
     async def find(self, key: ConversationKey) -> str | None:
@@ -86,7 +91,10 @@ class Conversations:
                 await self._journal.commit(Unit("conversation.renew", (statement,)))
             except GuardFailed:
                 continue  # somebody else did the same just now
-            return self.remember(key, fresh)
+            self.remember(key, fresh)
+            if latest is not None:
+                self._moved(latest["conversation_id"], fresh)
+            return fresh
 
     async def renew_after(self, key: ConversationKey, seconds: float, ids: Ids, clock: Clock) -> None:
         """Begins anew if nothing was said for so long."""

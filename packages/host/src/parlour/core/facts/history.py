@@ -21,10 +21,12 @@ class History:
     def cursor(self, conversation_id: str, seq: int) -> str:
         return self._cursors.encode(f"history:{conversation_id}", seq)
 
-    async def page(self, conversation_id: str, thread_id: str | None, request: HistoryPageGet) -> HistoryPage:
+    async def page(
+        self, conversation_id: str, thread_id: str | None, request: HistoryPageGet, within: tuple[Condition, ...] = ()
+    ) -> HistoryPage:
         """Items in the order of the conversation, whichever way it is paged."""
         listing = f"history:{conversation_id}"
-        conditions = _own(conversation_id, thread_id)
+        conditions = _own(conversation_id, thread_id) + within
         if request.before_cursor is not None:
             conditions += where(seq=below(self._cursors.decode(listing, request.before_cursor)))
         if request.after_cursor is not None:
@@ -46,13 +48,17 @@ class History:
         return HistoryPage(items=items, next_cursor=onward if more else None, prev_cursor=back, has_more=more)
 
     async def search(
-        self, conversation_id: str | None, thread_id: str | None, request: HistorySearch
+        self,
+        conversation_id: str | None,
+        thread_id: str | None,
+        request: HistorySearch,
+        within: tuple[Condition, ...] = (),
     ) -> HistorySearchResult:
         asked = words.asked(request.query)
         if not asked:
             return HistorySearchResult(items=[], total_count=0, query=request.query)
         filters = request.filters
-        conditions: tuple[Condition, ...] = () if conversation_id is None else _own(conversation_id, thread_id)
+        conditions = within if conversation_id is None else _own(conversation_id, thread_id) + within
         if filters is not None:
             for column, chosen in (("role", filters.roles), ("item_type", filters.item_types)):
                 conditions += where(**{column: one_of(*chosen)}) if chosen else ()
@@ -100,13 +106,17 @@ class EventRecords:
         self._journal = journal
         self._cursors = cursors
 
-    async def get(self, conversation_id: str, thread_id: str, event_id: str) -> EventRecord | None:
-        conditions = where(event_id=event_id, conversation_id=conversation_id, thread_id=thread_id)
+    async def get(
+        self, conversation_id: str, thread_id: str, event_id: str, within: tuple[Condition, ...] = ()
+    ) -> EventRecord | None:
+        conditions = where(event_id=event_id, conversation_id=conversation_id, thread_id=thread_id) + within
         rows = await self._journal.read(Select(EVENTS, conditions, limit=1, few=True))
         return self._record(rows[0]) if rows else None
 
-    async def page(self, conversation_id: str, thread_id: str, request: EventPageGet) -> EventPage:
-        conditions = where(conversation_id=conversation_id, thread_id=thread_id)
+    async def page(
+        self, conversation_id: str, thread_id: str, request: EventPageGet, within: tuple[Condition, ...] = ()
+    ) -> EventPage:
+        conditions = where(conversation_id=conversation_id, thread_id=thread_id) + within
         if request.before_cursor is not None:
             conditions += where(seq=below(self._cursors.decode(_events(conversation_id), request.before_cursor)))
         query = Select(EVENTS, conditions, order=("seq",), direction="descending", limit=request.limit + 1)

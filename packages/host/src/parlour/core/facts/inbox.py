@@ -57,6 +57,11 @@ def begin(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
     )
 
 
+def attempt(event_seq: int) -> Update:
+    """Counts before listeners are called, for the same reason."""
+    return Update(INBOX, {"attempts": Increment()}, where(event_seq=event_seq, state="owed"))
+
+
 def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
     return Update(
         INBOX,
@@ -86,19 +91,21 @@ def owe_again(event_seq: int) -> Update:
 
 def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
     """Nothing is owed any more; what became of the event is a fact. That of a later run replaces an earlier one."""
-    return (
-        Delete(INBOX, where(event_seq=settled.event_seq)),
-        Insert(
-            OUTCOMES,
-            {
-                "event_seq": settled.event_seq,
-                "outcome": settled.outcome,
-                "reason": settled.reason,
-                "run_id": settled.run_id,
-                "decided_at": now,
-            },
-            conflict=Upsert(("event_seq",), ("outcome", "reason", "run_id", "decided_at")),
-        ),
+    return Delete(INBOX, where(event_seq=settled.event_seq)), decide(settled, now)
+
+
+def decide(settled: Settled, now: int) -> Insert:
+    """What became of an event for which nothing was owed."""
+    return Insert(
+        OUTCOMES,
+        {
+            "event_seq": settled.event_seq,
+            "outcome": settled.outcome,
+            "reason": settled.reason,
+            "run_id": settled.run_id,
+            "decided_at": now,
+        },
+        conflict=Upsert(("event_seq",), ("outcome", "reason", "run_id", "decided_at")),
     )
 
 

@@ -45,6 +45,8 @@ class NewRun:
     now: int
     metadata: str = "{}"
     status: Status = "running"
+    rerun_of: str = ""
+    """The run that a person wants to see again; such a run is shown to nobody else and its event owes it nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def open_run(run: NewRun) -> Insert:
             "status_reason": "",
             "error": "",
             "parent_run_id": run.parent_run_id,
+            "rerun_of": run.rerun_of,
             "claimed_by": "",
             "usage": "{}",
             "snapshot": run.snapshot,
@@ -192,10 +195,14 @@ class Ledger:
         return await self._journal.read(Select(RUN_EVENTS, conditions, order=("sequence",), limit=limit))
 
     async def of_event(self, event_seq: int) -> Row | None:
-        """The latest of an event's runs."""
-        query = Select(RUNS, where(event_seq=event_seq), order=("run_id",), direction="descending", limit=1)
-        rows = await self._journal.read(query)
+        """The latest of an event's own runs."""
+        own = where(event_seq=event_seq, rerun_of="")
+        rows = await self._journal.read(Select(RUNS, own, order=("run_id",), direction="descending", limit=1))
         return rows[0] if rows else None
+
+    async def reruns(self, run: Row, limit: int) -> list[Row]:
+        made = where(event_seq=run["event_seq"], rerun_of=run["run_id"])
+        return await self._journal.read(Select(RUNS, made, order=("run_id",), limit=limit))
 
     async def ended_after(self, conversation_id: str, feed_seq: int) -> list[Row]:
         """Of the conversation's latest runs, those whose end was shown after this number, in order."""

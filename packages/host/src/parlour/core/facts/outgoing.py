@@ -38,6 +38,10 @@ class Outgoing:
     attempts: int = 0
     possibly_repeated: bool = False
     not_before: int = 0
+    reason: str = ""
+    """Of one that failed before it was tried."""
+    message_id: str = ""
+    """The platform's own, of a message that was shown as it grew: it is edited, not sent."""
 
     def with_state(self, state: State) -> "Outgoing":
         return replace(self, state=state)
@@ -60,7 +64,7 @@ def put(row: Outgoing) -> Insert:
             "kind": row.kind,
             "state": row.state,
             "payload": _payload(row),
-            "reason": "",
+            "reason": row.reason,
             "platform_message_id": "",
             "feed_seq": row.feed_seq,
             "attempts": row.attempts,
@@ -79,10 +83,18 @@ def finish_stream(row: Outgoing, now: int) -> Update:
     values: dict[str, Any] = {
         "state": row.state,
         "payload": _payload(row),
+        "reason": row.reason,
         "feed_seq": row.feed_seq,
+        "expires_at": row.expires_at,
         "updated_at": now,
     }
     return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state="streaming"))
+
+
+def bubble(outbox_id: str, message_id: str, now: int) -> Update:
+    """What grows is shown, under this id of the platform's."""
+    values: dict[str, Any] = {"platform_message_id": message_id, "updated_at": now}
+    return Update(OUTBOX, values, where(outbox_id=outbox_id, platform_message_id=""), expect=ANY)
 
 
 def break_streams(run_id: str, reason: str, now: int) -> Update:
@@ -100,7 +112,7 @@ def change(row: Outgoing, source: State, target: State, now: int, reason: str = 
     values: dict[str, Any] = {
         "state": target,
         "reason": reason,
-        "platform_message_id": message_id,
+        "platform_message_id": message_id or row.message_id,
         "attempts": row.attempts,
         "possibly_repeated": int(row.possibly_repeated),
         "not_before": row.not_before,
@@ -130,6 +142,8 @@ def restore(row: Row) -> Outgoing:
         attempts=row["attempts"],
         possibly_repeated=bool(row["possibly_repeated"]),
         not_before=row["not_before"],
+        reason=row["reason"],
+        message_id=row["platform_message_id"],
     )
 
 

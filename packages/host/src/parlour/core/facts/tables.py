@@ -11,16 +11,63 @@ META = Table("meta", _columns("name value"), key=("name",))
 
 API_KEYS = Table(
     "api_keys",
-    _columns("key_id name scope digest", "created_at expires_at revoked_at"),
+    _columns("key_id name scope digest", "created_at expires_at revoked_at last_used_at"),
     key=("key_id",),
     unique=(("digest",),),
 )
 
+USERS = Table(
+    "users",
+    _columns("user_id email name role password", "enabled created_at updated_at"),
+    key=("user_id",),
+    unique=(("email",),),
+)
+"""People with accounts; `password` is a digest."""
+
+LOGINS = Table(
+    "logins",
+    _columns("digest user_id csrf agent address", "created_at seen_at expires_at"),
+    key=("digest",),
+    indexes=(("user_id",), ("expires_at",)),
+)
+"""Sessions of people in browsers, by the digest of their cookie."""
+
+STATISTICS = Table("statistics", _columns("name", "hour amount"), key=("hour", "name"))
+"""Figures by the hour, for looking back."""
+
+SCHEDULES = Table(
+    "schedules",
+    _columns("schedule_id definition", "due_at fired_at created_at updated_at"),
+    key=("schedule_id",),
+)
+
 AGENTS = Table("agents", _columns("agent_id definition", "created_at updated_at"), key=("agent_id",))
+
+BOTS = Table("bots", _columns("bot_id definition", "created_at updated_at"), key=("bot_id",))
+"""Secrets of a definition are sealed."""
+
+BOT_CURSORS = Table("bot_cursors", _columns("bot_id cursor", "updated_at"), key=("bot_id",))
+"""How far each bot has read its platform; written with the events that it has read."""
 
 ROUTES = Table(
     "routes", _columns("route_id bot_id definition", "position"), key=("route_id",), indexes=(("bot_id", "position"),)
 )
+
+LISTENING = Table(
+    "listening",
+    _columns("plugin_id", "event_seq observing attempts not_before created_at"),
+    key=("event_seq", "plugin_id"),
+    indexes=(("plugin_id", "event_seq"),),
+)
+"""Events that a plugin's listeners have yet to hear; `observing` ones are handled by somebody else."""
+
+WEBHOOK_CALLS = Table(
+    "webhook_calls",
+    _columns("call_id bot_id request", "event_seq attempts not_before created_at"),
+    key=("call_id",),
+    indexes=(("not_before",),),
+)
+"""Events that are on their way to a route's webhook, each with the route as it was; its secrets are sealed."""
 
 CONVERSATIONS = Table(
     "conversations",
@@ -64,7 +111,7 @@ RUNS = Table(
     "runs",
     _columns(
         "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id workspace_id bot_id "
-        "status status_reason error parent_run_id claimed_by usage snapshot metadata",
+        "status status_reason error parent_run_id rerun_of claimed_by usage snapshot metadata",
         "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
         "cancel_requested_at lease_until feed_seq",
     ),
@@ -194,11 +241,56 @@ TRAIL = Table(
 )
 """Decisions about an event that no other fact tells."""
 
+MODEL_PROVIDERS = Table(
+    "model_providers", _columns("provider_id definition", "created_at updated_at"), key=("provider_id",)
+)
+"""Services that answer for models; their keys are sealed."""
+
+MODELS = Table(
+    "models",
+    _columns("model_id provider_id definition", "created_at updated_at"),
+    key=("model_id",),
+    indexes=(("provider_id",),),
+)
+
+BUDGETS = Table("budgets", _columns("budget_id definition", "created_at updated_at"), key=("budget_id",))
+
+BUDGET_USES = Table(
+    "budget_uses",
+    _columns("budget_id subject period", "tokens cost_micros updated_at"),
+    key=("budget_id", "subject", "period"),
+    indexes=(("budget_id", "period", "tokens"), ("period",)),
+)
+"""What a subject has used of a budget in a period, with what is reserved at this moment."""
+
+RESERVATIONS = Table(
+    "reservations",
+    _columns("reservation_id run_id model_id held", "tokens cost_micros created_at"),
+    key=("reservation_id",),
+)
+"""Model calls under way, at their worst case; `held` lists the uses that this is counted in."""
+
+MCP_SERVERS = Table(
+    "mcp_servers",
+    _columns("server_id name definition", "created_at updated_at"),
+    key=("server_id",),
+    unique=(("name",),),
+)
+"""Servers whose tools are offered; secrets of a definition are sealed."""
+
 TABLES: tuple[Table, ...] = (
     META,
     API_KEYS,
+    USERS,
+    LOGINS,
+    STATISTICS,
+    SCHEDULES,
     AGENTS,
+    BOTS,
+    BOT_CURSORS,
     ROUTES,
+    LISTENING,
+    WEBHOOK_CALLS,
     CONVERSATIONS,
     EVENTS,
     INBOX,
@@ -217,4 +309,10 @@ TABLES: tuple[Table, ...] = (
     QUEUE,
     RUNTIMES,
     TRAIL,
+    MCP_SERVERS,
+    MODEL_PROVIDERS,
+    MODELS,
+    BUDGETS,
+    BUDGET_USES,
+    RESERVATIONS,
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
-from parlour.core.journal import Draft, Increment, Insert, Ref, Update, where
+from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Select, Update, where
 
 from . import words
 from .tables import CONVERSATIONS, TRANSCRIPT, TRANSCRIPT_SEARCH
@@ -68,6 +68,13 @@ def add_reply_item(
         },
         now,
     )
+
+
+async def number_of(journal: Journal, event: RecordedEvent) -> int:
+    """The number of the event's own item; zero when there is none. Looked for from the newest on."""
+    own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
+    rows = await journal.read(Select(TRANSCRIPT, own, ("seq",), ("seq",), "descending", 1))
+    return int(rows[0]["seq"]) if rows else 0
 
 
 def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int], now: int) -> Ref:

@@ -68,3 +68,5 @@ class AdapterManifest(Declared):
     dialect: Dialect = "plain"
     mentions_everyone: str = ""
     """How the platform writes a mention of everybody in text, as a regular expression; delivery defuses it."""
+    idempotent: bool = False
+    """Whether sending again under the same key shows it once."""

@@ -7,8 +7,18 @@ from typing import Any, Literal, Protocol
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
 from .api import PlatformApi
+from .manifest import AdapterManifest
 
 State = Literal["stopped", "connecting", "connected", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a bot is doing. `last_error` is a sentence that a person can act on."""
+
+    state: State = "stopped"
+    since: int = 0
+    last_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +29,14 @@ class Incoming:
     account: str = ""
     """The account of the bot that it came to, where one bot has several."""
     thread_id: str = ""
+    self_id: str = ""
+    """The bot's own id among the platform's users: an At of it addresses the bot."""
+    addressed: bool = False
+    """Whether it is meant for the bot without naming it: an answer to one of its messages."""
+    role: str = ""
+    """What the actor is in the group: owner, admin or member."""
+    native_type: str = ""
+    """The platform's own name of the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,16 @@ class AdapterFactory(Protocol):
     def __call__(self, link: Link) -> Adapter: ...
 
 
+class Catalogue(Protocol):
+    """Which platforms there are."""
+
+    def manifests(self) -> Mapping[str, AdapterManifest]:
+        """By the adapter's name."""
+        ...
+
+    def create(self, name: str, link: Link) -> Adapter: ...
+
+
 class PlatformRefused(Exception):
     """The platform answered that it did not do it."""
 
@@ -91,6 +119,10 @@ class PlatformRefused(Exception):
         self.reason = reason
         self.retry_after = retry_after
         self.permanent = permanent
+
+
+class PlatformAway(PlatformRefused):
+    """Nobody is connected who could do it, so nothing was done; it may be tried again when somebody is."""
 
 
 class PlatformUncertain(Exception):

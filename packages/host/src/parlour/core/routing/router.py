@@ -8,8 +8,10 @@ from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.events.commission import Commission
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.facts import feedback
+from parlour.core.ports import Clock
 
-from .routes import RouteBook
+from . import filters
+from .routes import Route, RouteBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,24 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Hooked:
+    """It is sent to the address of a route's webhook."""
+
+    route: Route
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """It is handed to plugins' listeners: those named, or all. `reason` is why, or why to nobody else."""
+
+    plugins: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
-    """Nobody is to answer: a route says so, or none matches."""
+    """Nobody is to answer: a route says so."""
 
     reason: str
 
@@ -33,13 +51,22 @@ class Misconfigured:
     reason: str
 
 
-Decision = Bound | Dropped | Misconfigured
+Decision = Bound | Hooked | Listened | Dropped | Misconfigured
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A route that was looked at; `reason` is why it did not take the event, empty for the one that did."""
+
+    route: Route
+    reason: str
 
 
 class Router:
-    def __init__(self, routes: RouteBook, agents: AgentBook) -> None:
+    def __init__(self, routes: RouteBook, agents: AgentBook, clock: Clock) -> None:
         self._routes = routes
         self._agents = agents
+        self._clock = clock
 
     def decide(self, event: EventEnvelope) -> Decision:
         decision = self._decide(event)
@@ -47,18 +74,38 @@ class Router:
             return Dropped(f"it is kept as feedback; {decision.reason}")  # nobody waits for an answer to it
         return decision
 
+    def tried(self, event: EventEnvelope) -> list[Tried]:
+        """The bot's routes in their order, up to the one that takes the event."""
+        now, seen = self._clock.now(), []
+        for route in self._routes.of(event.bot_id):
+            seen.append(Tried(route, _refusal(route, event, now)))
+            if not seen[-1].reason:
+                break
+        return seen
+
     def _decide(self, event: EventEnvelope) -> Decision:
         if event.commission is not None:
             return self._commissioned(event, event.commission)
         if event.agent_id:
             return self._bind(event, event.agent_id, "the caller named the agent")
-        for route in self._routes.of(event.bot_id):
-            if not (route.enabled and route.matches(event.event_type)):
-                continue
-            if route.handler_type == "drop":
-                return Dropped(f"route '{route.event_type}' drops it")
-            return self._bind(event, str(route.handler_config.get("agent_id", "")), f"route '{route.event_type}'")
-        return Dropped(f"no route takes {event.event_type}")
+        tried = self.tried(event)
+        passed = _passed_over(tried, event)
+        if not tried or tried[-1].reason:
+            return Listened((), f"{_untaken(event)}{passed}")
+        route = tried[-1].route
+        return self._handled(event, route, passed)
+
+    def _handled(self, event: EventEnvelope, route: Route, passed: str) -> Decision:
+        reason = f"{route.label}{passed}"
+        match route.handler_type:
+            case "agent":
+                return self._bind(event, str(route.handler_config.get("agent_id", "")), reason)
+            case "webhook":
+                return Hooked(route, reason)
+            case "plugin":
+                return Listened(tuple(route.handler_config.get("plugins", ())), reason)
+            case "drop":
+                return Dropped(f"{route.label} drops it{passed}")
 
     def _commissioned(self, event: EventEnvelope, commission: Commission) -> Decision:
         """Whoever creates a run names who takes it; which types of events an agent takes is not asked."""
@@ -82,6 +129,35 @@ class Router:
             accepted = ", ".join(agent.event_types)
             return Misconfigured(f"agent '{agent.name}' takes {accepted}, not {event.event_type}")
         return Bound(Binding(agent, event.bot_id, reason))
+
+
+def _refusal(route: Route, event: EventEnvelope, now: int) -> str:
+    if not route.enabled:
+        return "it is disabled"
+    if not route.matches(event.event_type):
+        return f"it is not for {event.event_type}"
+    if by_bot(event) and event.actor.id not in route.filters.get("users", ()):
+        return "a bot wrote it, and the filter users does not name that bot"
+    return filters.unmet(route.filters, event, now)
+
+
+def by_bot(event: EventEnvelope) -> bool:
+    """Two bots must not talk each other into the night: a route takes only those that it names."""
+    return event.event_type.startswith("message.") and bool(event.actor.data.get("is_bot"))
+
+
+def _passed_over(tried: list[Tried], event: EventEnvelope) -> str:
+    """What was of interest on the way: routes for this type that did not take it."""
+    told = [f"{each.route.label}: {each.reason}" for each in tried if each.reason and _concerned(each.route, event)]
+    return f", after {'; '.join(told)}" if told else ""
+
+
+def _concerned(route: Route, event: EventEnvelope) -> bool:
+    return route.enabled and route.matches(event.event_type)
+
+
+def _untaken(event: EventEnvelope) -> str:
+    return f"no route takes {event.event_type}" + (" by a bot" if by_bot(event) else "")
 
 
 def bare(runner_id: str) -> Agent:

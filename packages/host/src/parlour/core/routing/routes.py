@@ -1,14 +1,16 @@
 """A bot's routes: event patterns and what handles them."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.facts.tables import ROUTES
-from parlour.core.journal import ANY, Delete, Draft, Insert, Journal, Select, where
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
 from parlour.core.ports import Ids
+from parlour_sdk.protocol.platform_events import ALIASES
 
-HandlerType = Literal["agent", "drop"]
+HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +23,26 @@ class Route:
     enabled: bool = True
     priority: int = 0
     description: str = ""
+    filters: dict[str, Any] = field(default_factory=dict)
+    """By name; all must hold."""
+    route_id: str = ""
 
     def matches(self, event_type: str) -> bool:
-        if self.event_type in ("*", event_type):
+        pattern = ALIASES.get(self.event_type, self.event_type)
+        if pattern in ("*", event_type):
             return True
-        return self.event_type.endswith(".*") and event_type.startswith(self.event_type[:-1])
+        return pattern.endswith(".*") and event_type.startswith(pattern[:-1])
 
     @property
     def specificity(self) -> int:
         if self.event_type == "*":
             return 0
-        return 1 if self.event_type.endswith(".*") else 2
+        return self.event_type.count(".") if self.event_type.endswith(".*") else 100
+
+    @property
+    def label(self) -> str:
+        """As people are told of it."""
+        return f"route '{self.event_type}'" + (f" ({self.description})" if self.description else "")
 
 
 class RouteBook:
@@ -41,23 +52,51 @@ class RouteBook:
         self._journal = journal
         self._ids = ids
         self._routes: dict[str, list[Route]] = {}
+        self._in_order: dict[str, list[Route]] = {}
 
     async def load(self) -> None:
         routes: dict[str, list[Route]] = {}
         for row in await self._journal.read(Select(ROUTES, order=("bot_id", "position"))):
-            routes.setdefault(row["bot_id"], []).append(Route(**loads(row["definition"])))
-        self._routes = routes
+            routes.setdefault(row["bot_id"], []).append(Route(**loads(row["definition"]), route_id=row["route_id"]))
+        for bot_id, listed in routes.items():
+            self.written(bot_id, listed)
+
+    def listed(self, bot_id: str) -> list[Route]:
+        """In the order that people gave them."""
+        return self._routes.get(bot_id, [])
 
     def of(self, bot_id: str) -> list[Route]:
         """In the order they are tried: priority, then the more specific pattern, then the list's own order."""
-        return sorted(self._routes.get(bot_id, ()), key=lambda route: (-route.priority, -route.specificity))
+        return self._in_order.get(bot_id, [])
 
-    async def replace(self, bot_id: str, routes: list[Route]) -> None:
-        draft = Draft("routes.replace")
-        draft.add(Delete(ROUTES, where(bot_id=bot_id), expect=ANY))
-        for position, route in enumerate(routes):
-            definition = {name: getattr(route, name) for name in Route.__slots__}
-            values: dict[str, str | int] = {"route_id": self._ids.new(), "bot_id": bot_id, "position": position}
-            draft.add(Insert(ROUTES, {**values, "definition": dumps(definition)}))
-        await self._journal.commit(draft.unit())
+    def named(self, routes: Iterable[Route]) -> list[Route]:
+        """Each with an id of its own; one that it has already stays."""
+        seen: set[str] = set()
+        made = []
+        for route in routes:
+            new = not route.route_id or route.route_id in seen
+            made.append(replace(route, route_id=self._ids.new()) if new else route)
+            seen.add(made[-1].route_id)
+        return made
+
+    async def replace(self, bot_id: str, routes: Iterable[Route], *also: Statement) -> list[Route]:
+        named = self.named(routes)
+        await self._journal.commit(Unit("routes.replace", (*writing(bot_id, named), *also)))
+        self.written(bot_id, named)
+        return named
+
+    def written(self, bot_id: str, routes: list[Route]) -> None:
+        """What `writing` says is durable now."""
         self._routes[bot_id] = list(routes)
+        self._in_order[bot_id] = sorted(routes, key=lambda route: (-route.priority, -route.specificity))
+        if not routes:
+            del self._routes[bot_id], self._in_order[bot_id]
+
+
+def writing(bot_id: str, routes: list[Route]) -> list[Statement]:
+    statements: list[Statement] = [Delete(ROUTES, where(bot_id=bot_id), expect=ANY)]
+    for position, route in enumerate(routes):
+        definition = {name: getattr(route, name) for name in Route.__slots__ if name != "route_id"}
+        values: dict[str, str | int] = {"route_id": route.route_id, "bot_id": bot_id, "position": position}
+        statements.append(Insert(ROUTES, {**values, "definition": dumps(definition)}))
+    return statements

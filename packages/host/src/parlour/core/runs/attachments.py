@@ -7,7 +7,7 @@ with the whole beside it. Bytes are stored here; rows are the recorder's to comm
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -47,10 +47,17 @@ def place_of(session: RunSession) -> Place:
     )
 
 
+def home_of(session: RunSession) -> Place:
+    """Where the files belong that it makes; those of a rerun are its own only."""
+    place = place_of(session)
+    return place if session.rehearsal is None else replace(place, conversation_id="", binding_id="")
+
+
 class Attachments:
     def __init__(self, kept: Artifacts, session: RunSession, warn: Callable[[str], None]) -> None:
         self._kept = kept
         self._place = place_of(session)
+        self._home = home_of(session)
         self._warn = warn
         self._waiting: list[Ref] = []
         """Made since the last completed message."""
@@ -70,7 +77,7 @@ class Attachments:
                 )
                 incoming = await self._kept.begin()
                 await incoming.write(effect.content)
-                artifact = await self._kept.made(incoming, described, self._place, sha256=said.sha256 or "")
+                artifact = await self._kept.made(incoming, described, self._home, sha256=said.sha256 or "")
         except ProviderFailed as failure:
             self._warn(f"result {effect.sequence} (artifact.created) is dropped: {failure.message}")
             return None
@@ -156,7 +163,7 @@ class Attachments:
 
     async def _kept_or_told(self, content: bytes, described: Description, carried: Carried) -> Artifact | None:
         try:
-            artifact = await self._kept.keep(content, described, self._place)
+            artifact = await self._kept.keep(content, described, self._home)
         except ProviderFailed as failure:
             self._warn(f"a file of a message is not kept: {failure.message}")
             return None

@@ -4,7 +4,7 @@ A claimer that waits is woken when a run is queued; nothing polls. Leases are th
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,18 @@ class Wanted:
         return known and run.labels <= self.labels
 
 
+class Bell:
+    """Rung for a worker that listens; what it does then is its own business."""
+
+    def __init__(self) -> None:
+        self.rung = asyncio.Event()
+        self.dismissed = False
+
+    def dismiss(self) -> None:
+        self.dismissed = True
+        self.rung.set()
+
+
 class Claims:
     def __init__(
         self,
@@ -74,6 +86,8 @@ class Claims:
         self._runs: dict[str, LeasedRun] = {}
         self._waiting: dict[str, set[asyncio.Future[bool]]] = {}
         """Of each runtime that waits for a run: true when one may be there, false when it is to give up."""
+        self._bells: dict[str, set[Bell]] = {}
+        """Of each runtime that listens for runs while it does other things."""
 
     def get(self, run_id: str) -> LeasedRun | None:
         return self._runs.get(run_id)
@@ -95,7 +109,7 @@ class Claims:
             run = self._leased(session, descriptor, labels, "queued")
         self._runs[session.run_id] = run
         self._sessions.register(session)
-        self._delivery.feed.run_started(session.event.conversation_id, session.run_id)
+        self._delivery.run_started(session.event, session.run_id)
         parked = ParkedRun(run, self._ended, self._set_deadline(session))
         self._wake_claimers()
         return Turn(parked=parked)
@@ -114,9 +128,28 @@ class Claims:
             if not await self._woken(runtime.runtime_id, end):
                 return None
 
+    async def wakeups(self, runtime: Runtime, wanted: Wanted) -> AsyncGenerator[int, None]:
+        """How many runs there are to claim, each time that there may be more; ends when the runtime is dismissed."""
+        bell = Bell()
+        bells = self._bells.setdefault(runtime.runtime_id, set())
+        bells.add(bell)
+        try:
+            while not bell.dismissed:
+                bell.rung.clear()
+                queued = sum(run.status == "queued" and wanted.fits(run) for run in self._runs.values())
+                if queued:
+                    yield queued
+                await bell.rung.wait()
+        finally:
+            bells.discard(bell)
+            if not bells and self._bells.get(runtime.runtime_id) is bells:
+                del self._bells[runtime.runtime_id]
+
     def dismiss(self, runtime_id: str) -> None:
         """Whoever waits for this runtime is not its present process, or it is gone."""
         self._wake(runtime_id, again=False)
+        for bell in self._bells.get(runtime_id, ()):
+            bell.dismiss()
 
     async def _claim(self, run: LeasedRun, runtime: Runtime) -> Claimed | None:
         request = await self._openings.request(run.live.session, run.descriptor)
@@ -141,6 +174,9 @@ class Claims:
     def _wake_claimers(self) -> None:
         for runtime_id in list(self._waiting):
             self._wake(runtime_id, again=True)
+        for bells in self._bells.values():
+            for bell in bells:
+                bell.rung.set()
 
     def _wake(self, runtime_id: str, again: bool) -> None:
         for future in list(self._waiting.get(runtime_id, ())):

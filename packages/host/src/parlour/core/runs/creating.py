@@ -17,12 +17,11 @@ from parlour.core.agents.policy import Selection
 from parlour.core.agents.registry import Descriptor, Registry
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.events.media import EventMedia, Taken, taken_elsewhere
-from parlour.core.facts import event_log, inbox, ledger
+from parlour.core.facts import event_log, inbox, ledger, transcript
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.tables import TRANSCRIPT
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Row, Select, Statement, where
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Row, Statement
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
 from parlour.core.routing.router import Bound, Router
@@ -95,7 +94,8 @@ class Creating:
             grant = grants.restored(run["snapshot"], event, binding, descriptor)
         else:
             grant = grants.compute(event, binding, descriptor, self._providers)
-        entry = Entry(event, latest["attempt"], await self._transcribed(event), run_id=self._ids.new())
+        numbered = await transcript.number_of(self._journal, event)
+        entry = Entry(event, latest["attempt"], numbered, run_id=self._ids.new())
         owed = inbox.owe(event.seq, entry.lane, entry.run_id, entry.attempts, entry.transcribed)
         try:
             await self._write(entry, binding, descriptor, grant, run["run_id"], [owed])
@@ -190,8 +190,3 @@ class Creating:
         if run is None:
             raise Refused("invalid_argument", "event.event_id: it was used before, and for nothing that had a run")
         return run
-
-    async def _transcribed(self, event: RecordedEvent) -> int:
-        own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
-        rows = await self._journal.read(Select(TRANSCRIPT, own, ("seq",), limit=1))
-        return int(rows[0]["seq"]) if rows else 0

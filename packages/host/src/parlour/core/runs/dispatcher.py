@@ -1,14 +1,18 @@
-"""What happens with one owed event when its turn comes: expire, quarantine, drop, refuse, or run."""
+"""What happens with one owed event when its turn comes: expire, quarantine, drop, refuse, hand on, or run."""
 
 import logging
 
+from parlour.core.delivery.addresses import PLATFORM
 from parlour.core.delivery.delivery import Delivery
+from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft, Journal
 from parlour.core.ports import Clock
-from parlour.core.routing.router import Bound, Dropped, Misconfigured, Router
+from parlour.core.routing.router import Bound, Dropped, Hooked, Listened, Misconfigured, Router
 
 from . import restart
 from .ending import Endings
+from .handing import Handing
+from .loop_cap import LoopCap
 from .orchestrator import Orchestrator
 from .outcomes import Outcomes
 from .session import Entry
@@ -22,6 +26,8 @@ class Dispatcher:
         self,
         router: Router,
         orchestrator: Orchestrator,
+        handing: Handing,
+        cap: LoopCap,
         endings: Endings,
         delivery: Delivery,
         outcomes: Outcomes,
@@ -30,6 +36,8 @@ class Dispatcher:
     ) -> None:
         self._router = router
         self._orchestrator = orchestrator
+        self._handing = handing
+        self._cap = cap
         self._endings = endings
         self._delivery = delivery
         self._outcomes = outcomes
@@ -40,6 +48,10 @@ class Dispatcher:
         match self._router.decide(entry.event.envelope):
             case Dropped(reason):
                 await self._settle(entry, "dropped", reason)
+            case Hooked() as hooked:
+                await self._handing.to_webhook(entry, hooked)
+            case Listened() as listened:
+                await self._listen(entry, listened)
             case Misconfigured(reason):
                 logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
                 await self._settle(entry, "misconfigured", reason, "misconfigured")
@@ -50,9 +62,25 @@ class Dispatcher:
                     await self._settle(entry, "quarantined", "it failed its run too often", "quarantined")
                 elif self._stale(entry, binding.agent.stale_after):
                     await self._settle(entry, "expired", "it waited longer than the agent's stale_after", "expired")
+                elif not self._admitted(entry):
+                    await self._settle(entry, "limited", "the conversation has had its runs of this minute", "limited")
                 else:
                     return await self._orchestrator.run(entry, binding)
         return Turn()
+
+    async def _listen(self, entry: Entry, listened: Listened) -> None:
+        if not self._handing.anybody(entry, listened):
+            await self._settle(entry, "dropped", listened.reason)
+        elif entry.attempts >= restart.ATTEMPTS:
+            await self._settle(entry, "quarantined", "its listeners took the Host along too often")
+        else:
+            await self._handing.to_listeners(entry, listened)
+
+    def _admitted(self, entry: Entry) -> bool:
+        """A try after a failure is no new run; and whoever asks with a key or in the web chat is no bot."""
+        envelope = entry.event.envelope
+        fresh = not entry.attempts and envelope.surface == PLATFORM and not envelope.principal
+        return not fresh or self._cap.admits(entry.lane)
 
     def _stale(self, entry: Entry, seconds: float) -> bool:
         return seconds > 0 and self._clock.now() - entry.event.created_at > seconds * 1000
@@ -62,8 +90,8 @@ class Dispatcher:
         draft = Draft("event.settle")
         self._endings.call_off(draft, entry, outcome, reason)
         settled = self._endings.settle(draft, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
-        rows = []
+        rows: list[Outgoing] = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
-            rows.append(self._endings.refuse(draft, entry, notice))
+            rows += self._endings.refuse(draft, entry, notice)
         await self._delivery.deliver(self._journal, draft.unit(), rows)
         self._outcomes.settled([settled])

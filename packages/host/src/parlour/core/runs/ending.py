@@ -1,18 +1,20 @@
 """The last unit of a run: its status, what becomes of its event and of what it took in, and a word if one is due."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from parlour.core.agents.agent import Agent
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.notices import sentence
+from parlour.core.delivery.tact import Tact
 from parlour.core.events.envelope import RecordedEvent
-from parlour.core.facts import inbox, ledger, outgoing, queue, transcript
+from parlour.core.facts import inbox, ledger, outgoing, queue, trail, transcript
 from parlour.core.facts.inbox import Settled
 from parlour.core.facts.ledger import RunEnd, Status
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
 from parlour.core.ports import Clock, Ids
+from parlour.core.redaction import REDACTOR
 
 from . import restart
 from .session import Ending, Entry
@@ -49,13 +51,16 @@ class Aftermath:
 
 
 class Endings:
-    def __init__(self, delivery: Delivery, ids: Ids, clock: Clock) -> None:
+    def __init__(self, delivery: Delivery, tact: Tact, ids: Ids, clock: Clock) -> None:
         self._delivery = delivery
+        self._tact = tact
         self._ids = ids
         self._clock = clock
 
     def draft(self, draft: Draft, run: EndingRun, ending: Ending) -> Aftermath:
         """Replaces the draft's first statement, the guard that the run is still running, by its end."""
+        if ending.error:
+            ending = replace(ending, error=REDACTOR.clean(ending.error))  # its words may be shown
         now = self._clock.now()
         if run.streaming:
             draft.add(outgoing.break_streams(run.run_id, ending.code or ending.status, now))
@@ -104,11 +109,20 @@ class Endings:
         draft.add(outgoing.put(row))
         return row
 
-    def refuse(self, draft: Draft, entry: Entry, code: str) -> Outgoing:
+    def tell_if_due(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str) -> list[Outgoing]:
+        """A word about a failure, unless tact forbids it; then the trail says why there was none."""
+        silence = self._tact.silence(event)
+        if not silence:
+            return [self.tell(draft, event, run_id, code, error)]
+        text = f"Nothing was said about it: {silence}."
+        draft.add(trail.note(event.seq, "notice", {"text": text}, self._clock.now()))
+        return []
+
+    def refuse(self, draft: Draft, entry: Entry, code: str) -> list[Outgoing]:
         """The word to the sender of an event that gets no run; what was said comes first in the transcript."""
         if not entry.transcribed:
             transcript.add_user_item(draft, self._ids.new(), entry.event, self._clock.now())
-        return self.tell(draft, entry.event, entry.parent_run_id, code)
+        return self.tell_if_due(draft, entry.event, entry.parent_run_id, code, "")
 
     def _settle_all(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
         """The run answered, or its user ended it: so is everything it had taken in."""
@@ -137,7 +151,7 @@ class Endings:
             case "tell":
                 outcome, code = "failed", ending.code
         aftermath.settled.append(self.settle(draft, run.event, outcome, ending.code, run.run_id))
-        aftermath.rows.append(self.tell(draft, run.event, run.run_id, code, ending.error))
+        aftermath.rows += self.tell_if_due(draft, run.event, run.run_id, code, ending.error)
 
     def _note_dropped(self, draft: Draft, run: EndingRun, ending: Ending, now: int) -> None:
         for offset, data in enumerate(_dropped(run.claimed, ending)):

@@ -96,7 +96,8 @@ class LeasedRun:
     def hold(self, lease: Lease, status: Status) -> None:
         self.status, self.lease = status, lease
         session = self.live.session
-        session.executor, session.fence = lease.runtime.plugin_id, (queue.held(self.run_id, lease.token),)
+        session.executor, session.lease = lease.runtime.plugin_id, lease.token
+        session.fence = (queue.held(self.run_id, lease.token),)
         self._wind_up(lease)
 
     async def renew(self, token: str, plugin_id: str) -> Lease:
@@ -180,7 +181,8 @@ class LeasedRun:
         if self._timer is not None:
             self._timer.cancel()
         self.lease = None
-        self.live.session.executor, self.live.session.fence = "", ()
+        session = self.live.session
+        session.executor, session.lease, session.fence = "", "", ()
 
     def _wind_up(self, lease: Lease) -> None:
         if self._timer is not None:

@@ -1,7 +1,10 @@
 """Opens runs: the session with its frozen grant, the first unit, and what the runner is told."""
 
+from dataclasses import replace
+
 from parlour.core.access import grants
 from parlour.core.access.grants import Grant
+from parlour.core.agents import sealing
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Descriptor
 from parlour.core.encoding import dumps
@@ -13,6 +16,7 @@ from parlour.core.facts.state import State
 from parlour.core.journal import Draft, Journal, Ref, Statement, resolved
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
+from parlour.core.secrets import SecretBox
 
 from . import bootstrap, context
 from .session import Entry, RunSession
@@ -20,10 +24,18 @@ from .session import Entry, RunSession
 
 class Openings:
     def __init__(
-        self, journal: Journal, providers: Providers, history: History, ids: Ids, clock: Clock, host_version: str
+        self,
+        journal: Journal,
+        providers: Providers,
+        secrets: SecretBox,
+        history: History,
+        ids: Ids,
+        clock: Clock,
+        host_version: str,
     ) -> None:
         self._journal = journal
         self._providers = providers
+        self._secrets = secrets
         self._history = history
         self._ledger = Ledger(journal)
         self._state = State(journal)
@@ -31,7 +43,16 @@ class Openings:
         self._clock = clock
         self._host_version = host_version
 
+    def with_secrets(self, binding: Binding) -> Binding:
+        """As its runner is to be configured. Raises SecretUnreadable."""
+        config = sealing.opened(binding.agent.runner_config, self._secrets)
+        if config is binding.agent.runner_config:
+            return binding
+        return replace(binding, agent=replace(binding.agent, runner_config=config))
+
     async def session(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> RunSession:
+        """Raises SecretUnreadable."""
+        binding = self.with_secrets(binding)
         grant = await self._grant(entry, binding, descriptor)
         steerable = "steering_pull" in grant.apis
         session = RunSession(entry.run_id or self._ids.new(), entry, binding, grant, steerable)
@@ -114,6 +135,7 @@ def new_run(
     now: int,
     status: Status,
     event_seq: int | Ref | None = None,
+    rerun_of: str = "",
 ) -> NewRun:
     """`event_seq` when the event's number is not known yet."""
     envelope = event.envelope
@@ -136,6 +158,7 @@ def new_run(
         now=now,
         metadata=dumps(_metadata(event, binding)),
         status=status,
+        rerun_of=rerun_of,
     )
 
 

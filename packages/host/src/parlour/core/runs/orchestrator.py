@@ -3,22 +3,23 @@
 A run for remote runtimes is handed to the claims, which hold its lane until it is over.
 """
 
-import asyncio
 import logging
 
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.policy import Selection
-from parlour.core.agents.registry import Descriptor, Registry
+from parlour.core.agents.registry import Registry
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.journal import Draft, Journal
-from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.ports import PluginCaller
+from parlour.core.secrets import SecretUnreadable
 
 from . import turns
 from .claims import Claims, LiveRun
-from .ending import Aftermath, Endings
+from .ending import Endings
+from .invoking import invoke
 from .opening import Openings
 from .outcomes import Outcomes
-from .session import Ending, Entry, RunSession, Sessions, Stopped
+from .session import Entry, Sessions
 from .turns import Turn
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,11 @@ class Orchestrator:
         if descriptor.plugin_id not in Selection.of(binding.agent.resource_policy.plugins):
             await self._refuse(entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
             return Turn()
-        session = await self._openings.session(entry, binding, descriptor)
+        try:
+            session = await self._openings.session(entry, binding, descriptor)
+        except SecretUnreadable as failure:
+            await self._refuse(entry, f"the configuration of agent '{binding.agent.name}' can't be used: {failure}")
+            return Turn()
         commission = entry.event.envelope.commission
         if commission is not None and commission.queue:
             return await self._claims.park(session, descriptor, commission.labels)
@@ -65,46 +70,13 @@ class Orchestrator:
         try:
             request = await self._openings.begin(session, descriptor)
             self._sessions.register(session)
-            self._delivery.feed.run_started(entry.event.conversation_id, session.run_id)
-            aftermath = await self._serve(session, descriptor, request)
+            self._delivery.run_started(entry.event, session.run_id)
+            live = self._live(session)
+            aftermath = await invoke(self._plugins, descriptor.plugin_id, request, session, live)
         finally:
             self._sessions.unregister(session)
         self._outcomes.settled(aftermath.settled)
         return turns.after(entry, session.run_id, aftermath)
-
-    async def _serve(self, session: RunSession, descriptor: Descriptor, request: dict[str, object]) -> Aftermath:
-        live = self._live(session)
-        timer = self._set_deadline(session)
-        try:
-            session.stream = stream = self._plugins.run_agent(descriptor.plugin_id, request)
-            while not session.is_over():
-                batch = await stream.batch()
-                if session.is_over():
-                    break
-                aftermath = await live.take(batch) if batch else await live.end(None)
-                if aftermath is not None:
-                    return aftermath
-        except Stopped:
-            pass
-        except PluginLost as lost:
-            return await live.end(Ending("failed", lost.code, f"the plugin was lost during the run: {lost}"))
-        except PluginRefused as refusal:
-            return await live.end(Ending("failed", "runner.error", str(refusal)))
-        except PluginUnavailable as absence:
-            return await live.end(Ending("failed", absence.code, str(absence)))
-        finally:
-            if timer is not None:
-                timer.cancel()
-            if session.stream is not None:
-                session.stream.abort(Stopped())  # whatever the runner still says is of no interest
-        return await live.end(session.stopping)
-
-    def _set_deadline(self, session: RunSession) -> asyncio.TimerHandle | None:
-        seconds = session.binding.agent.timeout_seconds
-        if not seconds:
-            return None
-        ending = Ending("timeout", "runner.timeout", f"the run took longer than {seconds:g} s")
-        return asyncio.get_running_loop().call_later(seconds, session.stop, ending)
 
     async def _refuse(self, entry: Entry, reason: str) -> None:
         """No run: the sender is told, and the event is settled."""
@@ -112,6 +84,6 @@ class Orchestrator:
         draft = Draft("event.settle")
         self._endings.call_off(draft, entry, "runner.unavailable", reason)
         settled = self._endings.settle(draft, entry.event, "failed", reason)
-        row = self._endings.refuse(draft, entry, "runner.unavailable")
-        await self._delivery.deliver(self._journal, draft.unit(), [row])
+        rows = self._endings.refuse(draft, entry, "runner.unavailable")
+        await self._delivery.deliver(self._journal, draft.unit(), rows)
         self._outcomes.settled([settled])

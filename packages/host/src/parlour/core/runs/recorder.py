@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from parlour.core.delivery.delivery import Delivery
+from parlour.core.delivery.delivery import Delivery, Fragment
+from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.facts import ledger, outgoing, state, transcript
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.facts.outgoing import Outgoing
@@ -66,7 +67,8 @@ class Recorder:
         self._rules = ResultRules(session.run_id, self._warn)
         self._attachments = Attachments(artifacts, session, self._warn)
         self._deltas = Deltas()
-        self._streams = delivery.streams(session.event)
+        self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
+        self._streams = delivery.streams(session.event, self._policy)
         self._stream_row: Outgoing | None = None
         self._messages = 0
         self._warnings = 0
@@ -137,10 +139,10 @@ class Recorder:
         self._write_deltas(step)
         data, sequence = {"message": carried.message}, effect.sequence
         self._append(step, "message.completed", data, sequence, carried.refs)
-        self._show_message(step, carried)
+        await self._show_message(step, carried)
         return carried.message
 
-    def _show_message(self, step: Step, carried: Carried) -> None:
+    async def _show_message(self, step: Step, carried: Carried) -> None:
         session, message = self._session, carried.message
         step.draft.add(*(artifact.insert() for artifact in carried.made))
         transcript.add_reply_item(
@@ -155,15 +157,14 @@ class Recorder:
             carried.refs,
         )
         self._show_deltas(step)
-        if self._stream_row is None:
-            row = self._delivery.compose(session.event, session.run_id, "message", message)
-            step.draft.add(outgoing.put(row))
-        else:
-            row = replace(self._stream_row, state="sent", message=message, feed_seq=self._delivery.feed.stamp())
-            step.draft.add(outgoing.finish_stream(row, step.now))
-            self._stream_row = None
-        step.rows.append(row)
-        step.then.append(partial(self._delivery.committed, [row]))
+        grown = await self._delivery.settle(self._stream_row)
+        composed = self._delivery.complete(
+            session.event, session.run_id, message, self._policy, not self._messages, grown
+        )
+        self._stream_row = None
+        step.draft.add(*composed.statements)
+        step.rows += composed.rows
+        step.then.append(partial(self._delivery.committed, composed.rows))
         self._deltas.message_completed()
         self._messages += 1
         session.shown = True
@@ -173,7 +174,7 @@ class Recorder:
         if text.strip():
             carried = await self._attachments.carry({"role": "assistant", "content": text}, text)
             self._write_deltas(step)
-            self._show_message(step, carried)
+            await self._show_message(step, carried)
 
     async def _keep_file(self, step: Step, effect: Created) -> None:
         artifact = await self._attachments.created(effect)
@@ -245,8 +246,7 @@ class Recorder:
 
     def _open_stream(self, step: Step) -> Outgoing:
         session = self._session
-        row = self._delivery.compose(session.event, session.run_id, "message", {"role": "assistant", "content": ""})
-        row = row.with_state("streaming")
+        row = self._delivery.open_stream(session.event, session.run_id, self._policy)
         step.draft.name = "run.stream"
         step.draft.add(outgoing.put(row))
         session.shown = True
@@ -266,8 +266,9 @@ class Recorder:
             session.ended.set()
         for action in step.then:
             action()
+        self._delivery.broken(self._stream_row)
         self._delivery.committed(aftermath.rows)
-        self._delivery.feed.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
+        self._delivery.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
         return aftermath
 
     async def _commit(self, step: Step, *closing: Statement) -> None:
@@ -357,8 +358,9 @@ class Recorder:
         """Numbered now, before the message they belong to: frames come in the order of their numbers."""
         text = self._deltas.take_unshown()
         if text and self._streams:
-            feed, run_id = self._delivery.feed, self._session.run_id
-            step.then.append(partial(feed.delta, self._conversation, run_id, text, feed.stamp()))
+            fragment = Fragment(text, self._delivery.feed.stamp(), first_message=not self._messages)
+            event, run_id, row = self._session.event, self._session.run_id, self._stream_row
+            step.then.append(partial(self._delivery.grow, event, run_id, row, fragment, self._policy))
 
     @property
     def _conversation(self) -> str:

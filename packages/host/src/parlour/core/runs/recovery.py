@@ -87,7 +87,7 @@ class Recovery:
         aftermath = self._endings.draft(draft, facts, INTERRUPTED)
         await self._delivery.deliver(self._journal, draft.unit(), aftermath.rows)
         logger.warning("run %s was cut off; %s", run["run_id"], "it is tried anew" if aftermath.retry else "told so")
-        self._delivery.feed.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)
+        self._delivery.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)
         self._outcomes.settled(aftermath.settled)
         entry.parent_run_id = run["run_id"]
         return [*aftermath.owed_again, entry] if aftermath.retry else aftermath.owed_again

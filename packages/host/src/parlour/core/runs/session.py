@@ -15,6 +15,7 @@ from parlour.core.facts.ledger import Status
 from parlour.core.journal import Insert, Statement
 
 from .meter import Meter
+from .rehearsal import Rehearsal
 
 CALLS_PER_SECOND = 50
 CALLS_BURST = 100
@@ -86,6 +87,8 @@ class RunSession:
         """The plugin whose calls are the run's; empty while nobody executes it."""
         self.remote = False
         """Executed by a remote runtime: it outlives this process."""
+        self.lease = ""
+        """The token of whoever executes it remotely."""
         self.begin: Callable[[], Awaitable[None]] | None = None
         """What the first call of a run has to wait for, if anything."""
         self.fence: tuple[Statement, ...] = ()
@@ -95,6 +98,8 @@ class RunSession:
         self.audited: list[Insert] = []
         """Calls that were allowed, to be recorded with the run's next write."""
         self.meter = Meter()
+        self.rehearsal: Rehearsal | None = None
+        """Set for a rerun: what it does stays with it."""
         self.stream: Stoppable | None = None
         self.stopping: Ending | None = None
         self.cancel_requested_at = 0

@@ -44,6 +44,8 @@ def owed(inbox: Row, now: int) -> Step:
 
 
 def opened(run: Row, event: Row) -> Step:
+    if run["rerun_of"]:
+        return _repeated_run(run)
     metadata, waited = loads(run["metadata"]), run["created_at"] - event["created_at"]
     route = f", by {metadata['route']}" if metadata.get("route") else ""
     late = f" It had waited {waited / 1000:.1f} s for its turn." if waited >= SLOW_MILLISECONDS else ""
@@ -51,6 +53,12 @@ def opened(run: Row, event: Row) -> Step:
     text = f"Run {run['run_id']} ({attempt}) began with agent {run['agent_id']} on {run['runner_id']}{route}.{late}"
     data = {"run_id": run["run_id"], "waited_ms": waited, "authorization": loads(run["snapshot"])}
     return Step(run["created_at"], "run", text, data)
+
+
+def _repeated_run(run: Row) -> Step:
+    what = f"A person had run {run['rerun_of']} done again as run {run['run_id']}"
+    text = f"{what}, with agent {run['agent_id']} on {run['runner_id']}; nothing of it was delivered."
+    return Step(run["created_at"], "rerun", text, {"run_id": run["run_id"], "rerun_of": run["rerun_of"]})
 
 
 def granted(run: Row) -> Step:
@@ -63,7 +71,7 @@ def granted(run: Row) -> Step:
 def ended(run: Row) -> Step:
     took = (run["finished_at"] - run["started_at"]) / 1000
     why = f": {run['error'] or run['status_reason']}" if run["status"] != "completed" else ""
-    shown = "" if run["shown"] else " Nothing of it had been shown."
+    shown = "" if run["shown"] or run["rerun_of"] else " Nothing of it had been shown."
     text = f"Run {run['run_id']} {run['status']} after {took:.1f} s{why}.{shown}"
     return Step(run["finished_at"], "run.ended", text, {"run_id": run["run_id"], "status": run["status"]})
 
@@ -125,6 +133,10 @@ def settled(outcome: Row) -> Step:
         "silent": "The agent chose to say nothing",
         "cancelled": "A person cancelled it",
         "dropped": "Nobody was to answer it",
+        "handled": "Plugins that listen handled it",
+        "handed": "It was handed to a webhook",
+        "limited": "It was one too many",
+        "control": "It was an instruction to the Host and acted at once",
         "misconfigured": "It could not be answered",
         "quarantined": "It was set aside and will not be tried again",
         "expired": "It was too old to be answered when its turn came",

@@ -39,15 +39,17 @@ class Trails:
         numbers = {run["event_seq"] for run in runs}
         return await self._rows(EVENTS, seq=one_of(*numbers)) if numbers else []
 
-    async def of(self, event: Row) -> Found:
+    async def of(self, event: Row, reruns: bool = True) -> Found:
+        """`reruns`: what people had done again is the business of those who may ask for it."""
         trail = [steps.received(event)]
         trail += [steps.noted(entry) for entry in await self._rows(TRAIL, event_seq=event["seq"])]
         trail += [steps.owed(row, self._clock.now()) for row in await self._rows(INBOX, event_seq=event["seq"])]
         trail += [steps.settled(row) for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
-        runs = await self._runs(event)
-        for run in runs:
+        for run in await self._runs(event):
+            if run["rerun_of"] and not reruns:
+                continue
             trail += await self._of_run(run, event)
-        order = {"received": 0, "run": 1, "grants": 2, "settled": 9, "owed": 9}
+        order = {"received": 0, "run": 1, "rerun": 1, "grants": 2, "settled": 9, "owed": 9}
         return Found(event, sorted(trail, key=lambda step: (step.at, order.get(step.step, 5))))
 
     async def _runs(self, event: Row) -> list[Row]:

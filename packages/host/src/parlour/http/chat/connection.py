@@ -80,6 +80,8 @@ class ChatConnection:
     async def _follow(self, conversation_id: str) -> None:
         """The session began anew: what is said from now on is said there."""
         async with self._turn:
+            if conversation_id == self._chat.conversation_id:
+                return
             self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
             self._chat = replace(self._chat, conversation_id=conversation_id)
             self._subscription = self._subscribe()
@@ -126,10 +128,15 @@ class ChatConnection:
             if self._subscription.overrun:
                 await self._socket.close(TOO_SLOW, "too slow; connect again with after")
                 return
+            successor = ""
             async with self._turn:
                 for frame in self._subscription.take():
-                    if frame["seq"] > self._seq:
+                    if frame["type"] == "moved":
+                        successor = frame["conversation_id"]
+                    elif frame["seq"] > self._seq:
                         await self._send(frame)
+            if successor:
+                await self._follow(successor)
 
     async def _read(self) -> None:
         while True:

@@ -39,7 +39,7 @@ class ChatSession:
                 agent_id=self.agent_id,
                 principal=principal.owner,
                 event_time=self.clock.now(),
-                actor=Party("user", principal.key_id, principal.name),
+                actor=Party("user", principal.id, principal.name),
                 input={"contents": contents} if frame.text is None else {"text": frame.text, "contents": contents},
             )
         )

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Path, Response
 
 from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
-from parlour.core.events.envelope import Party
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.tables import CONVERSATIONS, TRANSCRIPT
 from parlour.core.journal import Journal, Select, where
@@ -60,7 +59,7 @@ def router(
         await check_visible(conversation_id, principal)
         entry = audit.admin(principal.owner, "conversation.delete", conversation_id, None, None, clock.now())
         try:
-            await erasing.erase(conversation_id, Party("api_key", principal.key_id, principal.name), entry)
+            await erasing.erase(conversation_id, principal.party, entry)
         except Refused as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
         return Response(status_code=204)

@@ -65,7 +65,7 @@ class EventInjection:
             event_time=self._clock.now(),
             actor=Party(actor.actor_type, actor.actor_id, actor.actor_name, actor.metadata)
             if actor
-            else Party("api_key", principal.key_id, principal.name),
+            else principal.party,
             subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
             input=body.input.model_dump(mode="json", exclude_none=True),
             data=body.data,

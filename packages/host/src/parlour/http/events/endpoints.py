@@ -51,7 +51,7 @@ def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
         ]
         if not events:
             raise not_found(f"event, run or message '{name}'", "GET /api/v1/events lists events")
-        found = await trails.of(events[0])
+        found = await trails.of(events[0], reruns=principal.may("viewer"))
         return {"event": views.event(found.event), "steps": [asdict(step) for step in found.steps]}
 
     return routes

@@ -1,33 +1,42 @@
-"""The ledger, read; and ending a run."""
+"""The ledger, read and replayed; ending a run, and having one done again."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
+from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
 from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.tables import CONVERSATIONS, RUN_EVENTS, RUNS
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.ports import Clock
 from parlour.core.runs.control import RunControl
+from parlour.core.runs.replay import Replays
+from parlour.core.runs.reruns import Reruns
 from parlour.core.runs.session import Ending
 
 from .. import views
-from ..auth import Chatter, Principal, Reader, Viewer
+from ..auth import Chatter, Operator, Principal, Reader, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, Pages
+from .schemas import RerunBody
 
 RunId = Annotated[str, Path(max_length=64)]
 CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
+RERUNS_LISTED = 100
+_STATUS = {"not_found": 404, "invalid_argument": 422, "denied": 403, "rate_limited": 429}
 
 
-def router(journal: Journal, control: RunControl, pages: Pages) -> APIRouter:
+def router(journal: Journal, control: RunControl, reruns: Reruns, pages: Pages, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["runs"])
-    ledger, feedback = Ledger(journal), Feedback(journal)
+    ledger, feedback, replays = Ledger(journal), Feedback(journal), Replays(journal)
 
     async def visible(run_id: str, principal: Principal) -> Row:
-        """A foreign run answers not_found, like one that never was."""
+        """A foreign run answers not_found, like one that never was; so does a rerun to the people of its chat."""
         run = await ledger.run(run_id)
+        if run is not None and run["rerun_of"] and not principal.may("viewer"):
+            run = None
         if run is not None and not principal.may("viewer"):
             query = Select(CONVERSATIONS, where(conversation_id=run["conversation_id"]), ("principal",), limit=1)
             owners = await journal.read(query)
@@ -53,8 +62,22 @@ def router(journal: Journal, control: RunControl, pages: Pages) -> APIRouter:
 
     @routes.get("/runs/{run_id}")
     async def read_run(run_id: RunId, principal: Reader) -> dict[str, Any]:
-        run = views.run(await visible(run_id, principal))
-        return {**run, "feedback": [views.feedback(row) for row in await feedback.of_run(run_id)]}
+        run = await visible(run_id, principal)
+        given = [views.feedback(row) for row in await feedback.of_run(run_id)]
+        return {**views.run(run), "feedback": given, **await compared(run, principal)}
+
+    async def compared(run: Row, principal: Principal) -> dict[str, Any]:
+        """A rerun beside its original; of any other run, what was made of it."""
+        if run["rerun_of"]:
+            original = await ledger.run(run["rerun_of"])
+            return {**await side(run), "original": await side(original) if original is not None else None}
+        listed = await ledger.reruns(run, RERUNS_LISTED) if principal.may("viewer") else []
+        return {"reruns": [{name: row[name] for name in ("run_id", "agent_id", "status")} for row in listed]}
+
+    async def side(run: Row) -> dict[str, Any]:
+        told = views.run(run)
+        parts = ("run_id", "agent_id", "runner_id", "status", "error", "usage", "started_at", "finished_at")
+        return {**{name: told[name] for name in parts}, "texts": (await replays.of(run)).texts}
 
     @routes.get("/runs/{run_id}/events")
     async def list_run_events(
@@ -64,6 +87,22 @@ def router(journal: Journal, control: RunControl, pages: Pages) -> APIRouter:
         await visible(run_id, principal)
         conditions = where(run_id=run_id)
         return await pages.page(RUN_EVENTS, conditions, "sequence", views.run_event, limit, cursor, "ascending")
+
+    @routes.get("/runs/{run_id}/replay")
+    async def replay_run(run_id: RunId, principal: Reader) -> dict[str, Any]:
+        """The frames of the chat as its people saw them, each with its time."""
+        replay = await replays.of(await visible(run_id, principal))
+        return {"run_id": run_id, "frames": replay.frames, "complete": replay.complete}
+
+    @routes.post("/runs/{run_id}/rerun", status_code=201)
+    async def rerun(run_id: RunId, body: RerunBody, principal: Operator) -> dict[str, Any]:
+        """Its event once more, with what is asked to be different. It goes on; nothing of it is delivered."""
+        run = await visible(run_id, principal)
+        entry = audit.admin(principal.owner, "run.rerun", run_id, None, body.told(), clock.now())
+        try:
+            return views.run(await reruns.begin(run, body.wish(), entry))
+        except Refused as refusal:
+            raise Problem(_STATUS.get(refusal.code, 409), refusal.code, refusal.message) from refusal
 
     @routes.post("/runs/{run_id}/cancel")
     async def cancel_run(run_id: RunId, principal: Chatter) -> dict[str, Any]:

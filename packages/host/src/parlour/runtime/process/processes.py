@@ -90,4 +90,6 @@ def _own_share(seen: Seen) -> int:
                     return int(line.split()[1]) * 1024
     except OSError:
         pass
-    return seen.resident_bytes
+    # Refused, or unknown to this kernel, or gone meanwhile: then what it had when it was seen is nobody's any more.
+    now = _look(seen.pid)
+    return now.resident_bytes if now is not None and now.started == seen.started else 0

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from parlour.core.redaction import REDACTOR
 from parlour_sdk.wire import Limits, WireError
 from parlour_sdk.wire.websocket import WebSocketTransport, connect
 
@@ -34,6 +35,7 @@ def token_in(file: Path) -> str:
         raise WireError("unauthorized", f"the file {file} that holds its token can't be read ({error})") from error
     if not token:
         raise WireError("unauthorized", f"the file {file} that should hold its token is empty")
+    REDACTOR.know(token)
     return token
 
 

@@ -62,6 +62,12 @@ class Runners(_Said):
     runners: list[object]
 
 
+class OtherComponents(_Said):
+    """Asked for on its own: each of the two may fill a frame."""
+
+    components: list[object]
+
+
 class LogRequest(_Said):
     plugin_id: str
     limit: int

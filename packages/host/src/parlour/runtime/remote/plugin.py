@@ -1,27 +1,29 @@
 """One plugin of a standalone runtime, as its Host sees it: a channel of its own, its runners, its runs, its status."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.plugins import PluginFacts
-from parlour.core.ports import PluginLost, ResultStream
+from parlour.core.plugins import Offer, PluginFacts
+from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable, ResultStream
 from parlour_sdk.wire import ConnectionClosed, Limits, Peer, Stream, WireError
 
 from ..supervision.connection import ActionCalls, HostActions
 from ..supervision.waiting import PluginRun, Queue
 from ..supervision.waits import first_of
 from .address import Address, Retries
-from .contract import ChannelHello, Runners, Told, from_wire, plugin_path
+from .contract import ChannelHello, OtherComponents, Runners, Told, from_wire, plugin_path
 
 logger = logging.getLogger(__name__)
 
-Discovered = Callable[[str, str, list[Any]], None]
-"""The plugin, its version and what it says of its runners."""
+Discovered = Callable[[str, str, Offer], None]
+"""The plugin, its version and what it says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class RemotePlugin:
         """Why the plugin can't be reached, whatever it does itself."""
         self._peer: Peer | None = None
         self._session = ""
+        self._ended = False
         self._task: asyncio.Task[None] | None = None
         self._queue = Queue()
         self._news = asyncio.Event()
@@ -94,6 +97,7 @@ class RemotePlugin:
 
     def end(self) -> None:
         """It is not kept alive any more."""
+        self._ended = True
         self.leave("it was stopped")
         self._queue.fail(f"plugin {self.plugin_id} is stopped")
 
@@ -107,6 +111,32 @@ class RemotePlugin:
         self._queue.add(run)
         self._hand_out()
         return run
+
+    async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        begun = asyncio.get_running_loop().time()
+        peer = await self._ready(timeout)
+        waited = asyncio.get_running_loop().time() - begun
+        try:
+            answer: dict[str, Any] = await peer.call(action, data, timeout - waited)
+        except WireError as error:
+            raise _told(error) from error
+        return answer
+
+    async def stream(self, action: str, data: dict[str, Any]) -> ResultStream:
+        peer = await self._ready(inf)
+        try:
+            return RemoteStream(peer.stream(action, data))
+        except WireError as error:
+            raise _told(error) from error
+
+    async def _ready(self, patience: float) -> Peer:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(patience, self._rules.start_seconds)):
+                while self._peer is None and not self._ended:
+                    await self._news.wait()
+        if self._peer is None:
+            raise PluginUnavailable(self._absence())
+        return self._peer
 
     async def _keep_channel(self) -> None:
         retries = self._rules.retries()
@@ -141,12 +171,12 @@ class RemotePlugin:
             peer.close("the Host closes the channel")
 
     async def _discover(self, peer: Peer) -> None:
-        answer = await peer.call("list_agent_runners", {})
+        runners, others = await peer.call("list_agent_runners", {}), await peer.call("list_components", {})
         try:
-            found = Runners.model_validate(answer)
+            found, rest = Runners.model_validate(runners), OtherComponents.model_validate(others)
         except ValidationError as error:
-            raise WireError("invalid_argument", "list_agent_runners did not answer with a list of runners") from error
-        self._discovered(self.plugin_id, found.version, found.runners)
+            raise WireError("invalid_argument", "the runtime does not tell which components the plugin has") from error
+        self._discovered(self.plugin_id, found.version, Offer(found.runners, rest.components))
         self._known_generation = found.generation
 
     def _let_go(self, reason: str) -> None:
@@ -188,13 +218,15 @@ class RemoteStream:
     async def batch(self) -> list[Any]:
         try:
             return await self._stream.batch()
-        except ConnectionClosed as closed:
-            raise PluginLost(str(closed)) from closed
         except WireError as error:
-            raise from_wire(error) from error
+            raise _told(error) from error
 
     def abort(self, error: BaseException) -> None:
         self._stream.abort(error)
+
+
+def _told(error: WireError) -> PluginLost | PluginUnavailable | PluginRefused:
+    return PluginLost(str(error)) if isinstance(error, ConnectionClosed) else from_wire(error)
 
 
 async def _event(event: asyncio.Event) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from parlour.core.plugins import PluginFacts
-from parlour.core.ports import ResultStream
+from parlour.core.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer, WireError
 
 from ..supervision.connection import HostActions
@@ -68,6 +68,17 @@ class RemoteRuntime:
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
         plugin = self._plugins.get(plugin_id)
         return plugin.run(request) if plugin else AbsentRun(plugin_id)
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        return await self._running(plugin_id).call(action, data, timeout)
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        return await self._running(plugin_id).stream(action, data)
+
+    def _running(self, plugin_id: str) -> RemotePlugin:
+        if plugin_id not in self._plugins:
+            raise PluginUnavailable(f"plugin {plugin_id} is not installed")
+        return self._plugins[plugin_id]
 
     def trouble(self) -> str:
         """Why the runtime can't be used at this moment; empty when it can."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from parlour.core.plugins import PluginFacts
+from parlour.core.plugins import Offer, PluginFacts
 
 from ..installed.folder import Installed
 from ..supervision.status import PluginStatus, StatusFile
@@ -18,7 +18,7 @@ from ..supervision.supervisor import Supervisor
 LOOK_SECONDS = 0.2
 """While something is being installed, since the steps of a build are not announced."""
 FACTS_BYTES = 256 * 1024
-_NONE_YET = {"version": "", "generation": 0, "runners": []}
+_NONE_YET = {"version": "", "generation": 0, "runners": [], "components": []}
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Board:
     _revision: int = 0
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _working: int = 0
-    _runners: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _offers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def changed(self) -> int:
         """The number under which a Host will have seen what is true now."""
@@ -47,18 +47,25 @@ class Board:
             self._working -= 1
             self.changed()
 
-    def discovered(self, plugin: Installed, runners: list[Any]) -> None:
-        generation = self.runners(plugin.plugin_id)["generation"] + 1
-        self._runners[plugin.plugin_id] = {"version": plugin.version, "generation": generation, "runners": runners}
+    def discovered(self, plugin: Installed, offer: Offer) -> None:
+        generation = self._offer(plugin.plugin_id)["generation"] + 1
+        told = {"version": plugin.version, "generation": generation, **asdict(offer)}
+        self._offers[plugin.plugin_id] = told
         self.changed()
 
     def removed(self, plugin_id: str) -> None:
         """Its generations go on counting: it may be installed again before anybody has looked."""
-        self._runners[plugin_id] = {**self.runners(plugin_id), "runners": []}
+        self._offers[plugin_id] = {**self._offer(plugin_id), "runners": [], "components": []}
         self.changed()
 
     def runners(self, plugin_id: str) -> dict[str, Any]:
-        return self._runners.get(plugin_id, _NONE_YET)
+        return {name: value for name, value in self._offer(plugin_id).items() if name != "components"}
+
+    def components(self, plugin_id: str) -> dict[str, Any]:
+        return {"components": self._offer(plugin_id)["components"]}
+
+    def _offer(self, plugin_id: str) -> dict[str, Any]:
+        return self._offers.get(plugin_id, _NONE_YET)
 
     async def watch(self) -> AsyncGenerator[dict[str, Any], None]:
         """A part for each plugin that is new or has changed or is gone, and a number when that was all."""
@@ -88,7 +95,7 @@ class Board:
             "plugin": _bounded(asdict(facts), facts),
             "running": supervisor is not None,
             "proven": supervisor is not None and supervisor.proven,
-            "generation": self.runners(facts.plugin_id)["generation"],
+            "generation": self._offer(facts.plugin_id)["generation"],
         }
 
 

@@ -4,7 +4,7 @@ Calls are relayed one by one and not as bytes: the plugin's process outlives the
 neither its greeting nor its numbers. Whose channel it is says the path under which the Host opened it.
 """
 
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
@@ -12,13 +12,17 @@ from pydantic import ValidationError
 
 from parlour.core.access.refusal import Refused
 from parlour.core.access.table import ACTIONS
-from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError
 
 from ..remote.contract import ChannelHello, as_wire
 from .board import Board
 from .sessions import Sessions
 
+CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
+STREAMS = frozenset({"run_command"})
+CALL_SECONDS = 86_400.0
+"""The Host keeps the time of a call and cancels it here; this is for one that forgets."""
 HOST_SECONDS = 10.0
 """How long a plugin's call may wait for a Host that is just about to connect."""
 
@@ -75,7 +79,13 @@ class PluginChannel:
         if action == "run_agent":
             return self._run(data)
         if action == "list_agent_runners":
-            return self._runners()
+            return self._told(self._board.runners)
+        if action == "list_components":
+            return self._told(self._board.components)
+        if action in CALLS:
+            return self._call(action, data)
+        if action in STREAMS:
+            return self._stream(action, data)
         raise WireError("not_supported", f"a plugin's channel has no action '{action}'")
 
     async def _hello(self, data: Any) -> dict[str, Any]:
@@ -88,23 +98,41 @@ class PluginChannel:
         self._joined = True
         return {}
 
-    async def _runners(self) -> dict[str, Any]:
-        return self._board.runners(self._plugin_id)
+    async def _told(self, tell: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        return tell(self._plugin_id)
 
-    async def _run(self, request: Any) -> AsyncGenerator[Any, None]:
-        results = self._plugins.run_agent(self._plugin_id, request)
-        ended = False
+    async def _call(self, action: str, data: Any) -> dict[str, Any]:
         try:
-            while batch := await results.batch():
-                for result in batch:
-                    yield result
-            ended = True
+            return await self._plugins.call(self._plugin_id, action, data, CALL_SECONDS)
         except (PluginLost, PluginUnavailable, PluginRefused) as error:
-            ended = True
             raise as_wire(error) from error
-        finally:
-            if not ended:
-                results.abort(WireError("cancelled", "the Host does not want it any more"))
+
+    def _run(self, request: Any) -> AsyncGenerator[Any, None]:
+        return _parts(self._plugins.run_agent(self._plugin_id, request))
+
+    async def _stream(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        try:
+            opened = await self._plugins.stream(self._plugin_id, action, data)
+        except (PluginLost, PluginUnavailable, PluginRefused) as error:
+            raise as_wire(error) from error
+        async with aclosing(_parts(opened)) as parts:
+            async for part in parts:
+                yield part
+
+
+async def _parts(results: ResultStream) -> AsyncGenerator[Any, None]:
+    ended = False
+    try:
+        while batch := await results.batch():
+            for result in batch:
+                yield result
+        ended = True
+    except (PluginLost, PluginUnavailable, PluginRefused) as error:
+        ended = True
+        raise as_wire(error) from error
+    finally:
+        if not ended:
+            results.abort(WireError("cancelled", "the Host does not want it any more"))
 
 
 def _refused(error: WireError) -> Refused:

@@ -1,7 +1,7 @@
 """A plugin's end of the wire, seen from the Host: the greeting first, then calls in both directions."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, Protocol
 
@@ -94,6 +94,23 @@ def _mismatch(protocol: int) -> str:
     return f"the plugin speaks protocol {protocol} and this Host {PROTOCOL_VERSION}; update {side}"
 
 
+async def answered(call: Awaitable[Any]) -> dict[str, Any]:
+    """The wire's answer with the core's errors."""
+    try:
+        answer = await call
+    except WireError as error:
+        raise told(error) from error
+    if not isinstance(answer, dict):
+        raise PluginRefused("invalid_argument", "the plugin did not answer with an object")
+    return answer
+
+
+def told(error: WireError) -> PluginLost | PluginRefused:
+    if isinstance(error, ConnectionClosed):
+        return PluginLost("its process ended" if error.reason == HUNG_UP else error.reason)
+    return PluginRefused(error.code, error.message)
+
+
 class PluginStream:
     """The wire's stream with the core's errors."""
 
@@ -104,10 +121,8 @@ class PluginStream:
     async def batch(self) -> list[Any]:
         try:
             return await self._stream.batch()
-        except ConnectionClosed as closed:
-            raise PluginLost("its process ended" if closed.reason == HUNG_UP else closed.reason) from closed
         except WireError as error:
-            raise PluginRefused(error.code, error.message) from error
+            raise told(error) from error
 
     def abort(self, error: BaseException) -> None:
         self._stream.abort(error)

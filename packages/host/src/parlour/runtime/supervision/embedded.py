@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from parlour.core.plugins import Offer
 from parlour.core.ports import PluginUnavailable, ResultStream
 
 from ..installed.folder import Installed, PluginFolder
@@ -28,7 +29,7 @@ class EmbeddedRuntime:
         launcher: Launcher,
         prepare: Prepare,
         host_version: str,
-        discovered: Callable[[Installed, list[Any]], None],
+        discovered: Callable[[Installed, Offer], None],
         removed: Callable[[str], None],
         status: StatusFile,
         logs: Callable[[str], LogBuffer],
@@ -80,9 +81,7 @@ class EmbeddedRuntime:
 
     async def restart(self, plugin_id: str) -> None:
         """A fresh process, at once also for a plugin that was given up. Raises PluginUnavailable as `replace` does."""
-        supervisor = self._supervisors.get(plugin_id)
-        if supervisor is None:
-            raise PluginUnavailable(f"plugin {plugin_id} is not installed")
+        supervisor = self._installed(plugin_id)
         await supervisor.replace(supervisor.plugin)
 
     async def close(self) -> None:
@@ -102,6 +101,18 @@ class EmbeddedRuntime:
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
         supervisor = self._supervisors.get(plugin_id)
         return supervisor.run(request) if supervisor else AbsentRun(plugin_id)
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        return await self._installed(plugin_id).call(action, data, timeout)
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        return await self._installed(plugin_id).stream(action, data)
+
+    def _installed(self, plugin_id: str) -> Supervisor:
+        supervisor = self._supervisors.get(plugin_id)
+        if supervisor is None:
+            raise PluginUnavailable(f"plugin {plugin_id} is not installed")
+        return supervisor
 
     async def _bring(self, plugin: Installed) -> None:
         supervisor = self._supervisors.get(plugin.plugin_id)

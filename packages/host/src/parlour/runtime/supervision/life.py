@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from parlour.core.plugins import Offer
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
 from ..process.launcher import PluginProcess, Start
@@ -50,7 +51,7 @@ class Life:
         self.folder = start.folder
         self.peer = peer
         self.runs = Runs(peer, start.limits.max_runs, policy.health.ignored_cancel_seconds)
-        self.runners: list[Any] = []
+        self.offer = Offer([], [])
         self.ready = asyncio.Event()
         self.leaving = asyncio.Event()
         self.over = asyncio.Event()
@@ -129,11 +130,15 @@ class Life:
 
     async def _greet(self) -> None:
         await first_of(self._greeted(), self.peer.wait_closed())
-        answer = await self.peer.call("list_agent_runners", {})
-        runners = answer.get("runners") if isinstance(answer, dict) else None
-        if not isinstance(runners, list):
-            raise WireError("invalid_argument", "list_agent_runners did not answer with a list of runners")
-        self.runners = runners
+        runners = await self._listed("list_agent_runners", "runners")
+        self.offer = Offer(runners, await self._listed("list_components", "components"))
+
+    async def _listed(self, action: str, what: str) -> list[Any]:
+        answer = await self.peer.call(action, {})
+        listed = answer.get(what) if isinstance(answer, dict) else None
+        if not isinstance(listed, list):
+            raise WireError("invalid_argument", f"{action} did not answer with a list of {what}")
+        return listed
 
     async def _greeted(self) -> Any:
         await asyncio.wait({self._dispatcher.greeted})

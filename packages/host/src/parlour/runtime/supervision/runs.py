@@ -1,4 +1,4 @@
-"""The runs of one process: how many more it may take, and which go on although they were told to end."""
+"""What one process is asked to do: how many more runs it may take, and which go on although they were told to end."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from parlour_sdk.wire import Peer
+from parlour_sdk.wire import Peer, WireError
 
-from .connection import PluginStream
+from .connection import PluginStream, answered, told
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
     """Healthy until it is cancelled; then it has some time to end before it counts as deaf."""
 
+    takes_a_place: bool = True
     patience: asyncio.TimerHandle | None = None
     cancelled: bool = False
     deaf: bool = False
@@ -28,7 +29,9 @@ class Runs:
         self._places = places
         self._ignored_cancel_seconds = ignored_cancel_seconds
         self._all: set[_Run] = set()
+        self._taken = 0
         self._healthy = 0
+        self._calls = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
         self.on_free: Callable[[], None] = _nobody
@@ -36,7 +39,7 @@ class Runs:
 
     @property
     def free(self) -> bool:
-        return len(self._all) < self._places
+        return self._taken < self._places
 
     @property
     def healthy(self) -> int:
@@ -47,14 +50,33 @@ class Runs:
         return sum(run.deaf for run in self._all)
 
     async def quiet(self) -> None:
-        """Returns when no run is left but those that were cancelled."""
+        """Returns when no call is left, and no run but those that were cancelled."""
         await self._quiet.wait()
 
     def open(self, request: dict[str, Any]) -> PluginStream:
         """Raises the wire's errors, and then nothing was begun."""
-        run = _Run()
-        stream = self._peer.stream("run_agent", request, partial(self._ended, run))
+        return self._begin("run_agent", request, _Run())
+
+    def stream(self, action: str, data: dict[str, Any]) -> PluginStream:
+        """What waits for no place: it is short, and somebody may need it just because the plugin is busy."""
+        try:
+            return self._begin(action, data, _Run(takes_a_place=False))
+        except WireError as error:
+            raise told(error) from error
+
+    async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        self._calls += 1
+        self._quiet.clear()
+        try:
+            return await answered(self._peer.call(action, data, timeout))
+        finally:
+            self._calls -= 1
+            self._look()
+
+    def _begin(self, action: str, data: dict[str, Any], run: _Run) -> PluginStream:
+        stream = self._peer.stream(action, data, partial(self._ended, run))
         self._all.add(run)
+        self._taken += run.takes_a_place
         self._healthy += 1
         self._quiet.clear()
         return PluginStream(stream, partial(self._cancelled, run))
@@ -73,6 +95,7 @@ class Runs:
 
     def _ended(self, run: _Run) -> None:
         self._all.discard(run)
+        self._taken -= run.takes_a_place
         if run.patience is not None:
             run.patience.cancel()
         if not run.cancelled:
@@ -81,7 +104,10 @@ class Runs:
 
     def _settle(self) -> None:
         self._healthy -= 1
-        if self._healthy == 0:
+        self._look()
+
+    def _look(self) -> None:
+        if self._healthy == self._calls == 0:
             self._quiet.set()
 
 

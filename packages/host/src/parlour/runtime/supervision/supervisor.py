@@ -5,9 +5,11 @@ import contextlib
 import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from parlour.core.plugins import Offer
 from parlour.core.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer
 
@@ -16,6 +18,7 @@ from ..process.logs import LogBuffer
 from .life import Life
 from .policy import Policy
 from .restarts import Failures
+from .runs import Runs
 from .starting import Starter, StartFailed, StartRefused
 from .waiting import PluginRun, Queue
 
@@ -31,7 +34,7 @@ class Supervisor:
         starter: Starter,
         log: LogBuffer,
         policy: Policy,
-        discovered: Callable[[Installed, list[Any]], None],
+        discovered: Callable[[Installed, Offer], None],
         changed: Callable[[], None],
     ) -> None:
         self.plugin = plugin
@@ -74,15 +77,24 @@ class Supervisor:
         self._hand_out()
         return run
 
-    async def ready(self) -> Peer:
+    async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        begun = asyncio.get_running_loop().time()
+        runs = await self.ready(timeout)
+        waited = asyncio.get_running_loop().time() - begun
+        return await runs.call(action, data, timeout - waited)
+
+    async def stream(self, action: str, data: dict[str, Any]) -> ResultStream:
+        return (await self.ready()).stream(action, data)
+
+    async def ready(self, patience: float = inf) -> Runs:
         """Waits while the plugin starts or is about to; raises PluginUnavailable when it does not come."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._policy.start_seconds):
-                while self._life is None and not self._is_hopeless():
+            async with asyncio.timeout(min(patience, self._policy.start_seconds)):
+                while (self._life is None or self._life.peer.closed) and not self._is_hopeless():
                     await self._news.wait()
         if self._life is None:
             raise PluginUnavailable(self._absence())
-        return self._life.peer
+        return self._life.runs
 
     async def settled(self) -> None:
         """Returns when the first start has succeeded or failed."""
@@ -174,7 +186,7 @@ class Supervisor:
                 remark = f"{remark}; " if remark else ""
                 remark += f"runs that go on in the process before it: {before.runs.healthy}"
         self._become("ready", remark)
-        self._discovered(plugin, life.runners)
+        self._discovered(plugin, life.offer)
 
     async def _drain(self, life: Life, remark: str) -> None:
         await life.drain()

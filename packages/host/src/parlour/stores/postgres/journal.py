@@ -1,6 +1,8 @@
 """The journal's port on PostgreSQL: units go to the writer, queries to readers."""
 
 import asyncio
+import contextlib
+from collections.abc import Awaitable
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +16,8 @@ from .steps import STEPS, Steps
 from .writer import Job, Writer
 
 READERS = 4
+END_SECONDS = 2.0
+"""How long a server that does not answer is waited for at the end; what it was asked is then as after a crash."""
 PATIENCE = 5.0
 """Seconds for which a server may be gone, or what is to be written may be locked, before what was asked fails."""
 
@@ -41,12 +45,11 @@ class PostgresJournal:
         self._is_open = True
 
     async def close(self) -> None:
-        """Finishes what was handed over; refuses everything after."""
+        """Finishes what was handed over, if the server answers in time; refuses everything after."""
         if self._is_open:
             self._is_open = False
-            await self._writer.finish()
-            await self._near.finish()
-            await self._far.finish()
+            finishing = (self._writer.finish(), self._near.finish(), self._far.finish())
+            await asyncio.gather(*map(_in_time, finishing))
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -92,3 +95,9 @@ class PostgresJournal:
     def _require_open(self) -> None:
         if not self._is_open:
             raise StorageFailed("storage_closed", f"The database '{self._name}' is not open: Parlour is stopping.")
+
+
+async def _in_time(finishing: Awaitable[None]) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(END_SECONDS):
+            await finishing

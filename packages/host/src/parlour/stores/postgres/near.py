@@ -54,11 +54,16 @@ class NearReader:
 
     async def finish(self) -> None:
         """Waits until all that was asked is answered. Nothing may be asked after."""
-        await self._batches.finish()
-        if self._connection is not None:
-            await close(self._connection)
+        try:
+            await self._batches.finish()
+            if self._connection is not None:
+                await close(self._connection)
+        finally:
+            if self._connection is not None:
+                self._connection.terminate()
 
     async def _answer(self, batch: list[Question]) -> None:
+        answers: list[Any] = [storage_failure(ConnectionError(), self._name)] * len(batch)
         try:
             answers = await self._answers(batch)
         except StorageFailed as failure:
@@ -67,8 +72,9 @@ class NearReader:
         except Exception as error:
             logger.exception("the journal's reader failed at %s", [question.plan.text for question in batch])
             answers = [storage_failure(error, self._name)] * len(batch)
-        for question, answer in zip(batch, answers, strict=True):
-            resolve(question.future, self._told(question, answer))
+        finally:  # also when it is cut off
+            for question, answer in zip(batch, answers, strict=True):
+                resolve(question.future, self._told(question, answer))
 
     def _told(self, question: Question, answer: Any) -> list[Row] | Exception:
         if isinstance(answer, list):

@@ -71,11 +71,15 @@ class Writer:
 
     async def finish(self) -> None:
         """Waits until all that was submitted is done. Nothing may be submitted after."""
-        await self._batches.finish()
-        await self._session.leave()
+        try:
+            await self._batches.finish()
+            await self._session.leave()
+        finally:
+            self._fail_waiting(self._uncertain())
+            self._session.connection.terminate()
 
     async def _carry_out(self, batch: list[Job]) -> None:
-        outcomes: Sequence[Any]
+        outcomes: Sequence[Any] = [self._uncertain()] * len(batch)
         try:
             outcomes = await self._outcomes(batch)
         except StorageFailed as failure:
@@ -83,8 +87,9 @@ class Writer:
         except Exception as error:
             logger.exception("the journal's writer failed at units %s", [job.name for job in batch])
             outcomes = [storage_failure(error, self._name)] * len(batch)
-        for job, outcome in zip(batch, outcomes, strict=True):
-            resolve(job.future, self._answer(job, outcome))
+        finally:  # also when it is cut off
+            for job, outcome in zip(batch, outcomes, strict=True):
+                resolve(job.future, self._answer(job, outcome))
 
     def _answer(self, job: Job, outcome: Any) -> Receipt | Exception:
         if isinstance(outcome, list):
@@ -170,14 +175,17 @@ class Writer:
                 self._session.connection.terminate()
                 failure = storage_failure(error, self._name)
             if limit.is_over() or (self._batches.finishing and patience.is_over()):
-                raise StorageFailed(
-                    "storage_uncertain",
-                    f"The connection to '{self._name}' was lost while something was written, and whether it was kept "
-                    "is not known until PostgreSQL answers again: start it, then start Parlour again.",
-                )
+                raise self._uncertain()
             if patience.is_over():
                 self._fail_waiting(failure)
             await patience.pause()
+
+    def _uncertain(self) -> StorageFailed:
+        return StorageFailed(
+            "storage_uncertain",
+            f"The connection to '{self._name}' was lost while something was written, and whether it was kept "
+            "is not known until PostgreSQL answers again: start it, then start Parlour again.",
+        )
 
     def _fail_waiting(self, failure: StorageFailed) -> None:
         """Nobody waits longer than the one in front."""

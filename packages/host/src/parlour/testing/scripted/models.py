@@ -1,8 +1,9 @@
 """Models that give prepared replies, one per request, in order."""
 
 import asyncio
+import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from parlour.core.providers import Asking, ProviderFailed
@@ -34,19 +35,32 @@ class Hang:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer. A stream gives its text word by word, and then does what `then` says instead of ending."""
+    """An answer. A stream gives its text word by word, or in its pieces, and then does what `then` says."""
 
     text: str = ""
+    pieces: Sequence[str] = ()
+    reasoning: str = ""
     tool_calls: Sequence[ToolCall] = ()
     usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=3, completion_tokens=2))
     finish_reason: str = "stop"
     then: ProviderFailed | Hang | None = None
 
     def message(self) -> Message:
-        return Message(role="assistant", content=self.text, tool_calls=list(self.tool_calls) or None)
+        return Message(
+            role="assistant",
+            content=self.text or "".join(self.pieces),
+            tool_calls=list(self.tool_calls) or None,
+            reasoning=self.reasoning or None,
+        )
+
+    def chunks(self) -> Sequence[MessageChunk]:
+        words = self.pieces or ([f"{piece} " for piece in self.text.split(" ")] if self.text else [])
+        thought = [MessageChunk(role="assistant", reasoning=self.reasoning)] if self.reasoning else []
+        return [*thought, *(MessageChunk(role="assistant", content=each) for each in words)]
 
 
 Scripted = str | Reply | ProviderFailed | Hang
+Otherwise = Callable[[InvokeModel], Scripted | Awaitable[Scripted]]
 
 
 def _no_reply_left(request: InvokeModel) -> Scripted:
@@ -63,7 +77,7 @@ class ScriptedModels:
     def __init__(
         self,
         *replies: Scripted,
-        otherwise: Callable[[InvokeModel], Scripted] = _no_reply_left,
+        otherwise: Otherwise = _no_reply_left,
         catalogue: Sequence[ModelResource] = CATALOGUE,
     ) -> None:
         self._replies = deque(replies)
@@ -76,6 +90,10 @@ class ScriptedModels:
     def resources(self) -> Sequence[ModelResource]:
         return self._catalogue
 
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        """A hundred tokens each way, at one micro-unit a token."""
+        return Usage(prompt_tokens=100, completion_tokens=100, cost_micros=200)
+
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         reply = await self._reply(asking, request)
         return ModelAnswer(
@@ -85,8 +103,8 @@ class ScriptedModels:
     async def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         reply = await self._reply(asking, request)
         try:
-            for piece in reply.text.split(" "):
-                yield ModelChunk(chunk=MessageChunk(role="assistant", content=f"{piece} "))
+            for chunk in reply.chunks():
+                yield ModelChunk(chunk=chunk)
         except GeneratorExit:
             self.let_go()
             raise
@@ -111,11 +129,15 @@ class ScriptedModels:
 
     async def _reply(self, asking: Asking, request: InvokeModel) -> Reply:
         await self._seen(asking, request)
-        reply = self._replies.popleft() if self._replies else self._otherwise(request)
+        reply = self._replies.popleft() if self._replies else await self._what_otherwise(request)
         if isinstance(reply, Reply | str):
             return Reply(reply) if isinstance(reply, str) else reply
         await self._trouble(reply)
         raise AssertionError("what hangs does not go on")
+
+    async def _what_otherwise(self, request: InvokeModel) -> Scripted:
+        told = self._otherwise(request)
+        return await told if inspect.isawaitable(told) else told
 
     async def _seen(self, asking: Asking, request: InvokeModel | Rerank | Embed) -> None:
         self.requests.append(request)

@@ -6,7 +6,7 @@ from typing import Any
 
 from parlour.core.access.gate import Gate
 from parlour.core.access.refusal import Refused
-from parlour.core.ports import PluginLost
+from parlour.core.ports import PluginLost, PluginUnavailable
 
 from .world import World
 
@@ -36,6 +36,12 @@ class SimulatedPlugin:
 
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> "SimulatedStream":
         return SimulatedStream(self._world, self._results(request["context"]))
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        raise PluginUnavailable("the simulated plugin has nothing but its runner")
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> "SimulatedStream":
+        raise PluginUnavailable("the simulated plugin has nothing but its runner")
 
     async def _results(self, context: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         run_id, text = context["run_id"], context["input"]["text"]

@@ -141,9 +141,11 @@ class SimulatedPlatform:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    @property
-    def idempotent(self) -> bool:
+    def repeatable(self, outgoing: Outgoing) -> bool:
         return self._world.idempotent
+
+    async def ready(self, outgoing: Outgoing) -> None:
+        await self._world.pause()
 
     async def send(self, outgoing: Outgoing) -> Sent:
         world = self._world

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from parlour.core.access.refusal import Refused
 from parlour.core.agents.agent import Agent
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import AUDIT, INBOX, OUTBOX, OUTCOMES, QUEUE, RUNS, STATE, TRANSCRIPT
@@ -381,13 +382,63 @@ async def test_the_holder_has_the_runs_own_rights_and_others_do_not() -> None:
     assert (await refusal(world, OTHER, "state_set", **asked)).code == "unauthorized"
     assert (await refusal(world, "acme/puppet", "state_set", **asked)).code == "unauthorized"
     assert await status(world, held.run_id) == "claimed"
-    await ask(world, FORGE, "state_set", **asked)
+    for wrong in ({}, {"lease": "an older one"}):
+        assert (await refusal(world, FORGE, "state_set", **asked, **wrong)).code == "unauthorized"
+    assert await status(world, held.run_id) == "claimed"
+    await ask(world, FORGE, "state_set", lease=held.lease, **asked)
     assert await status(world, held.run_id) == "running"
     assert [row["value"] for row in world.rows(STATE)] == ['"v"']
     await held.say("done")
     await held.complete()
     await world.rest()
-    assert (await refusal(world, FORGE, "state_set", **asked)).code == "unauthorized"
+    assert (await refusal(world, FORGE, "state_set", lease=held.lease, **asked)).code == "unauthorized"
+
+
+async def test_a_process_whose_lease_was_lost_can_not_call_for_the_run_that_another_holds() -> None:
+    world = await workshop()
+    lost = await hold(world)
+    await ask(world, FORGE, "run_release", target_run_id=lost.run_id, lease=lost.lease)
+    held = await claim(world)
+    assert held is not None
+    asked = {"run_id": held.run_id, "scope": "conversation", "key": "k", "value": "v"}
+    assert (await refusal(world, FORGE, "state_set", lease=lost.lease, **asked)).code == "unauthorized"
+    await ask(world, FORGE, "state_set", lease=held.lease, **asked)
+    await held.say("done")
+    await held.complete()
+    await world.rest()
+
+
+async def test_a_worker_that_listens_is_told_of_runs_and_nobody_polls() -> None:
+    world = await workshop()
+    await register(world)
+    heard: list[int] = []
+
+    async def listen() -> None:
+        request = {"call_id": "call:1", "runtime_id": "anvil"}
+        async for wakeup in world.core.gate.stream(FORGE, "runtime_wakeups", request):
+            heard.append(wakeup["queued"])
+
+    listening = asyncio.create_task(listen())
+    await settle()
+    assert heard == []
+    await queued(world, "one", event={"conversation_id": None})
+    await until(lambda: heard == [1])
+    await queued(world, "two")
+    await until(lambda: heard == [1, 2])
+    held = await claim(world)
+    assert held is not None
+    await ask(world, FORGE, "run_release", target_run_id=held.run_id, lease=held.lease)
+    await until(lambda: heard == [1, 2, 2])
+    await ask(world, FORGE, "runtime_deregister", runtime_id="anvil")
+    await asyncio.wait_for(listening, 10)
+
+
+async def test_nobody_listens_for_the_runtime_of_another_plugin() -> None:
+    world = await workshop()
+    await register(world)
+    with pytest.raises(Refused, match="no runtime"):
+        async for _ in world.core.gate.stream(OTHER, "runtime_wakeups", {"call_id": "c:1", "runtime_id": "anvil"}):
+            pass
 
 
 async def test_a_run_in_the_queue_has_no_rights_at_all() -> None:

@@ -1,7 +1,7 @@
 """Runs that plugins create, follow and execute, and the runtimes that claim them. Nothing here runs anything."""
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from parlour_sdk.protocol import runs
@@ -14,6 +14,8 @@ from parlour_sdk.protocol.runtimes import (
     RuntimeList,
     RuntimePage,
     RuntimeRegister,
+    RuntimeWakeups,
+    Wakeup,
 )
 
 from ..gate import Handler
@@ -51,6 +53,7 @@ class Ledger:
             "run_release": self._release,
             "runtime_register": self._register,
             "runtime_heartbeat": self._heartbeat,
+            "runtime_wakeups": self._wakeups,
             "runtime_list": self._runtime_list,
             "runtime_deregister": self._deregister,
         }
@@ -134,6 +137,12 @@ class Ledger:
         known = self._runtimes[request.runtime_id].model_copy(update=_seen())
         self._runtimes[request.runtime_id] = known
         return known
+
+    async def _wakeups(self, caller: Caller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
+        """Tells once what there is: whoever tests goes on by itself."""
+        if request.runtime_id not in self._runtimes:
+            raise Failure("not_found", f"there is no runtime '{request.runtime_id}'").exception()
+        yield Wakeup(queued=sum(run.status == "queued" for run in self.runs.values()))
 
     async def _runtime_list(self, caller: Caller, request: RuntimeList) -> RuntimePage:
         return RuntimePage(items=list(self._runtimes.values()))

@@ -1,0 +1,158 @@
+"""People with accounts: who they are and what their role lets them do. Logging in is `logins`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from parlour.core.facts.tables import LOGINS, META, USERS
+from parlour.core.journal import ANY, Delete, Draft, GuardFailed, Insert, Journal, Row, Select, Update, where
+from parlour.core.ports import Clock, Ids
+
+from . import audit, passwords
+
+Role = Literal["owner", "admin", "operator", "viewer"]
+ROLES: tuple[Role, ...] = get_args(Role)
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+OWNED = "there is an owner already; log in instead"
+_NOBODY = "$argon2id$v=19$m=32768,t=3,p=1$y9keVJfkpwCLPh1jO74+Jw$enHmLfknnTYzQ9QURvVSuyEvrsIccWYMPTykIIogRMk"
+"""What a password is held against where there is no account."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    user_id: str
+    email: str
+    name: str
+    role: Role
+    created_at: int
+    enabled: bool = True
+
+    def shown(self) -> dict[str, str | bool]:
+        """As the audit keeps it."""
+        return {"email": self.email, "name": self.name, "role": self.role, "enabled": self.enabled}
+
+
+class UserRefused(Exception):
+    """The account can't be made or changed so; the message says why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+class Users:
+    def __init__(self, journal: Journal, ids: Ids, clock: Clock) -> None:
+        self._journal = journal
+        self._ids = ids
+        self._clock = clock
+
+    async def any(self) -> bool:
+        return bool(await self._journal.read(Select(USERS, (), ("user_id",), limit=1, few=True)))
+
+    async def all(self) -> list[User]:
+        return [restored(row) for row in await self._journal.read(Select(USERS, order=("user_id",)))]
+
+    async def get(self, user_id: str) -> User | None:
+        rows = await self._journal.read(Select(USERS, where(user_id=user_id), limit=1, few=True))
+        return restored(rows[0]) if rows else None
+
+    async def authenticate(self, email: str, password: str) -> User | None:
+        """Takes as long for an account that does not exist, so that nobody learns which do."""
+        rows = await self._journal.read(Select(USERS, where(email=_folded(email)), limit=1))
+        right = await passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
+        return restored(rows[0]) if rows and right and rows[0]["enabled"] else None
+
+    async def create(self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False) -> User:
+        """`first` makes it only while there is no other account. Raises UserRefused."""
+        if first and await self.any():
+            raise UserRefused("", OWNED)
+        user = User(self._ids.new(), _checked(email), name.strip() or email.split("@")[0], role, self._clock.now())
+        values = {**user.shown(), "enabled": 1, "user_id": user.user_id, "password": await _digest(password)}
+        draft = Draft("user.create")
+        if first:
+            draft.add(Insert(META, {"name": "first_owner", "value": user.user_id}))
+        draft.add(Insert(USERS, {**values, "created_at": user.created_at, "updated_at": user.created_at}))
+        by = actor or f"user:{user.user_id}"
+        draft.add(audit.admin(by, "user.create", user.user_id, None, user.shown(), user.created_at))
+        try:
+            await self._journal.commit(draft.unit())
+        except GuardFailed as failure:
+            if first and failure.statement == 0:
+                raise UserRefused("", OWNED) from failure
+            raise UserRefused("email", f"'{user.email}' has an account already") from failure
+        return user
+
+    async def change(
+        self,
+        actor: str,
+        before: User,
+        name: str | None = None,
+        role: Role | None = None,
+        enabled: bool | None = None,
+        password: str | None = None,
+    ) -> User:
+        """Whoever's password, role or state changes has to log in again. Raises UserRefused."""
+        after = replace(
+            before,
+            name=before.name if name is None else name.strip() or before.name,
+            role=before.role if role is None else role,
+            enabled=before.enabled if enabled is None else enabled,
+        )
+        if _lost_owner(before, after):
+            await self._require_other_owner(before)
+        now = self._clock.now()
+        values: dict[str, str | int] = {**after.shown(), "enabled": int(after.enabled), "updated_at": now}
+        if password is not None:
+            values["password"] = await _digest(password)
+        draft = Draft("user.change")
+        draft.add(Update(USERS, {**values}, where(user_id=before.user_id)))
+        if password is not None or after.role != before.role or not after.enabled:
+            draft.add(Delete(LOGINS, where(user_id=before.user_id), expect=ANY))
+        changed = {**after.shown(), **({"password": "changed"} if password is not None else {})}
+        draft.add(audit.admin(actor, "user.change", before.user_id, before.shown(), changed, now))
+        await self._journal.commit(draft.unit())
+        return after
+
+    async def remove(self, actor: str, user: User) -> None:
+        await self._require_other_owner(user)
+        draft = Draft("user.remove")
+        draft.add(Delete(USERS, where(user_id=user.user_id)))
+        draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
+        draft.add(audit.admin(actor, "user.remove", user.user_id, user.shown(), None, self._clock.now()))
+        await self._journal.commit(draft.unit())
+
+    async def _require_other_owner(self, user: User) -> None:
+        if user.role == "owner" and not _owners(await self.all(), apart_from=user):
+            raise UserRefused("role", "this is the last owner; make somebody else owner first")
+
+
+def _owners(users: Sequence[User], apart_from: User) -> list[User]:
+    return [each for each in users if each.role == "owner" and each.enabled and each.user_id != apart_from.user_id]
+
+
+def _lost_owner(before: User, after: User) -> bool:
+    return before.role == "owner" and (after.role != "owner" or not after.enabled)
+
+
+def _folded(email: str) -> str:
+    return email.strip().casefold()
+
+
+def _checked(email: str) -> str:
+    folded = _folded(email)
+    if len(folded) > 254 or not EMAIL.fullmatch(folded):
+        raise UserRefused("email", "an address looks like name@example.org")
+    return folded
+
+
+async def _digest(password: str) -> str:
+    try:
+        return await passwords.digest(password)
+    except passwords.PasswordRefused as refusal:
+        raise UserRefused("password", str(refusal)) from refusal
+
+
+def restored(row: Row) -> User:
+    return User(row["user_id"], row["email"], row["name"], row["role"], row["created_at"], bool(row["enabled"]))

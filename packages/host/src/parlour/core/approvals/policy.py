@@ -1,0 +1,67 @@
+"""What an agent's operator lets it do on platforms: at once, after a person has allowed it, or never. By default never."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+Decision = Literal["allow", "ask", "deny"]
+SECONDS = 1800.0
+ELSEWHERE = "elsewhere/"
+"""Before the name of an action that is not about the event's own chat: only a pattern that says so too means it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    decision: Decision = "deny"
+    users: tuple[str, ...] = ()
+    """Ids of the platform's users who may decide."""
+    roles: tuple[str, ...] = ("owner", "admin")
+    """Roles in the group whose members may decide."""
+    requester: bool = False
+    """Whether the person on whose behalf the run acts may decide."""
+    seconds: float = SECONDS
+    show_in: Mapping[str, str] = field(default_factory=dict)
+    """Where it is asked: bot_id, chat_type, chat_id; by default in the event's own chat."""
+
+
+DENY = Rule()
+
+
+def matches(name: str, pattern: str) -> bool:
+    return pattern.startswith(ELSEWHERE) == name.startswith(ELSEWHERE) and fnmatchcase(name, pattern)
+
+
+def granted(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a runner's permissions hold it."""
+    return any(matches(name, pattern) for pattern in patterns)
+
+
+class ApprovalPolicy:
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        self._rules = rules
+
+    @classmethod
+    def decode(cls, values: Mapping[str, Any]) -> "ApprovalPolicy":
+        return cls({pattern: _rule(value) for pattern, value in values.items()})
+
+    def rule(self, name: str) -> Rule:
+        """Of the patterns that hold it, the longest; the exact name before all."""
+        fitting = [pattern for pattern in self._rules if matches(name, pattern)]
+        if not fitting:
+            return DENY
+        return self._rules[max(fitting, key=lambda pattern: (pattern == name, len(pattern)))]
+
+
+def _rule(value: Any) -> Rule:
+    if isinstance(value, str):
+        return Rule(value)  # type: ignore[arg-type]  # checked where it was written
+    who = value.get("who") or {}
+    return Rule(
+        decision=value["decision"],
+        users=tuple(who.get("users", ())),
+        roles=tuple(who.get("roles", DENY.roles)),
+        requester=bool(who.get("requester", False)),
+        seconds=float(value.get("seconds", SECONDS)),
+        show_in=dict(value.get("show_in") or {}),
+    )

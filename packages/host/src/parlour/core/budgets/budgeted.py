@@ -1,0 +1,84 @@
+"""Around the models: a call that a budget does not allow is refused before anybody is asked."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import TypeVar
+
+from parlour.core.providers import Asking, Models, ProviderFailed
+from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
+from parlour_sdk.protocol.resources import ModelResource
+from parlour_sdk.protocol.usage import Usage
+
+from .book import Applying, BudgetBook
+from .reservations import Reservation, Reservations
+from .spending import Spending, bounded
+
+Request = TypeVar("Request", InvokeModel, Embed, Rerank)
+Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer)
+
+UNSURE = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
+"""Failures after which the provider may have done, and charged, the whole work."""
+
+
+class Budgeted:
+    def __init__(self, models: Models, budgets: BudgetBook, reservations: Reservations) -> None:
+        self._models = models
+        self._budgets = budgets
+        self._reservations = reservations
+
+    def resources(self) -> Sequence[ModelResource]:
+        return self._models.resources()
+
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        return self._models.worst_case(request)
+
+    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
+        return await self._held(self._models.invoke, asking, request)
+
+    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
+        return await self._held(self._models.rerank, asking, request)
+
+    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
+        return await self._held(self._models.embed, asking, request)
+
+    def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        applying = self._budgets.applying(asking)
+        return self._held_stream(applying, asking, request) if applying else self._models.stream(asking, request)
+
+    async def _held(
+        self, call: Callable[[Asking, Request], Awaitable[Answer]], asking: Asking, request: Request
+    ) -> Answer:
+        applying = self._budgets.applying(asking)
+        if not applying:
+            return await call(asking, request)
+        held = await self._reserved(applying, asking, request)
+        used = held.worst
+        try:
+            answer = await call(asking, bounded(request, held.worst))
+            used = answer.usage or held.worst
+            return answer
+        except ProviderFailed as failure:
+            used = held.worst if failure.code in UNSURE else Usage()
+            raise
+        finally:
+            await self._reservations.settle(held, used)
+
+    async def _held_stream(
+        self, applying: Applying, asking: Asking, request: InvokeModel
+    ) -> AsyncGenerator[ModelChunk, None]:
+        held = await self._reserved(applying, asking, request)
+        spending = Spending(held.worst)
+        try:
+            async with aclosing(self._models.stream(asking, bounded(request, held.worst))) as parts:
+                async for part in parts:
+                    spending.take(part)
+                    yield part
+        except ProviderFailed as failure:
+            spending.fail(failure.code in UNSURE)
+            raise
+        finally:
+            await self._reservations.settle(held, spending.usage)
+
+    async def _reserved(self, applying: Applying, asking: Asking, request: InvokeModel | Embed | Rerank) -> Reservation:
+        worst = self._models.worst_case(request)
+        return await self._reservations.reserve(applying, asking, request.model_id, worst)

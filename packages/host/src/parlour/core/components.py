@@ -1,0 +1,122 @@
+"""Which tools, listeners, commands, knowledge engines and parsers plugins offer. Calls nobody; runners have their own
+registry.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from parlour_sdk.protocol.base import I18nText, Request
+from parlour_sdk.protocol.component_specs import CommandSpec, KnowledgeEngineSpec, ListenerSpec, ParserSpec, ToolSpec
+from parlour_sdk.protocol.components import ComponentSummary
+
+logger = logging.getLogger(__name__)
+
+Spec = TypeVar("Spec", bound=BaseModel, covariant=True)
+
+
+class Subscription(Request):
+    """What one handler of a listener asks for: an event's type, `namespace.*` or `*`."""
+
+    event: str
+    priority: int = 0
+    observe: bool = False
+
+
+class ListeningSpec(ListenerSpec):
+    """What the listener's file says, and what only its code knew."""
+
+    handlers: list[Subscription] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Component(Generic[Spec]):
+    plugin_id: str
+    plugin_version: str
+    kind: str
+    name: str
+    label: I18nText | None
+    description: I18nText | None
+    spec: Spec
+
+
+_SPECS: dict[str, type[BaseModel]] = {
+    "Tool": ToolSpec,
+    "EventListener": ListeningSpec,
+    "Command": CommandSpec,
+    "KnowledgeEngine": KnowledgeEngineSpec,
+    "Parser": ParserSpec,
+}
+
+
+class Components:
+    """As each plugin's newest process has told them; a plugin that is removed takes its own along."""
+
+    def __init__(self) -> None:
+        self._of_plugin: dict[str, list[Component[Any]]] = {}
+
+    def tools(self) -> list[Component[ToolSpec]]:
+        return self._all("Tool")
+
+    def listeners(self) -> list[Component[ListeningSpec]]:
+        return self._all("EventListener")
+
+    def commands(self) -> list[Component[CommandSpec]]:
+        return self._all("Command")
+
+    def knowledge_engines(self) -> list[Component[KnowledgeEngineSpec]]:
+        return self._all("KnowledgeEngine")
+
+    def parsers(self) -> list[Component[ParserSpec]]:
+        return self._all("Parser")
+
+    def replace_plugin(self, plugin_id: str, version: str, told: list[Any]) -> list[str]:
+        """Takes what `list_components` answered; returns a warning per component that was skipped."""
+        kept: dict[tuple[str, str], Component[Any]] = {}
+        warnings: list[str] = []
+        for item in told:
+            try:
+                found = _read(plugin_id, version, item)
+            except ValueError as error:
+                warnings.append(f"a component of plugin {plugin_id} is skipped: {_in_words(error)}")
+                continue
+            if found is not None and (found.kind, found.name) in kept:
+                warnings.append(f"plugin {plugin_id} has a second {found.kind} '{found.name}', which is skipped")
+            elif found is not None:
+                kept[found.kind, found.name] = found
+        self._of_plugin[plugin_id] = list(kept.values())
+        for warning in warnings:
+            logger.warning("%s", warning)
+        return warnings
+
+    def remove_plugin(self, plugin_id: str) -> None:
+        self._of_plugin.pop(plugin_id, None)
+
+    def _all(self, kind: str) -> list[Component[Any]]:
+        """In an order that does not depend on which plugin was ready first."""
+        return sorted(self._each(kind), key=lambda each: (each.plugin_id, each.name))
+
+    def _each(self, kind: str) -> Iterator[Component[Any]]:
+        for components in self._of_plugin.values():
+            yield from (each for each in components if each.kind == kind)
+
+
+def _read(plugin_id: str, version: str, item: Any) -> Component[Any] | None:
+    """None for a kind that is kept elsewhere or not at all."""
+    summary = ComponentSummary.model_validate(item)
+    if summary.kind not in _SPECS:
+        return None
+    if not summary.name:
+        raise ValueError(f"a {summary.kind} has no name")
+    spec = _SPECS[summary.kind].model_validate(summary.spec)
+    return Component(plugin_id, version, summary.kind, summary.name, summary.label, summary.description, spec)
+
+
+def _in_words(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc']) or 'it'}: {first['msg']}"

@@ -1,0 +1,52 @@
+"""Where an answer goes: the chat that its event came from, or what the agent's policy names for events without one.
+
+The runner has no say in it.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+from parlour.core.events.envelope import RecordedEvent
+from parlour_sdk.protocol.people import ChatType
+
+from .policy import DeliveryPolicy
+
+PLATFORM = "platform"
+_PARTS = ("chat_type", "chat_id", "account", "message_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    surface: str
+    bot_id: str
+    target: str
+    """Rows of one target are sent in order."""
+    address: dict[str, str]
+
+    @property
+    def nowhere(self) -> bool:
+        """An event of a platform that happened in no chat."""
+        return self.surface == PLATFORM and not self.address.get("chat_id")
+
+
+def of(event: RecordedEvent, policy: DeliveryPolicy) -> Place:
+    envelope = event.envelope
+    address = {"chat": envelope.chat, "thread_id": envelope.thread_id}
+    if envelope.surface not in ("", PLATFORM):
+        return Place(envelope.surface, envelope.bot_id, event.conversation_id, address)
+    address |= {part: str(envelope.data[part]) for part in _PARTS if envelope.data.get(part)}
+    if "chat_id" in address or not policy.fallback_target:
+        return Place(envelope.surface, envelope.bot_id, event.conversation_id, address)
+    fallback = dict(policy.fallback_target)
+    bot_id = fallback.pop("bot_id", "") or envelope.bot_id
+    return named(bot_id, {"thread_id": "", **fallback})
+
+
+def named(bot_id: str, address: dict[str, str]) -> Place:
+    """A chat that somebody named who may."""
+    parts = (bot_id, address.get("account", ""), address["chat_type"], address["chat_id"], address.get("thread_id", ""))
+    return Place(PLATFORM, bot_id, "/".join(parts), address)
+
+
+def chat_type(address: dict[str, str]) -> ChatType:
+    return cast(ChatType, address["chat_type"])

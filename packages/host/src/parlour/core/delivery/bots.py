@@ -1,0 +1,35 @@
+"""The bots that delivery sends through, as it wants to see them. Connecting them is the platforms' part."""
+
+import asyncio
+from typing import Protocol
+
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.core.platforms.port import Adapter
+
+
+class RunningBots(Protocol):
+    def adapter(self, bot_id: str) -> Adapter | None:
+        """None for a bot that is not running."""
+        ...
+
+    def manifest(self, bot_id: str) -> AdapterManifest | None: ...
+
+    def connected(self, bot_id: str) -> bool: ...
+
+    async def until_connected(self, bot_id: str) -> None:
+        """Returns when the bot is connected; waits for ever for one that never is."""
+        ...
+
+
+class NoBots:
+    def adapter(self, bot_id: str) -> Adapter | None:
+        return None
+
+    def manifest(self, bot_id: str) -> AdapterManifest | None:
+        return None
+
+    def connected(self, bot_id: str) -> bool:
+        return False
+
+    async def until_connected(self, bot_id: str) -> None:
+        await asyncio.get_running_loop().create_future()

@@ -1,0 +1,1 @@
+"""Messages that people see grow, by edits or where the platform itself streams."""

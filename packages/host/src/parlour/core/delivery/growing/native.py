@@ -1,0 +1,100 @@
+"""A message that grows where the platform itself streams: words are handed on as they come, at a modest rate."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from contextlib import suppress
+
+from parlour.core.delivery.chats import Chat, chain_of, parsed
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.platforms.api import Stream
+from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+from parlour.core.ports import Sent
+from parlour_sdk.protocol.platform_api import NotSupportedError
+
+from .grown import Stage
+
+logger = logging.getLogger(__name__)
+
+APPENDS_PER_SECOND = 4.0
+BROKEN = "the answer was interrupted"
+
+
+class NativeStream:
+    def __init__(self, stage: Stage, row: Outgoing, per_second: float, clear: Awaitable[None]) -> None:
+        self._stage = stage
+        self._row = row
+        self._chat = Chat(row)
+        self._interval = 1 / (per_second or APPENDS_PER_SECOND)
+        self._waiting: list[str] = []
+        self._stream: Stream | None = None
+        self._doubtful = False
+        self._changed = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._work = asyncio.get_running_loop().create_task(self._hand_on(clear))
+
+    @property
+    def rows(self) -> list[Outgoing]:
+        return [self._row]
+
+    def grow(self, text: str) -> None:
+        self._waiting.append(text)
+        self._changed.set()
+
+    def stop(self) -> None:
+        self._closing.set()
+        self._changed.set()
+
+    async def settled(self) -> None:
+        self.stop()
+
+    async def finish(self, row: Outgoing) -> Sent:
+        await asyncio.wait([self._work])
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            self._doubtful = True
+            result = await stream.finish(parsed(chain_of(row)))
+            return Sent(result.message_id or "")
+        if self._doubtful and not row.possibly_repeated:
+            self._doubtful = False
+            raise PlatformUncertain("its first words may have been shown")
+        return await self._chat.send_row(self._chat.api(self._stage.bots), row, again=True)
+
+    async def found(self, row: Outgoing, message_id: str) -> None:
+        """What was found is whole: the platform had its end."""
+
+    async def withdraw(self, row: Outgoing) -> None:
+        await asyncio.wait([self._work])
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            with suppress(PlatformRefused, PlatformUncertain):
+                await stream.fail(BROKEN)
+
+    async def _hand_on(self, clear: Awaitable[None]) -> None:
+        try:
+            await clear
+            while not self._closing.is_set():
+                await self._changed.wait()
+                self._changed.clear()
+                await self._append()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._interval):
+                        await self._closing.wait()
+        except (NotSupportedError, PlatformRefused, PlatformUncertain, TimeoutError, OSError) as error:
+            logger.warning("outbox row %s does not grow any more: %s", self._row.outbox_id, error)
+        except Exception:  # an adapter's own fault; the final text is sent all the same
+            logger.exception("outbox row %s does not grow any more", self._row.outbox_id)
+
+    async def _append(self) -> None:
+        if self._closing.is_set() or not self._waiting:
+            return
+        if self._stream is None:
+            api, chat = self._chat.api(self._stage.bots), self._chat
+            try:
+                self._stream = await api.open_stream(chat.type, chat.id, self._row.outbox_id, chat.thread_id)
+            except (PlatformUncertain, TimeoutError, OSError):
+                self._doubtful = True
+                raise
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        await self._stream.append(text)

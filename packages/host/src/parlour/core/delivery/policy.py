@@ -1,0 +1,29 @@
+"""How an agent's operator wants its messages delivered. The defaults are what most people want."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Reply = Literal["message", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPolicy:
+    streaming: bool = True
+    """Whether a message is shown while it grows, where the platform can do that."""
+    reply: Reply = "message"
+    """Whether the first message of an answer quotes what it answers."""
+    max_message_size: int = 0
+    """Lower than the platform's own limit, in its unit; 0 leaves it at that."""
+    thinking: Literal["hidden", "shown"] = "hidden"
+    mention_everyone: bool = False
+    """Whether the agent may call everybody of a chat."""
+    fallback_target: Mapping[str, str] = field(default_factory=dict)
+    """Where answers go to events that have no chat: bot_id, chat_type, chat_id and perhaps account and thread_id."""
+
+    @classmethod
+    def decode(cls, values: Mapping[str, Any]) -> "DeliveryPolicy":
+        return cls(**values) if values else DEFAULT
+
+
+DEFAULT = DeliveryPolicy()

@@ -1,0 +1,47 @@
+"""A text in the dialect that its platform shows. Plain and Markdown are sent as they are written."""
+
+import re
+from functools import partial
+
+from parlour.core.platforms.manifest import AdapterManifest
+
+from .measuring import MEASURES, Measure
+from .mentions import defused
+from .repeats import MARK
+from .splitting import Piece, split
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>&#~|!]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$|\S +\n", re.MULTILINE)
+
+
+class Dialect:
+    """Everything about the text of one platform's messages."""
+
+    def __init__(self, manifest: AdapterManifest, max_message_size: int = 0, everyone: bool = False) -> None:
+        self._everyone = "" if everyone else manifest.mentions_everyone
+        self._html = manifest.dialect == "html"
+        limit = manifest.limits.text
+        self.limit = (min(limit, max_message_size) if max_message_size else limit) - len(MARK)
+        self._size = MEASURES[manifest.limits.text_unit]
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Pieces of the Markdown text, each of which one message can hold once it is written."""
+        return split(defused(text, self._everyone), self.limit, self.measure)
+
+    def written(self, text: str) -> str:
+        if not self._html or _MARKUP.search(text) is None:
+            return text
+        from .html import html
+
+        return defused(html(text), self._everyone)
+
+    @property
+    def measure(self) -> Measure:
+        return partial(_measured, self) if self._html else self._size
+
+    def size(self, text: str) -> int:
+        """Of a text as it is written."""
+        return self._size(text)
+
+
+def _measured(dialect: Dialect, text: str) -> int:
+    return dialect.size(dialect.written(text))

@@ -1,0 +1,137 @@
+"""Markdown as the few tags that chat platforms take, such as b, i, code and a. Lists and tables become text."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from html import escape
+from typing import Any
+
+from .tables import aligned
+
+_TAGS = {"strong": "b", "em": "i", "s": "s", "blockquote": "blockquote"}
+_SCHEMES = ("http://", "https://", "mailto:", "tg://")
+
+
+@cache
+def _parser() -> Callable[[str], Sequence[Any]]:
+    from markdown_it import MarkdownIt  # costs a tenth of a second, and most texts do without
+
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
+
+
+def html(text: str) -> str:
+    writer = _Writer()
+    writer.write(_parser()(text))
+    return "".join(writer.out).strip("\n")
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.out: list[str] = []
+        self._lists: list[int | None] = []
+        """The next number of each list that is open; None for bullets."""
+        self._links: list[bool] = []
+        self._rows: list[list[str]] | None = None
+
+    def write(self, tokens: Iterable[Any]) -> None:
+        for token in tokens:
+            self._token(token)
+
+    def _token(self, token: Any) -> None:
+        match token.type:
+            case "inline":
+                self._inline(token)
+            case "text":
+                self.out.append(escape(token.content, quote=False))
+            case "softbreak" | "hardbreak":
+                self.out.append("\n")
+            case "code_inline":
+                self.out.append(f"<code>{escape(token.content, quote=False)}</code>")
+            case "fence" | "code_block":
+                self._code(token.info.split()[0] if token.info.strip() else "", token.content)
+            case "hr":
+                self.out.append("———\n\n")
+            case "image":
+                self._image(token)
+            case "link_open" | "link_close":
+                self._link(token)
+            case "table_open":
+                self._rows = []
+            case "tr_open" if self._rows is not None:
+                self._rows.append([])
+            case "table_close":
+                self._table()
+            case "html_inline" | "html_block":
+                self.out.append(escape(token.content, quote=False))
+            case _:
+                self._structure(token)
+
+    def _inline(self, token: Any) -> None:
+        if self._rows:
+            self._rows[-1].append(_plain(token.children or ()))
+        else:
+            self.write(token.children or ())
+
+    def _structure(self, token: Any) -> None:
+        name, _, edge = token.type.rpartition("_")
+        if name in _TAGS:
+            self.out.append(f"<{_TAGS[name]}>" if edge == "open" else f"</{_TAGS[name]}>")
+            if name == "blockquote":
+                self._trim_before_close(edge)
+        elif name == "heading":
+            self.out.append("<b>" if edge == "open" else "</b>\n\n")
+        elif name == "paragraph" and edge == "close":
+            self.out.append("\n" if token.hidden or self._lists else "\n\n")
+        elif name in ("bullet_list", "ordered_list"):
+            self._list(token, edge)
+        elif name == "list_item" and edge == "open":
+            self._item()
+
+    def _trim_before_close(self, edge: str) -> None:
+        if edge == "close":
+            closing = self.out.pop()
+            self.out = ["".join(self.out).rstrip("\n"), closing, "\n\n"]
+
+    def _list(self, token: Any, edge: str) -> None:
+        if edge == "open":
+            first = int(token.attrGet("start") or 1) if token.type == "ordered_list_open" else None
+            self._lists.append(first)
+            return
+        self._lists.pop()
+        if not self._lists:
+            self.out.append("\n")
+
+    def _item(self) -> None:
+        number = self._lists[-1]
+        if number is not None:
+            self._lists[-1] = number + 1
+        self.out.append("  " * (len(self._lists) - 1) + ("• " if number is None else f"{number}. "))
+
+    def _code(self, language: str, code: str) -> None:
+        inside = escape(code.rstrip("\n"), quote=False)
+        named = f' class="language-{escape(language)}"' if language else ""
+        self.out.append(f"<pre><code{named}>{inside}</code></pre>\n\n" if named else f"<pre>{inside}</pre>\n\n")
+
+    def _image(self, token: Any) -> None:
+        source, label = str(token.attrGet("src") or ""), token.content or "image"
+        self.out.append(_anchor(source, escape(label, quote=False)))
+
+    def _link(self, token: Any) -> None:
+        if token.type == "link_open":
+            address = str(token.attrGet("href") or "")
+            self._links.append(address.startswith(_SCHEMES))
+            if self._links[-1]:
+                self.out.append(f'<a href="{escape(address)}">')
+        elif self._links.pop():
+            self.out.append("</a>")
+
+    def _table(self) -> None:
+        rows, self._rows = self._rows or [], None
+        self.out.append(f"<pre>{escape(aligned(rows), quote=False)}</pre>\n\n")
+
+
+def _anchor(address: str, label: str) -> str:
+    return f'<a href="{escape(address)}">{label}</a>' if address.startswith(_SCHEMES) else label
+
+
+def _plain(tokens: Iterable[Any]) -> str:
+    return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in tokens)

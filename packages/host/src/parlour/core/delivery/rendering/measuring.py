@@ -1,0 +1,18 @@
+"""How long a text is, as its platform counts."""
+
+from collections.abc import Callable
+
+from parlour.core.platforms.manifest import Unit
+
+Measure = Callable[[str], int]
+
+
+def _utf16(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+MEASURES: dict[Unit, Measure] = {"characters": len, "utf16": _utf16, "bytes": _bytes}

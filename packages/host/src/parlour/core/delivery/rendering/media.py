@@ -1,0 +1,42 @@
+"""Pictures, sounds, films and files of a message as components, or as words where the platform has no such thing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.platforms.manifest import AdapterManifest
+
+_KINDS = {"image": "Image", "audio": "Voice", "voice": "Voice", "video": "Video"}
+
+
+def component_of(medium: Mapping[str, Any], manifest: AdapterManifest) -> dict[str, Any] | None:
+    """None when this platform can't show it."""
+    size = medium.get("size_bytes")
+    if size is not None and size > manifest.limits.file_bytes:
+        return None
+    kind = next((each for each in (_kind(medium), "File") if each in manifest.components.send), None)
+    source = _source(medium)
+    if kind is None or not source:
+        return None
+    about = {"name": medium.get("name"), "size": size, "mime_type": medium.get("mime_type")}
+    return {"type": kind, **source, **{name: value for name, value in about.items() if value is not None}}
+
+
+def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool) -> str:
+    name = medium.get("name") or _kind(medium).lower()
+    size, most = medium.get("size_bytes"), manifest.limits.file_bytes
+    reason = "is too large to be sent here" if size is not None and size > most else "can't be shown here"
+    address = f" {medium['url']}" if medium.get("url") else ""
+    return ("\n" if begun else "") + f"[{name} {reason}]{address}\n"
+
+
+def _kind(medium: Mapping[str, Any]) -> str:
+    family = str(medium.get("mime_type") or "").partition("/")[0]
+    named = str(medium.get("artifact_type") or medium.get("type") or "")
+    return _KINDS.get(named) or _KINDS.get(family) or "File"
+
+
+def _source(medium: Mapping[str, Any]) -> dict[str, str]:
+    for field, name in (("artifact_id", "artifact_id"), ("url", "url"), ("content_base64", "base64")):
+        if medium.get(field):
+            return {name: str(medium[field])}
+    return {}

@@ -1,0 +1,156 @@
+"""An agent's message as the messages of one platform: text in parts, files and pictures as components, in order.
+
+Text stays text: nothing that a model writes becomes a mention, a command or a component of the platform.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.delivery.policy import DEFAULT, DeliveryPolicy
+from parlour.core.encoding import dumps
+from parlour.core.platforms.manifest import AdapterManifest
+
+from . import thinking
+from .dialects import Dialect
+from .media import component_of, instead_of
+
+Chain = list[dict[str, Any]]
+_MIXED = frozenset(("Plain", "At", "AtAll", "Image", "Face", "Quote"))
+"""Components that share a message; any other has one of its own."""
+_TEXTUAL = _MIXED - {"Image"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message of the platform, and the text it stands for."""
+
+    text: str
+    chain: Chain
+
+
+def render(
+    message: Mapping[str, Any],
+    manifest: AdapterManifest,
+    policy: DeliveryPolicy = DEFAULT,
+    quote: str = "",
+    apart: bool = False,
+) -> list[Part]:
+    """`quote` is the platform's id of the message that is answered; `apart` keeps pictures out of messages with text,
+    since what was shown as text can be edited to nothing else. Blank messages are none.
+    """
+    assembly = _Assembly(manifest, policy, _TEXTUAL if apart else _MIXED)
+    if quote and "Quote" in manifest.components.send:
+        assembly.component({"type": "Quote", "id": quote}, "")
+    reasoning = message.get("reasoning")
+    if reasoning and policy.thinking == "shown":
+        assembly.text(thinking.quoted(str(reasoning)))
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        assembly.text(_said(content, policy))
+    else:
+        assembly.elements(content)
+    for reference in message.get("artifact_refs") or ():
+        assembly.media(reference)
+    return assembly.parts()
+
+
+def _said(text: str, policy: DeliveryPolicy) -> str:
+    return thinking.spoken(text) if policy.thinking == "hidden" else text
+
+
+class _Assembly:
+    def __init__(self, manifest: AdapterManifest, policy: DeliveryPolicy, mixed: frozenset[str]) -> None:
+        self._manifest = manifest
+        self._policy = policy
+        self._mixed = mixed
+        self._dialect = Dialect(manifest, policy.max_message_size, policy.mention_everyone)
+        self._waiting = ""
+        """Text since the last component."""
+        self._chain: Chain = []
+        self._texts: list[str] = []
+        self._room = self._dialect.limit
+        self._done: list[Part] = []
+
+    def text(self, text: str) -> None:
+        self._waiting += text
+
+    def elements(self, elements: Iterable[Mapping[str, Any]]) -> None:
+        for element in elements:
+            match element["type"]:
+                case "text":
+                    self.text(_said(element["text"], self._policy) if not self._begun else element["text"])
+                case "json":
+                    self.text(f"\n```json\n{dumps(element.get('value'))}\n```\n")
+                case "quote":
+                    self.text(_as_quote(element))
+                case "mention":
+                    self._mention(element)
+                case _:
+                    self.media(element)
+
+    @property
+    def _begun(self) -> bool:
+        return bool(self._waiting or self._texts or self._done)
+
+    def media(self, medium: Mapping[str, Any]) -> None:
+        component = component_of(medium, self._manifest)
+        if component is None:
+            self.text(instead_of(medium, self._manifest, begun=self._begun))
+        else:
+            self.component(component, "")
+
+    def _mention(self, element: Mapping[str, Any]) -> None:
+        name = f"@{element.get('name') or element['user_id']}"
+        if element.get("everyone"):
+            if self._policy.mention_everyone and "AtAll" in self._manifest.components.send:
+                self.component({"type": "AtAll"}, "")
+            else:
+                self.text("@\u200beveryone" if not self._policy.mention_everyone else "@everyone")
+        elif "At" in self._manifest.components.send:
+            self.component({"type": "At", "target": element["user_id"], "display": element.get("name")}, name)
+        else:
+            self.text(name)
+
+    def component(self, component: dict[str, Any], text: str) -> None:
+        self._flush_text()
+        if component["type"] not in self._mixed:
+            self._close()
+        self._chain.append(component)
+        self._texts.append(text)
+        if component["type"] not in self._mixed:
+            self._close()
+
+    def parts(self) -> list[Part]:
+        self._flush_text()
+        self._close()
+        return self._done
+
+    def _flush_text(self) -> None:
+        text, self._waiting = self._waiting, ""
+        if not text:
+            return
+        dialect = self._dialect
+        if self._chain and dialect.measure(text) > self._room and any(each["type"] != "Quote" for each in self._chain):
+            self._close()
+        first, *others = dialect.pieces(text)
+        self._add(first.text, dialect.written(first.shown))
+        for piece in others:
+            self._close()
+            self._add(piece.text, dialect.written(piece.shown))
+
+    def _add(self, text: str, written: str) -> None:
+        self._texts.append(text)
+        self._chain.append({"type": "Plain", "text": written})
+        self._room -= self._dialect.size(written)
+
+    def _close(self) -> None:
+        chain, text = self._chain, "".join(self._texts)
+        self._chain, self._texts, self._room = [], [], self._dialect.limit
+        if any(each["type"] != "Quote" and each.get("text", "-").strip() for each in chain):
+            self._done.append(Part(text, chain))
+
+
+def _as_quote(element: Mapping[str, Any]) -> str:
+    inner = "".join(each.get("text", "") for each in element.get("contents") or ())
+    return "".join(f"> {line}\n" for line in inner.splitlines())

@@ -1,0 +1,24 @@
+"""A table as text in columns, for where there are none."""
+
+from collections.abc import Sequence
+from unicodedata import east_asian_width
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    columns = max(len(row) for row in rows)
+    filled = [[*row, *[""] * (columns - len(row))] for row in rows]
+    widths = [max(width(row[column]) for row in filled) for column in range(columns)]
+    lines = [" | ".join(_padded(cell, widths[number]) for number, cell in enumerate(row)).rstrip() for row in filled]
+    rule = "-+-".join("-" * each for each in widths)
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def width(text: str) -> int:
+    """How many columns it takes: a Chinese character takes two."""
+    return sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
+
+
+def _padded(text: str, columns: int) -> str:
+    return text + " " * (columns - width(text))

@@ -1,0 +1,67 @@
+"""`/new` and `/stop`, said in a chat that an agent serves. Whatever else begins with a slash is a message."""
+
+from parlour.core.facts.conversations import Conversations
+from parlour.core.ports import Clock, Ids
+from parlour.core.routing.router import Bound, Router
+from parlour.core.runs.control import RunControl
+from parlour.core.runs.session import Ending, Sessions
+
+from .control import Acted, ControlInput
+from .envelope import EventEnvelope, RecordedEvent
+
+CHATS = ("webui", "platform")
+"""Surfaces where people talk; elsewhere such a text is data."""
+STOPPED = Ending("cancelled", "cancelled", "a person stopped the run")
+WORDS = {
+    "new": "A new conversation begins here. What was said before is kept.",
+    "stopped": "Stopped.",
+    "idle": "Nothing is going on here that could be stopped.",
+    "other": "Somebody else asked for what is going on here, and can stop it.",
+}
+
+
+class Commands:
+    def __init__(
+        self,
+        router: Router,
+        conversations: Conversations,
+        sessions: Sessions,
+        control: RunControl,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
+        self._router = router
+        self._conversations = conversations
+        self._sessions = sessions
+        self._control = control
+        self._ids = ids
+        self._clock = clock
+
+    def recognize(self, event: EventEnvelope) -> ControlInput | None:
+        if event.surface not in CHATS or event.event_type != "message.received" or event.commission is not None:
+            return None
+        text = event.text.strip()
+        if text not in ("/new", "/stop") or event.input.get("attachments"):
+            return None
+        return ControlInput(text) if isinstance(self._router.decide(event), Bound) else None
+
+    async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
+        return await (self._begin_anew(event) if control_input.name == "/new" else self._stop(event))
+
+    async def _begin_anew(self, event: RecordedEvent) -> Acted:
+        """What goes on in the conversation before ends there. Done once, however often the event comes."""
+        key = event.envelope.conversation
+        latest = await self._conversations.find(key)
+        if latest is None or latest == event.conversation_id:
+            latest = await self._conversations.renew(key, self._ids, self._clock)
+        return Acted(f"the chat went on in conversation {latest}", WORDS["new"], latest)
+
+    async def _stop(self, event: RecordedEvent) -> Acted:
+        session = self._sessions.in_lane(event.conversation_id)
+        if session is None:
+            return Acted("nothing was going on", WORDS["idle"])
+        theirs, mine = session.event.envelope.actor, event.envelope.actor
+        if (theirs.type, theirs.id) != (mine.type, mine.id):
+            return Acted(f"run {session.run_id} is somebody else's", WORDS["other"])
+        await self._control.cancel(session.run_id, STOPPED)
+        return Acted(f"run {session.run_id} was ended", WORDS["stopped"])

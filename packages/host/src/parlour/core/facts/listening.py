@@ -1,0 +1,64 @@
+"""Events that plugins' listeners have yet to hear: one row per event and plugin, and none after it was heard."""
+
+from dataclasses import dataclass
+
+from parlour.core.journal import ANY, Delete, Insert, Journal, Ref, Row, Select, Update, Upsert, where
+
+from .tables import LISTENING
+
+
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    event_seq: int
+    plugin_id: str
+    observing: bool
+    """Somebody else handles the event; the plugin only sees it."""
+    attempts: int
+    not_before: int
+    created_at: int
+
+
+def owe(event_seq: int | Ref, plugin_id: str, observing: bool, now: int, attempts: int = 0) -> Insert:
+    values: dict[str, str | int | Ref] = {
+        "event_seq": event_seq,
+        "plugin_id": plugin_id,
+        "observing": int(observing),
+        "attempts": attempts,
+        "not_before": 0,
+        "created_at": now,
+    }
+    return Insert(LISTENING, values, conflict=Upsert(("event_seq", "plugin_id"), ("observing", "attempts")))
+
+
+def heard(event_seq: int, plugin_id: str) -> Delete:
+    return Delete(LISTENING, where(event_seq=event_seq, plugin_id=plugin_id), expect=ANY)
+
+
+def postpone(unheard: Unheard, until: int) -> Update:
+    own = where(event_seq=unheard.event_seq, plugin_id=unheard.plugin_id)
+    return Update(LISTENING, {"attempts": unheard.attempts + 1, "not_before": until}, own, expect=ANY)
+
+
+class UnheardEvents:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def plugins(self) -> set[str]:
+        rows = await self._journal.read(Select(LISTENING, columns=("plugin_id",)))
+        return {row["plugin_id"] for row in rows}
+
+    async def next(self, plugin_id: str) -> Unheard | None:
+        query = Select(LISTENING, where(plugin_id=plugin_id), order=("event_seq",), limit=1)
+        rows = await self._journal.read(query)
+        return _restore(rows[0]) if rows else None
+
+
+def _restore(row: Row) -> Unheard:
+    return Unheard(
+        row["event_seq"],
+        row["plugin_id"],
+        bool(row["observing"]),
+        row["attempts"],
+        row["not_before"],
+        row["created_at"],
+    )

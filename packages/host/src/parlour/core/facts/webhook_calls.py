@@ -1,0 +1,68 @@
+"""Events on their way to a webhook: a row while that is owed, and none after it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import Delete, Insert, Journal, Row, Select, Update, where
+
+from .tables import WEBHOOK_CALLS
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCall:
+    call_id: str
+    event_seq: int
+    bot: dict[str, str]
+    """As it was: id, name and adapter."""
+    config: dict[str, Any]
+    """Of the route, as it was; secrets are sealed."""
+    created_at: int
+    attempts: int = 0
+    not_before: int = 0
+
+    def tried(self) -> "WebhookCall":
+        return replace(self, attempts=self.attempts + 1)
+
+
+def put(call: WebhookCall) -> Insert:
+    values: dict[str, str | int] = {
+        "call_id": call.call_id,
+        "bot_id": call.bot["id"],
+        "request": dumps({"bot": call.bot, "config": call.config}),
+        "event_seq": call.event_seq,
+        "attempts": call.attempts,
+        "not_before": call.not_before,
+        "created_at": call.created_at,
+    }
+    return Insert(WEBHOOK_CALLS, {**values})
+
+
+def change(call: WebhookCall) -> Update:
+    values: dict[str, str | int] = {"attempts": call.attempts, "not_before": call.not_before}
+    return Update(WEBHOOK_CALLS, {**values}, where(call_id=call.call_id))
+
+
+def done(call: WebhookCall) -> Delete:
+    return Delete(WEBHOOK_CALLS, where(call_id=call.call_id))
+
+
+class WebhookCalls:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def all(self) -> list[WebhookCall]:
+        return [_restore(row) for row in await self._journal.read(Select(WEBHOOK_CALLS, order=("call_id",)))]
+
+
+def _restore(row: Row) -> WebhookCall:
+    request = loads(row["request"])
+    return WebhookCall(
+        row["call_id"],
+        row["event_seq"],
+        request["bot"],
+        request["config"],
+        row["created_at"],
+        row["attempts"],
+        row["not_before"],
+    )

@@ -1,0 +1,44 @@
+"""Which plugins want to hear an event, and in which order. Calls nobody."""
+
+from collections.abc import Iterator, Sequence
+
+from parlour.core.components import Component, Components, ListeningSpec, Subscription
+from parlour_sdk.protocol.platform_events import ALIASES
+
+
+class Audience:
+    def __init__(self, components: Components) -> None:
+        self._components = components
+
+    def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
+        """Of these plugins (or all), those who want it: who can handle it by priority, then who only looks on."""
+        best: dict[str, tuple[int, int]] = {}
+        for plugin_id, wish in self._wishes(event_type):
+            if not plugins or plugin_id in plugins:
+                rank = (0 if wish.observe else 1, wish.priority)
+                best[plugin_id] = max(best.get(plugin_id, rank), rank)
+        return sorted(best, key=lambda plugin_id: (-best[plugin_id][0], -best[plugin_id][1], plugin_id))
+
+    def observing(self, event_type: str) -> list[str]:
+        return sorted({plugin_id for plugin_id, wish in self._wishes(event_type) if wish.observe})
+
+    def knows(self, plugin_id: str) -> bool:
+        """Whether it has listeners at all, at this moment."""
+        return any(each.plugin_id == plugin_id for each in self._components.listeners())
+
+    def _wishes(self, event_type: str) -> Iterator[tuple[str, Subscription]]:
+        for listener in self._components.listeners():
+            for wish in _subscriptions(listener):
+                if _wants(wish.event, event_type):
+                    yield listener.plugin_id, wish
+
+
+def _subscriptions(listener: Component[ListeningSpec]) -> list[Subscription]:
+    """A plugin that does not tell what its handlers want is asked about everything."""
+    spec = listener.spec
+    return spec.handlers or [Subscription(event="*", priority=spec.priority, observe=spec.observe)]
+
+
+def _wants(pattern: str, event_type: str) -> bool:
+    pattern = ALIASES.get(pattern, pattern)
+    return pattern in ("*", event_type) or (pattern.endswith(".*") and event_type.startswith(pattern[:-1]))

@@ -1,0 +1,58 @@
+"""What there is to say of an MCP server that is connected, or should be, and whom to ask."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from .server import McpServer
+
+State = Literal["off", "connecting", "connected", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTool:
+    """A tool as its server describes it; whether it only reads is the server's own word."""
+
+    name: str
+    description: str = ""
+    parameters_schema: Mapping[str, Any] = field(default_factory=dict)
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    tools: tuple[RemoteTool, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """A sentence for each tool that is not offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a server told of itself when it was connected."""
+
+    protocol_version: str = ""
+    name: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    state: State
+    since: int = 0
+    last_error: str = ""
+    identity: Identity = Identity()
+    listing: Listing = Listing()
+
+
+class McpConnections(Protocol):
+    """The servers of the book, kept connected."""
+
+    def status(self, server_id: str) -> Status: ...
+
+    async def follow(self, server_id: str) -> None:
+        """Does as the book now says of this server."""
+        ...
+
+    async def test(self, server: McpServer) -> Status:
+        """Connects once, apart from everything that is connected, and lets go again."""
+        ...

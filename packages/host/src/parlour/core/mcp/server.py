@@ -1,0 +1,33 @@
+"""An MCP server as it is configured. Connecting to it is for others."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from parlour.core.encoding import dumps, loads
+
+Transport = Literal["http", "sse", "stdio"]
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    server_id: str
+    name: str
+    """The namespace of its tools."""
+    transport: Transport
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with each request; values are sealed."""
+    command: str = ""
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Of its process, besides the few variables that every process needs; values are sealed."""
+    enabled: bool = True
+
+    def encode(self) -> str:
+        return dumps(asdict(self))
+
+    @classmethod
+    def decode(cls, text: str) -> "McpServer":
+        fields = loads(text)
+        return cls(**{**fields, "arguments": tuple(fields["arguments"])})

@@ -1,0 +1,86 @@
+"""A model that agents can use, and the service that answers for it, as values. A key is sealed here and stays so."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from parlour.core.encoding import dumps, loads
+from parlour_sdk.protocol.resources import ModelResource
+from parlour_sdk.protocol.usage import Usage
+
+ModelType = Literal["llm", "embedding", "rerank"]
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Of a million tokens each, in the operator's currency."""
+
+    input: float = 0
+    output: float = 0
+    cached_input: float | None = None
+
+    def cost_micros(self, usage: Usage) -> int:
+        """Rounded up: a millionth of what a million costs is what one token costs in micro-units."""
+        cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
+        cheaper = self.input if self.cached_input is None else self.cached_input
+        parts = (
+            ((usage.prompt_tokens - cached), self.input),
+            (cached, cheaper),
+            (usage.completion_tokens, self.output),
+        )
+        return -(-sum(tokens * round(price * MILLION) for tokens, price in parts) // MILLION)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    provider_id: str
+    name: str
+    kind: str
+    base_url: str = ""
+    """Empty: the kind's own."""
+    sealed_keys: tuple[str, ...] = ()
+
+    def encode(self) -> str:
+        return dumps(asdict(self))
+
+    @classmethod
+    def decode(cls, text: str) -> "Provider":
+        fields = loads(text)
+        return cls(**{**fields, "sealed_keys": tuple(fields["sealed_keys"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    model_id: str
+    provider_id: str
+    name: str
+    """The provider's own."""
+    type: ModelType = "llm"
+    context_window: int = 0
+    """In tokens; 0 when nobody knows."""
+    max_output_tokens: int = 0
+    abilities: tuple[str, ...] = ()
+    prices: Prices = field(default_factory=Prices)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """Goes with every request, unless the request says otherwise."""
+
+    def encode(self) -> str:
+        return dumps(asdict(self))
+
+    @classmethod
+    def decode(cls, text: str) -> "Model":
+        fields = loads(text)
+        given = {**fields, "abilities": tuple(fields["abilities"]), "prices": Prices(**fields["prices"])}
+        return cls(**given)
+
+    def resource(self, provider_name: str) -> ModelResource:
+        """As runs see it."""
+        return ModelResource(
+            model_id=self.model_id,
+            name=self.name,
+            type=self.type,
+            provider=provider_name,
+            context_window=self.context_window or None,
+            max_output_tokens=self.max_output_tokens or None,
+            abilities=list(self.abilities),
+        )

@@ -1,0 +1,99 @@
+"""Takes secrets out of what is written down or told: those it was told of, and whatever looks like one.
+
+A process has one, as it has one log: `REDACTOR`. Whoever comes to hold a secret makes it known there.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from .secrets import SecretBox
+
+MASK: Final = "[redacted]"
+SHORTEST = 6
+"""Characters. What is shorter is part of many a word."""
+
+# No alternative may begin inside of what it could have begun before, so that time grows with the text and not faster.
+_LOOKS_SECRET = re.compile(
+    r"""
+      (?P<url>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://)[^\s/@"']+@           # credentials in an address
+    | (?P<header>authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|bot|token)\s+)?)[^\s"',;]+
+    | (?P<scheme>\b(?:bearer|basic)\s+)[a-z0-9._~+/=-]{12,}
+    | (?P<name>(?:api[_-]?key|token|secret|password|passwd)["']?(?:=["']?|\s*:\s*["']))[^\s"'&,;]{4,}
+    | (?<![a-z0-9_-])(?:[spr]k-[a-z0-9_-]{12,}|parlour_[a-z0-9_-]{20,}|gh[pousr]_[a-z0-9]{20,})
+    | (?<![a-z0-9_-])(?:xox[abprs]-[a-z0-9-]{10,}|AKIA[0-9A-Z]{16}\b|AIza[a-z0-9_-]{30,})
+    | (?<!\d)\d{6,12}:[a-z0-9_-]{30,}                           # a bot's token
+    | (?<![a-z0-9_-])eyJ[a-z0-9_-]{8,}\.[a-z0-9_-]{8,}\.[a-z0-9_-]*     # a signed one
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class Redactor:
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+
+    def know(self, secret: str) -> None:
+        """Also as JSON and addresses write it, and the password of an address on its own."""
+        forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
+        password = _password(secret)
+        forms |= {password, quote(password, safe="")} if password else set()
+        new = {form for form in forms if len(form) >= SHORTEST} - self._known
+        if new:
+            self._known |= new
+            longest_first = sorted(self._known, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def clean(self, text: str) -> str:
+        if self._pattern is not None:
+            text = self._pattern.sub(MASK, text)
+        return _LOOKS_SECRET.sub(_masked, text)
+
+
+REDACTOR: Final = Redactor()
+
+
+class KnowingBox:
+    """A secret box whose secrets are known as such from the moment that anybody holds them."""
+
+    def __init__(self, box: SecretBox, redactor: Redactor) -> None:
+        self._box = box
+        self._redactor = redactor
+
+    def seal(self, secret: str) -> str:
+        self._redactor.know(secret)
+        return self._box.seal(secret)
+
+    def open(self, sealed: str) -> str:
+        secret = self._box.open(sealed)
+        self._redactor.know(secret)
+        return secret
+
+
+class CleanFormatter(logging.Formatter):
+    """Lines of the log, tracebacks and all."""
+
+    def __init__(self, format: str, clean: Callable[[str], str]) -> None:
+        super().__init__(format)
+        self._clean = clean
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._clean(super().format(record))
+
+
+def _masked(found: re.Match[str]) -> str:
+    kept = next((part for part in found.groups() if part is not None), "")
+    return f"{kept}{MASK}@" if found["url"] is not None else f"{kept}{MASK}"
+
+
+def _password(secret: str) -> str:
+    if "://" not in secret:
+        return ""
+    try:
+        return urlsplit(secret).password or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,146 @@
+"""The filters of a route, each a small test of an event. Pure: the same event always passes or fails the same way."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Protocol
+
+from parlour.core.events.envelope import EventEnvelope
+
+from .windows import within
+
+REGEX_SECONDS = 0.02
+REGEX_CHARACTERS = 20_000
+"""Of a longer text, its beginning is looked at."""
+Test = Callable[[Any, EventEnvelope, int], str]
+"""The reason why the event does not pass; empty when it does."""
+
+
+def unmet(filters: Mapping[str, Any], event: EventEnvelope, now: int) -> str:
+    """The first filter that does not hold, in words; empty when all hold. `now` is for events without a time."""
+    for name, test in _TESTS.items():
+        if name in filters:
+            reason = test(filters[name], event, now)
+            if reason:
+                return f"{name}: {reason}"
+    return ""
+
+
+def _chat_type(wanted: Any, event: EventEnvelope, now: int) -> str:
+    found = event.data.get("chat_type") or "no chat"
+    return "" if found == wanted else f"it is {found}, not {wanted}"
+
+
+def _groups(wanted: Any, event: EventEnvelope, now: int) -> str:
+    group = _group(event)
+    if not group:
+        return "it happened in no group"
+    return "" if group in wanted else f"group {group} is not among them"
+
+
+def _group(event: EventEnvelope) -> str:
+    if event.data.get("chat_type") == "group":
+        return str(event.data.get("chat_id", ""))
+    group = event.data.get("group")
+    return str(group.get("id", "")) if isinstance(group, Mapping) else ""
+
+
+def _users(wanted: Any, event: EventEnvelope, now: int) -> str:
+    return "" if event.actor.id in wanted else f"{event.actor.id or 'nobody'} is not among them"
+
+
+def _roles(wanted: Any, event: EventEnvelope, now: int) -> str:
+    found = event.actor.data.get("role") or "none"
+    return "" if found in wanted else f"the sender's role is {found}"
+
+
+def mentions_bot(event: EventEnvelope) -> bool:
+    """What is said in private is said to the bot."""
+    return bool(event.data.get("mentions_bot")) or event.data.get("chat_type") == "private"
+
+
+def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> str:
+    if mentions_bot(event) == wanted:
+        return ""
+    return "the bot is not mentioned" if wanted else "the bot is mentioned"
+
+
+def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> str:
+    text = event.text.lstrip()
+    return "" if any(text.startswith(each) for each in _several(wanted)) else "the text begins otherwise"
+
+
+def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> str:
+    text = event.text.casefold()
+    return "" if any(each.casefold() in text for each in _several(wanted)) else "the text has no such word"
+
+
+def _text_regex(wanted: Any, event: EventEnvelope, now: int) -> str:
+    try:
+        found = compiled(wanted).search(event.text[:REGEX_CHARACTERS], timeout=REGEX_SECONDS)
+    except TimeoutError:
+        return f"it took longer than {REGEX_SECONDS:g} s; write it more simply"
+    return "" if found else "the text does not match"
+
+
+def _probability(wanted: Any, event: EventEnvelope, now: int) -> str:
+    """By the event itself, so that asking twice, or after a restart, gives the same answer."""
+    digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}".encode(errors="replace")).digest()
+    drawn = int.from_bytes(digest[:8]) / 2**64
+    return "" if drawn < wanted else f"the draw was {drawn:.3f}, not below {wanted:g}"
+
+
+def _time_window(wanted: Any, event: EventEnvelope, now: int) -> str:
+    return "" if within(wanted, event.event_time or now) else "it happened outside of it"
+
+
+def _data(wanted: Any, event: EventEnvelope, now: int) -> str:
+    for path, value in wanted.items():
+        if _at(event.data, path) != value:
+            return f"{path} is another"
+    return ""
+
+
+def _at(data: Any, path: str) -> Any:
+    """What a path such as `sender.nickname` or `changed_fields.0` leads to; None when it leads nowhere."""
+    for part in path.split("."):
+        if isinstance(data, Mapping):
+            data = data.get(part)
+        elif isinstance(data, list) and part.isdecimal() and int(part) < len(data):
+            data = data[int(part)]
+        else:
+            return None
+    return data
+
+
+def _several(wanted: Any) -> list[str]:
+    return [wanted] if isinstance(wanted, str) else wanted
+
+
+class Pattern(Protocol):
+    def search(self, text: str, *, timeout: float) -> Any: ...
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> Pattern:
+    """Raises regex.error, whose text says what is wrong with it."""
+    import regex
+
+    found: Pattern = regex.compile(pattern)
+    return found
+
+
+_TESTS: dict[str, Test] = {
+    "chat_type": _chat_type,
+    "groups": _groups,
+    "users": _users,
+    "roles": _roles,
+    "mentions_bot": _mentions_bot,
+    "data": _data,
+    "probability": _probability,
+    "time_window": _time_window,
+    "text_prefix": _text_prefix,
+    "text_keyword": _text_keyword,
+    "text_regex": _text_regex,
+}
+"""The cheap ones first."""

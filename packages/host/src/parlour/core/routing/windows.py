@@ -1,0 +1,37 @@
+"""Hours of the week, in a time zone. A window over midnight belongs to the day on which it begins."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def within(window: Mapping[str, Any], at: int) -> bool:
+    """`at` is in epoch milliseconds. A window that ends where it begins is the whole day."""
+    local = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone(window.get("timezone") or "UTC"))
+    begin, end = _minutes(window["from"]), _minutes(window["to"])
+    minute = local.hour * 60 + local.minute
+    if begin < end:
+        return begin <= minute < end and _on(window, local)
+    if minute >= begin:
+        return _on(window, local)
+    return minute < end and _on(window, local - timedelta(days=1))
+
+
+def _on(window: Mapping[str, Any], day: datetime) -> bool:
+    days = window.get("days")
+    return not days or DAYS[day.weekday()] in days
+
+
+def _minutes(written: str) -> int:
+    hours, _, minutes = written.partition(":")
+    return int(hours) * 60 + int(minutes)
+
+
+@lru_cache(maxsize=64)
+def zone(name: str) -> ZoneInfo:
+    """Raises ZoneInfoNotFoundError, or ValueError for what can't be a name."""
+    return ZoneInfo(name)

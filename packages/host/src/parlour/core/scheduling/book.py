@@ -1,0 +1,87 @@
+"""Schedules as they are kept, each with the time at which it is due next."""
+
+from dataclasses import dataclass
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.facts.tables import SCHEDULES
+from parlour.core.journal import Delete, Insert, Journal, Row, Select, Statement, Unit, Update, where
+from parlour.core.ports import Clock
+
+from .schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    schedule: Schedule
+    due_at: int
+    fired_at: int
+    """When it was due the last time; 0 when it never was."""
+
+
+class ScheduleBook:
+    """Kept in memory and written through."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._kept: dict[str, Kept] = {}
+
+    async def load(self) -> None:
+        rows = await self._journal.read(Select(SCHEDULES, order=("schedule_id",)))
+        self._kept = {row["schedule_id"]: _kept(row) for row in rows}
+
+    def all(self) -> list[Kept]:
+        return list(self._kept.values())
+
+    def get(self, schedule_id: str) -> Kept | None:
+        return self._kept.get(schedule_id)
+
+    async def add(self, schedule: Schedule, *with_it: Statement) -> Kept:
+        now = self._clock.now()
+        kept = Kept(schedule, schedule.following(now), 0)
+        row: dict[str, str | int] = {
+            "schedule_id": schedule.schedule_id,
+            "definition": dumps(schedule.encoded()),
+            "due_at": kept.due_at,
+            "fired_at": 0,
+            "created_at": now,
+            "updated_at": now,
+        }
+        await self._journal.commit(Unit("schedule.create", (Insert(SCHEDULES, {**row}), *with_it)))
+        self._kept[schedule.schedule_id] = kept
+        return kept
+
+    async def replace(self, schedule: Schedule, *with_it: Statement) -> Kept:
+        before = self._kept[schedule.schedule_id]
+        kept = Kept(schedule, schedule.following(self._clock.now()), before.fired_at)
+        await self._journal.commit(Unit("schedule.replace", (self._update(kept), *with_it)))
+        self._kept[schedule.schedule_id] = kept
+        return kept
+
+    async def advance(self, before: Kept, fired: bool) -> None:
+        """Beyond the time at which it was due, and beyond now: each time is left behind once."""
+        beyond = max(before.due_at, self._clock.now())
+        fired_at = before.due_at if fired else before.fired_at
+        kept = Kept(before.schedule, before.schedule.following(beyond), fired_at)
+        await self._journal.commit(Unit("schedule.advance", (self._update(kept),)))
+        if before.schedule.schedule_id in self._kept:
+            self._kept[before.schedule.schedule_id] = kept
+
+    async def remove(self, schedule_id: str, *with_it: Statement) -> None:
+        await self._journal.commit(
+            Unit("schedule.delete", (Delete(SCHEDULES, where(schedule_id=schedule_id)), *with_it))
+        )
+        del self._kept[schedule_id]
+
+    def _update(self, kept: Kept) -> Update:
+        values: dict[str, str | int] = {
+            "definition": dumps(kept.schedule.encoded()),
+            "due_at": kept.due_at,
+            "fired_at": kept.fired_at,
+            "updated_at": self._clock.now(),
+        }
+        return Update(SCHEDULES, {**values}, where(schedule_id=kept.schedule.schedule_id))
+
+
+def _kept(row: Row) -> Kept:
+    return Kept(Schedule(**loads(row["definition"])), row["due_at"], row["fired_at"])

@@ -1,0 +1,88 @@
+"""A schedule and when it is due. Pure: nothing here knows what time it is."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+Missed = Literal["skip", "once"]
+SHORTEST_INTERVAL = 10
+EVENT_TYPE = "schedule.triggered"
+
+
+class ScheduleRefused(Exception):
+    """The schedule can't be; `field` says which part and the message what would be accepted."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Either `cron` (five fields, in its time zone) or `interval_seconds` says when."""
+
+    schedule_id: str
+    name: str
+    cron: str = ""
+    interval_seconds: int = 0
+    timezone: str = "UTC"
+    agent_id: str = ""
+    bot_id: str = ""
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    missed: Missed = "skip"
+    """What becomes of times at which no Host ran: nothing, or one event for all of them."""
+    enabled: bool = True
+
+    def following(self, moment: int) -> int:
+        """The first time after this one, in epoch milliseconds. Daylight saving is cron's: what is skipped comes
+        right after the gap, what is repeated comes once."""
+        if self.interval_seconds:
+            step = self.interval_seconds * 1000
+            return (moment // step + 1) * step
+        from cronsim import CronSim
+
+        zone = ZoneInfo(self.timezone)
+        begin = datetime.fromtimestamp(moment / 1000, zone)
+        for due in CronSim(self.cron, begin):
+            found = int(due.astimezone(UTC).timestamp() * 1000)
+            if found > moment:
+                return found
+        raise ScheduleRefused("cron", "it is never due")
+
+    def encoded(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def check(schedule: Schedule, now: int) -> None:
+    """Raises ScheduleRefused."""
+    if bool(schedule.cron) == bool(schedule.interval_seconds):
+        raise ScheduleRefused("cron", "give either cron, such as '0 9 * * 1-5', or interval_seconds")
+    if schedule.interval_seconds and schedule.interval_seconds < SHORTEST_INTERVAL:
+        raise ScheduleRefused("interval_seconds", f"at least {SHORTEST_INTERVAL} seconds")
+    if bool(schedule.agent_id) == bool(schedule.bot_id):
+        raise ScheduleRefused("agent_id", "give either an agent_id, or a bot_id whose routes decide")
+    _check_zone(schedule.timezone)
+    if schedule.cron:
+        _check_cron(schedule, now)
+
+
+def _check_zone(name: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError) as error:
+        raise ScheduleRefused("timezone", f"'{name}' is no time zone; one looks like Europe/Berlin") from error
+
+
+def _check_cron(schedule: Schedule, now: int) -> None:
+    from cronsim import CronSimError
+
+    if len(schedule.cron.split()) != 5:
+        raise ScheduleRefused("cron", "five fields: minute, hour, day of month, month, day of week")
+    try:
+        schedule.following(now)
+    except (CronSimError, StopIteration) as error:
+        raise ScheduleRefused("cron", f"'{schedule.cron}' can't be read: {error}") from error

@@ -1,0 +1,127 @@
+"""What a webhook's answer asks for, and whether its route allows it. An answer goes where its event came from; to name
+another target is an action of its own, which the route must list.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parlour.core.delivery.delivery import Composed, Delivery
+from parlour.core.delivery.policy import DEFAULT
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.webhook_calls import WebhookCall
+from parlour.core.journal import Draft, Journal, Statement
+from parlour.core.providers import ProviderFailed
+
+ACTIONS = 20
+NAMES = {
+    "send_message": "message.send",
+    "reply": "message.reply",
+    "call_platform_api": "platform.call",
+    "answer_friend_request": "friend_request.answer",
+    "answer_group_invite": "group_invite.answer",
+    "edit_message": "message.edit",
+    "delete_message": "message.delete",
+}
+
+
+class ActionRows(Protocol):
+    """Makes a durable action out of a call whose permission is decided."""
+
+    def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
+        """Raises ProviderFailed when the platform has no such thing, or a parameter is wrong."""
+        ...
+
+
+class NoActionRows:
+    def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
+        raise ProviderFailed("not_supported", f"this Host does not do {action}")
+
+
+class WantedAction(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    type: Literal[
+        "send_message",
+        "reply",
+        "call_platform_api",
+        "answer_friend_request",
+        "answer_group_invite",
+        "edit_message",
+        "delete_message",
+    ]
+    params: dict[str, Any] = {}
+
+
+class AnswerBody(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    actions: list[WantedAction] = Field(default=[], max_length=ACTIONS)
+
+
+@dataclass(slots=True)
+class Asked:
+    """What becomes of an answer."""
+
+    told: str = ""
+    rows: list[Outgoing] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+
+
+class Answers:
+    def __init__(self, delivery: Delivery, actions: ActionRows, journal: Journal) -> None:
+        self._delivery = delivery
+        self._actions = actions
+        self._journal = journal
+
+    def read(self, call: WebhookCall, event: RecordedEvent, body: bytes) -> Asked:
+        allowed = _allowed(call.config["response_actions"])
+        asked = Asked()
+        if not allowed or not body.strip():
+            return asked
+        try:
+            wanted = AnswerBody.model_validate_json(body).actions
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "its answer"
+            asked.told = f" Its answer could not be used: {place}: {first['msg']}."
+            return asked
+        for action in wanted:
+            self._take(asked, event, action, allowed)
+        return asked
+
+    def _take(self, asked: Asked, event: RecordedEvent, action: WantedAction, allowed: frozenset[str]) -> None:
+        if action.type not in allowed:
+            asked.told += f" It asked for {action.type}, which the route does not allow."
+            return
+        try:
+            composed = self._composed(event, action)
+        except ProviderFailed as failure:
+            asked.told += f" It asked for {action.type}, which was refused: {failure.message}."
+            return
+        asked.told += f" It asked for {action.type}."
+        asked.rows += composed.rows
+        asked.statements += composed.statements
+
+    def _composed(self, event: RecordedEvent, action: WantedAction) -> Composed:
+        text = action.params.get("text")
+        if action.type == "reply" and isinstance(text, str) and text and len(action.params) == 1:
+            message = {"role": "assistant", "content": text}
+            return self._delivery.complete(event, "", message, DEFAULT, first=True)
+        return self._actions.rows(event, NAMES[action.type], action.params)
+
+    async def commit(self, draft: Draft, asked: Asked | None) -> None:
+        if asked is None:
+            await self._journal.commit(draft.unit())
+            return
+        draft.add(*asked.statements)
+        await self._delivery.deliver(self._journal, draft.unit(), asked.rows)
+
+
+def _allowed(written: bool | list[str]) -> frozenset[str]:
+    """Plain permission means to reply; everything else is named."""
+    if isinstance(written, bool):
+        return frozenset(("reply",)) if written else frozenset()
+    return frozenset(written)

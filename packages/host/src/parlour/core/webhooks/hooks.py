@@ -1,0 +1,114 @@
+"""Sends what is owed to webhooks, and tries again with growing pauses. A restart goes on where it was.
+
+How often a call was tried is written before each try, so that what kills the Host can't be tried for ever.
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from parlour.core.facts import trail, webhook_calls
+from parlour.core.facts.event_log import EventLog
+from parlour.core.facts.webhook_calls import WebhookCall, WebhookCalls
+from parlour.core.journal import Draft, Journal, StorageFailed, Unit
+from parlour.core.ports import Clock
+
+from .answers import Answers
+from .sending import Sending, Tried
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 32
+LONGEST_WAIT_SECONDS = 3600.0
+STORAGE_RETRY_SECONDS = 1.0
+
+
+class Webhooks:
+    def __init__(self, journal: Journal, sending: Sending, answers: Answers, clock: Clock) -> None:
+        self._journal = journal
+        self._calls = WebhookCalls(journal)
+        self._log = EventLog(journal)
+        self._sending = sending
+        self._answers = answers
+        self._clock = clock
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
+
+    def __len__(self) -> int:
+        """How many calls are on their way."""
+        return len(self._tasks)
+
+    async def take_up(self) -> None:
+        for call in await self._calls.all():
+            self.offer(call)
+
+    def offer(self, call: WebhookCall) -> None:
+        """The call is durable."""
+        if not self._closed and call.call_id not in self._tasks:
+            self._tasks[call.call_id] = asyncio.create_task(self._work(call))
+
+    async def close(self) -> None:
+        self._closed = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _work(self, call: WebhookCall) -> None:
+        try:
+            left: WebhookCall | None = call
+            while left is not None:
+                await asyncio.sleep(max(0.0, (left.not_before - self._clock.now()) / 1000))
+                left = await self._patiently(left)
+        finally:
+            del self._tasks[call.call_id]
+
+    async def _patiently(self, call: WebhookCall) -> WebhookCall | None:
+        try:
+            async with self._places:
+                return await self._try(call)
+        except StorageFailed as failure:
+            logger.error("webhook %s waits for the database: %s", call.call_id, failure.message)
+            await asyncio.sleep(STORAGE_RETRY_SECONDS)
+            return call
+
+    async def _try(self, call: WebhookCall) -> WebhookCall | None:
+        """What is left to do; None when it is over."""
+        event = await self._log.by_seq(call.event_seq)
+        if event is None:  # its conversation was deleted meanwhile
+            await self._journal.commit(Unit("webhook.end", (webhook_calls.done(call),)))
+            return None
+        call = call.tried()
+        await self._journal.commit(Unit("webhook.try", (webhook_calls.change(call),)))
+        tried = await self._sending.attempt(call, event, self._clock.now())
+        if tried.meaning == "again" and call.attempts <= call.config["retry_count"]:
+            call = replace(call, not_before=self._clock.now() + round(_wait(call, tried) * 1000))
+            await self._journal.commit(Unit("webhook.wait", (webhook_calls.change(call),)))
+            return call
+        await self._end(call, tried)
+        return None
+
+    async def _end(self, call: WebhookCall, tried: Tried) -> None:
+        event = await self._log.by_seq(call.event_seq)
+        draft = Draft("webhook.end")
+        draft.add(webhook_calls.done(call))
+        asked = self._answers.read(call, event, tried.body) if tried.meaning == "taken" and event else None
+        text = f"{_summary(call, tried)}{asked.told if asked else ''}"
+        draft.add(trail.note(call.event_seq, "webhook", {"text": text, "tries": call.attempts}, self._clock.now()))
+        await self._answers.commit(draft, asked)
+
+
+def _wait(call: WebhookCall, tried: Tried) -> float:
+    """Twice as long each time, or as long as the other side asks for."""
+    if tried.retry_after is not None:
+        return min(tried.retry_after, LONGEST_WAIT_SECONDS)
+    return float(min(call.config["retry_interval"] * 2 ** (call.attempts - 1), LONGEST_WAIT_SECONDS))
+
+
+def _summary(call: WebhookCall, tried: Tried) -> str:
+    times = f" after {call.attempts} tries" if call.attempts > 1 else ""
+    if tried.meaning == "taken":
+        return f"The webhook took it{times}."
+    return f"The webhook did not take it{times}: {tried.told}."

@@ -1,0 +1,130 @@
+"""The first owner, logging in and out, and who is asking."""
+
+import hmac
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour.core.access.logins import LIFETIME, Login, Logins
+from parlour.core.access.users import User, Users
+
+from ..auth import COOKIE, Principal, requires
+from ..errors import Problem
+from ..hosts import HostNames
+from .refusals import accepted
+from .throttle import Throttle
+
+Known = Annotated[Principal, Depends(requires("viewer", "chat"))]
+
+
+class Credentials(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    email: str = Field(max_length=254)
+    password: str = Field(max_length=1024)
+
+
+class FirstOwner(Credentials):
+    name: str = Field(default="", max_length=200)
+    token: str = Field(default="", max_length=200)
+    """The set-up token that was printed at the start, where the Host listens beyond this machine."""
+
+
+class OwnAccount(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(default=None, max_length=200)
+    password: str | None = Field(default=None, max_length=1024)
+    current_password: str = Field(default="", max_length=1024)
+
+
+def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, setup_token: str) -> APIRouter:
+    routes = APIRouter(tags=["accounts"])
+
+    async def enter(user: User, request: Request, response: Response) -> dict[str, Any]:
+        cookie, login = await logins.open(user, request.headers.get("user-agent", ""), _address(request))
+        response.set_cookie(
+            COOKIE,
+            cookie,
+            max_age=LIFETIME // 1000,
+            path="/",
+            secure=request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https",
+            httponly=True,
+            samesite="lax",
+        )
+        return _person(login)
+
+    @routes.get("/auth/setup")
+    async def read_setup() -> dict[str, bool]:
+        """Whether the first owner is still to be made, and whether that takes the set-up token."""
+        return {"needed": not await users.any(), "token_required": bool(setup_token)}
+
+    @routes.post("/auth/setup", status_code=201)
+    async def set_up(body: FirstOwner, request: Request, response: Response) -> dict[str, Any]:
+        """Makes the first owner and logs them in; there is one first owner only."""
+        names.check(request)
+        throttle.check("setup")
+        if setup_token and not hmac.compare_digest(body.token.strip().encode(), setup_token.encode()):
+            throttle.failed("setup")
+            raise Problem(403, "forbidden", "token: it is not the set-up token that the Host printed when it started")
+        user = await accepted(users.create("", body.email, body.name, "owner", body.password, first=True))
+        return await enter(user, request, response)
+
+    @routes.post("/auth/login")
+    async def log_in(body: Credentials, request: Request, response: Response) -> dict[str, Any]:
+        names.check(request)
+        tried = (f"account:{body.email.strip().casefold()}", f"address:{_address(request)}")
+        throttle.check(*tried)
+        user = await users.authenticate(body.email, body.password)
+        if user is None:
+            throttle.failed(*tried)
+            raise Problem(401, "unauthenticated", "this address and password belong to no account")
+        throttle.succeeded(*tried)
+        return await enter(user, request, response)
+
+    @routes.post("/auth/logout", status_code=204)
+    async def log_out(principal: Known) -> Response:
+        if principal.login is not None:
+            await logins.close(principal.login)
+        answer = Response(status_code=204)
+        answer.delete_cookie(COOKIE, path="/")
+        return answer
+
+    @routes.get("/auth/me")
+    async def read_me(principal: Known) -> dict[str, Any]:
+        """Who is asking; for a person also the token that guards changes."""
+        if principal.login is not None:
+            return _person(principal.login)
+        return {"kind": "key", "key_id": principal.id, "name": principal.name, "scope": principal.scope}
+
+    @routes.put("/auth/me")
+    async def change_me(body: OwnAccount, principal: Known, request: Request, response: Response) -> dict[str, Any]:
+        """A new password takes the present one and ends all other sessions."""
+        if principal.login is None:
+            raise Problem(409, "conflict", "a key has no account; log in to change yours")
+        user = principal.login.user
+        tried = f"account:{user.email}"
+        if body.password is not None:
+            throttle.check(tried)
+            if await users.authenticate(user.email, body.current_password) is None:
+                throttle.failed(tried)
+                raise Problem(403, "forbidden", "current_password: it is not your password")
+        user = await accepted(users.change(principal.owner, user, name=body.name, password=body.password))
+        if body.password is not None:
+            return await enter(user, request, response)
+        return {**_person(principal.login), **_shown(user)}
+
+    return routes
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _person(login: Login) -> dict[str, Any]:
+    return {"kind": "user", **_shown(login.user), "csrf_token": login.csrf, "expires_at": login.expires_at}
+
+
+def _shown(user: User) -> dict[str, Any]:
+    return {"user_id": user.user_id, "email": user.email, "name": user.name, "role": user.role}

@@ -1,0 +1,20 @@
+"""What accounts refuse, as answers that name the field."""
+
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from parlour.core.access.users import UserRefused
+
+from ..errors import Problem
+
+Answer = TypeVar("Answer")
+
+
+async def accepted(work: Awaitable[Answer]) -> Answer:
+    try:
+        return await work
+    except UserRefused as refusal:
+        if not refusal.field:
+            raise Problem(409, "conflict", refusal.message) from refusal
+        fields = [{"field": refusal.field, "message": refusal.message}]
+        raise Problem(422, "invalid_argument", f"{refusal.field}: {refusal.message}", {"fields": fields}) from refusal

@@ -1,0 +1,76 @@
+"""Makes routes out of what people write, or says which field can't be so; and shows them without their secrets."""
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import ValidationError
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.agents.forms import MASKED
+from parlour.core.encoding import dumps, loads
+from parlour.core.routing.routes import Route
+from parlour.core.secrets import SecretBox
+
+from .checking import refused, refused_fields
+from .route_schemas import HANDLERS, RouteBody
+
+
+class RouteForm:
+    def __init__(self, agents: AgentBook, secrets: SecretBox) -> None:
+        self._agents = agents
+        self._secrets = secrets
+
+    def routes(self, bodies: list[RouteBody], before: list[Route]) -> list[Route]:
+        known = {route.route_id: route for route in before}
+        return [self._route(f"{number}", body, known.get(body.route_id)) for number, body in enumerate(bodies)]
+
+    def _route(self, place: str, body: RouteBody, before: Route | None) -> Route:
+        config = self._config(place, body)
+        if body.handler_type == "agent" and self._agents.get(config["agent_id"]) is None:
+            message = f"there is no agent '{config['agent_id']}'; GET /api/v1/agents lists them"
+            raise refused(f"{place}.handler_config.agent_id", message)
+        if body.handler_type == "webhook":
+            config = self._sealed(place, config, before.handler_config if before is not None else {})
+        return Route(
+            event_type=body.event_type,
+            handler_type=body.handler_type,
+            handler_config=config,
+            enabled=body.enabled,
+            priority=body.priority,
+            description=body.description,
+            filters=body.filters.model_dump(mode="json", exclude_none=True),
+            route_id=before.route_id if before is not None else "",
+        )
+
+    def _config(self, place: str, body: RouteBody) -> dict[str, Any]:
+        try:
+            return HANDLERS[body.handler_type].model_validate(body.handler_config).model_dump(mode="json")
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False)
+            where = f"{place}.handler_config"
+            fields = [(".".join([where, *map(str, each["loc"])]), each["msg"]) for each in problems]
+            raise refused_fields(fields) from error
+
+    def _sealed(self, place: str, config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+        """The secret and the headers' values are kept sealed; what is left out or masked stays as it was."""
+        secret, headers = config.pop("secret"), config.pop("headers")
+        if secret is None:
+            config["sealed_secret"] = before.get("sealed_secret", "")
+        else:
+            config["sealed_secret"] = self._secrets.seal(secret) if secret else ""
+        if MASKED in headers.values():
+            kept = loads(self._secrets.open(before["sealed_headers"])) if before.get("sealed_headers") else {}
+            headers = {name: kept.get(name, "") if value == MASKED else value for name, value in headers.items()}
+        config["header_names"] = sorted(headers)
+        config["sealed_headers"] = self._secrets.seal(dumps(headers)) if headers else ""
+        return config
+
+
+def shown(route: Route) -> dict[str, Any]:
+    view = asdict(route)
+    config = dict(view.pop("handler_config"))
+    if route.handler_type == "webhook":
+        config["secret_set"] = bool(config.pop("sealed_secret"))
+        config["headers"] = dict.fromkeys(config.pop("header_names"), MASKED)
+        config.pop("sealed_headers")
+    return {**view, "handler_config": config}

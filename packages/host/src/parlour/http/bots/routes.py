@@ -1,0 +1,77 @@
+"""A bot's routes: read, replaced as a whole, and tried out on an example."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from parlour.core.access import audit
+from parlour.core.platforms.book import BotBook
+from parlour.core.ports import Clock
+from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Router, Tried
+from parlour.core.routing.routes import Route, RouteBook
+
+from ..auth import Admin, Viewer
+from .endpoints import existing
+from .examples import example
+from .route_checking import RouteForm, shown
+from .route_schemas import DryRunBody, RouteBody, RoutesBody
+
+
+def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clock: Clock) -> APIRouter:
+    routes = APIRouter(tags=["bots"])
+
+    def listed(bot_id: str) -> dict[str, Any]:
+        return {"items": [shown(route) for route in book.listed(bot_id)], "next_cursor": None}
+
+    @routes.get("/bots/{bot_id}/routes")
+    async def list_routes(bot_id: str, principal: Viewer) -> dict[str, Any]:
+        return listed(existing(bots, bot_id).bot_id)
+
+    @routes.put("/bots/{bot_id}/routes")
+    async def replace_routes(bot_id: str, body: list[RouteBody] | RoutesBody, principal: Admin) -> dict[str, Any]:
+        existing(bots, bot_id)
+        before = book.listed(bot_id)
+        made = book.named(form.routes(body if isinstance(body, list) else body.items, before))
+        seen = [[shown(route) for route in each] for each in (before, made)]
+        entry = audit.admin(principal.owner, "bot.routes", bot_id, seen[0], seen[1], clock.now())
+        await book.replace(bot_id, made, entry)
+        return listed(bot_id)
+
+    @routes.post("/bots/{bot_id}/routes/dry-run")
+    async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> dict[str, Any]:
+        bot = existing(bots, bot_id)
+        event = example(bot_id, bot.adapter, body.event)
+        tried = routing.tried(event)
+        taken = tried[-1].route if tried and not tried[-1].reason else None
+        reasons = [*map(_told, tried), _outcome(routing.decide(event))]
+        return {
+            "route": shown(taken) if taken is not None else None,
+            "handler_type": taken.handler_type if taken is not None else "plugin",
+            "reasons": reasons,
+        }
+
+    return routes
+
+
+def _told(tried: Tried) -> str:
+    return f"{tried.route.label}: {tried.reason or _holds(tried.route)}"
+
+
+def _holds(route: Route) -> str:
+    names = ", ".join(route.filters)
+    return f"it takes the event; {names} hold" if names else "it takes the event"
+
+
+def _outcome(decision: Decision) -> str:
+    match decision:
+        case Bound(binding):
+            return f"agent '{binding.agent.name}' answers"
+        case Hooked(route):
+            return f"it is sent to {route.handler_config['url']}"
+        case Listened(plugins):
+            who = ", ".join(plugins) or "all plugins"
+            return f"it goes to the listeners of {who}"
+        case Dropped():
+            return "nobody answers, on purpose"
+        case Misconfigured(reason):
+            return f"it can't be answered: {reason}"

@@ -1,0 +1,30 @@
+"""A budget as it is written."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+MOST = 2**53 - 1
+
+
+class BudgetBody(BaseModel):
+    """At least one limit. `target` is one sender, conversation or agent; without it each has as much."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+    scope: Literal["sender", "conversation", "agent", "workspace"]
+    target: str = Field(default="", max_length=500)
+    period: Literal["day", "total"] = "day"
+    tokens: int | None = Field(default=None, ge=1, le=MOST)
+    cost_micros: int | None = Field(default=None, ge=1, le=MOST)
+    enabled: bool = True
+
+    @model_validator(mode="after")
+    def _require_limit(self) -> "BudgetBody":
+        if self.tokens is None and self.cost_micros is None:
+            raise PydanticCustomError("budget_limit", "give a limit: tokens, cost_micros (millionths), or both")
+        if self.scope == "workspace" and self.target:
+            raise PydanticCustomError("budget_target", "a budget of the workspace is for all and takes no target")
+        return self

@@ -1,0 +1,28 @@
+"""A budget as it is shown: what it allows, what is used of it, and what is left."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from parlour.core.budgets.budget import Budget
+from parlour.core.budgets.uses import Use
+
+
+def shown(budget: Budget) -> dict[str, Any]:
+    """A limit that is not there is null."""
+    told = asdict(budget)
+    return {**told, "tokens": budget.tokens or None, "cost_micros": budget.cost_micros or None}
+
+
+def with_uses(budget: Budget, period: str, uses: Sequence[Use]) -> dict[str, Any]:
+    """Of each who used it in its current period, the most first."""
+    return {**shown(budget), "current_period": period, "uses": [_use(budget, use) for use in uses]}
+
+
+def _use(budget: Budget, use: Use) -> dict[str, Any]:
+    used = {"tokens": use.tokens, "cost_micros": use.cost_micros}
+    left = {
+        "tokens": max(0, budget.tokens - use.tokens) if budget.tokens else None,
+        "cost_micros": max(0, budget.cost_micros - use.cost_micros) if budget.cost_micros else None,
+    }
+    return {"subject": use.subject, "used": used, "left": left}

@@ -1,0 +1,60 @@
+"""API keys: made and shown once, listed, revoked."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour.core.access.keys import ApiKeys, Key, Scope
+from parlour.core.ports import Clock
+
+from ..auth import Admin
+from ..errors import not_found
+
+KeyId = Annotated[str, Path(max_length=64)]
+
+
+class NewKey(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+    scope: Scope = "chat"
+    expires_in_days: float | None = Field(default=None, gt=0, le=3650)
+    """None is for good."""
+
+
+def router(keys: ApiKeys, clock: Clock) -> APIRouter:
+    routes = APIRouter(tags=["keys"])
+
+    @routes.post("/api-keys", status_code=201)
+    async def create_key(body: NewKey, principal: Admin) -> dict[str, Any]:
+        """`key` is in this answer only."""
+        days = body.expires_in_days
+        expires_at = clock.now() + int(days * 24 * 3600 * 1000) if days else 0
+        secret, key = await keys.create(body.name, body.scope, principal.owner, expires_at)
+        return {**_shown(key), "key": secret}
+
+    @routes.get("/api-keys")
+    async def list_keys(principal: Admin) -> dict[str, Any]:
+        return {"items": [_shown(key) for key in await keys.all()], "next_cursor": None}
+
+    @routes.delete("/api-keys/{key_id}", status_code=204)
+    async def revoke_key(key_id: KeyId, principal: Admin) -> Response:
+        """It fails on its next request."""
+        if not await keys.revoke(key_id, principal.owner):
+            raise not_found(f"an active key '{key_id}'", "GET /api/v1/api-keys lists them")
+        return Response(status_code=204)
+
+    return routes
+
+
+def _shown(key: Key) -> dict[str, Any]:
+    return {
+        "key_id": key.key_id,
+        "name": key.name,
+        "scope": key.scope,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at or None,
+        "last_used_at": key.last_used_at or None,
+        "revoked_at": key.revoked_at or None,
+    }

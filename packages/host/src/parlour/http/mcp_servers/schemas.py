@@ -1,0 +1,79 @@
+"""An MCP server as it is written."""
+
+import re
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
+HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+OWN_HEADERS = frozenset({"host", "content-length", "content-type", "accept", "transfer-encoding", "connection"})
+
+
+def _url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        whole = False
+    if url and (not whole or any(each.isspace() for each in url)):
+        raise PydanticCustomError("url", "must look like https://example.org/mcp, without spaces")
+    if url and (parts.username or parts.password):
+        raise PydanticCustomError("url", "must hold no user name or password; put secrets into headers")
+    return url
+
+
+def _headers(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not HEADER_NAME.fullmatch(name) or name.lower() in OWN_HEADERS:
+            raise PydanticCustomError("header", "holds a name that can't be a header of its own, such as Authorization")
+        if not HEADER_VALUE.fullmatch(value) or value != value.strip():
+            raise PydanticCustomError(
+                "header", "holds a value with spaces around it, line breaks or characters that headers can't carry"
+            )
+    return headers
+
+
+def _environment(variables: dict[str, str]) -> dict[str, str]:
+    for name, value in variables.items():
+        if not VARIABLE.fullmatch(name) or "\0" in value:
+            raise PydanticCustomError("environment", "holds a name that can't be a variable, such as API_KEY")
+    return variables
+
+
+def _words(words: str) -> str:
+    if "\0" in words:
+        raise PydanticCustomError("words", "holds a NUL character, which no command can")
+    return words
+
+
+Word = Annotated[str, Field(max_length=4096), AfterValidator(_words)]
+
+
+class McpServerBody(BaseModel):
+    """A server over `http` or `sse` has a url and headers; one over `stdio` a command, arguments and environment."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$", description="The namespace of its tools: name.tool")
+    transport: Literal["http", "sse", "stdio"] = "http"
+    url: Annotated[str, Field(max_length=2048), AfterValidator(_url)] = ""
+    headers: Annotated[dict[str, str], Field(max_length=50), AfterValidator(_headers)] = {}
+    command: Word = ""
+    arguments: list[Word] = Field(default=[], max_length=100)
+    environment: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_environment)] = {}
+    enabled: bool = True
+
+    @model_validator(mode="after")
+    def _whole(self) -> "McpServerBody":
+        if self.transport == "stdio":
+            if not self.command or self.url or self.headers:
+                raise PydanticCustomError("stdio", "a server over stdio needs a command, and takes no url or headers")
+        elif not self.url or self.command or self.arguments or self.environment:
+            raise PydanticCustomError(
+                "remote", f"a server over {self.transport} needs a url, and takes no command, arguments or environment"
+            )
+        return self

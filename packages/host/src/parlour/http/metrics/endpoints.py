@@ -1,0 +1,67 @@
+"""`/metrics`: figures as Prometheus reads them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from fastapi import APIRouter, Response
+
+from parlour.core.observing.measurements import Measurements, Sample
+
+from ..auth import Viewer
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+HELP = {
+    "parlour_events_total": "Events that were accepted",
+    "parlour_runs_total": "Runs that have ended",
+    "parlour_deliveries_total": "Messages that reached the end of the outbox",
+    "parlour_denials_total": "Calls of plugins that were refused",
+    "parlour_prompt_tokens_total": "Tokens that models were given",
+    "parlour_completion_tokens_total": "Tokens that models gave",
+    "parlour_cost_micros_total": "Cost of models in millionths of the currency",
+    "parlour_model_calls_total": "Calls of models",
+    "parlour_tool_calls_total": "Calls of tools",
+    "parlour_run_seconds": "How long runs took from their event to their end",
+    "parlour_plugins": "Plugins by how they are doing",
+    "parlour_bots": "Bots by how they are doing",
+    "parlour_active_runs": "Runs that are active",
+    "parlour_resident_memory_bytes": "Memory of the Host's own process",
+}
+
+Gauges = Callable[[], Iterable[Sample]]
+
+
+def router(measurements: Measurements, gauges: Gauges) -> APIRouter:
+    routes = APIRouter(tags=["health"])
+
+    @routes.get("/metrics", response_class=Response)
+    async def read_metrics(principal: Viewer) -> Response:
+        """Figures since the start, for Prometheus; give its scraper a key with the scope viewer."""
+        samples = [*measurements.samples(), *gauges(), Sample("parlour_resident_memory_bytes", (), _memory())]
+        return Response("\n".join(_lines(samples)) + "\n", media_type=CONTENT_TYPE)
+
+    return routes
+
+
+def _lines(samples: Iterable[Sample]) -> Iterator[str]:
+    told: set[str] = set()
+    for sample in samples:
+        family = sample.name
+        for suffix in ("_bucket", "_sum", "_count"):
+            if family.removesuffix(suffix) in HELP:
+                family = family.removesuffix(suffix)
+        if family not in told:
+            told.add(family)
+            kind = "histogram" if family != sample.name else "counter" if family.endswith("_total") else "gauge"
+            yield f"# HELP {family} {HELP[family]}"
+            yield f"# TYPE {family} {kind}"
+        labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in sample.labels)
+        yield f"{sample.name}{'{' + labels + '}' if labels else ''} {sample.value:g}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _memory() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1]) if Path("/proc/self/statm").exists() else 0
+    return pages * 4096

@@ -1,0 +1,77 @@
+"""Providers and models as they are written."""
+
+import re
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+KEY_CHARACTERS = 4096
+_PLAIN = re.compile(r"[\x21-\x7e]+")
+
+
+def _require_key(key: str) -> str:
+    """What was pasted with a space or a line break is refused by every service, with a worse sentence."""
+    if not _PLAIN.fullmatch(key):
+        raise PydanticCustomError(
+            "api_key", "has a space, a line break or a letter that no key has in it; paste the key alone"
+        )
+    return key
+
+
+def _require_address(address: str) -> str:
+    address = address.strip().rstrip("/")
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if address and (not usable or re.search(r"\s", address)):
+        raise PydanticCustomError("base_url", "must look like https://api.example.org/v1")
+    if address and (parts.username or parts.query or parts.fragment):
+        raise PydanticCustomError("base_url", "takes no user, query or fragment; keys belong into api_keys")
+    for end in ("/chat/completions", "/embeddings", "/v1/messages", "/rerank"):
+        if address.endswith(end):
+            raise PydanticCustomError("base_url", "ends too late: leave out '{end}', which is added", {"end": end})
+    return address
+
+
+Key = Annotated[str, Field(min_length=1, max_length=KEY_CHARACTERS), AfterValidator(_require_key)]
+Ability = Literal["vision", "audio", "tools", "reasoning", "json"]
+
+
+class ProviderBody(BaseModel):
+    """`api_keys` are never shown again; left out, or each as `********`, they stay as they are."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+    kind: str = Field(min_length=1, max_length=100)
+    base_url: Annotated[str, Field(max_length=2000), AfterValidator(_require_address)] = ""
+    api_keys: list[Key] | None = Field(default=None, max_length=50)
+
+
+class PricesBody(BaseModel):
+    """Of a million tokens each, in your currency."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: float = Field(default=0, ge=0, le=1_000_000)
+    output: float = Field(default=0, ge=0, le=1_000_000)
+    cached_input: float | None = Field(default=None, ge=0, le=1_000_000)
+
+
+class ModelBody(BaseModel):
+    """What is left out is taken from the catalogue, if it knows the model. `name` is the provider's own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    provider_id: str = Field(min_length=1, max_length=200)
+    name: str = Field(min_length=1, max_length=300)
+    type: Literal["llm", "embedding", "rerank"] = "llm"
+    context_window: int | None = Field(default=None, ge=1, le=100_000_000)
+    max_output_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
+    abilities: list[Ability] | None = None
+    prices: PricesBody | None = None
+    parameters: dict[str, Any] = {}

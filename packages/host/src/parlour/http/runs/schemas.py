@@ -1,0 +1,29 @@
+"""What is asked of a run."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour.core.agents.policy import Names
+from parlour.core.runs.reruns import Wish
+
+
+class RerunBody(BaseModel):
+    """What is to be different this time; what is left out is as it was."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_id: str | None = Field(default=None, min_length=1, max_length=200)
+    runner_config: dict[str, Any] | None = None
+    allow_effects: bool | list[str] = False
+    """Tools that are not read-only and may run nevertheless: their names, or true for all."""
+
+    def wish(self) -> Wish:
+        allowed = self.allow_effects
+        effects: Names = tuple(allowed) if isinstance(allowed, list) else "*" if allowed else ()
+        return Wish(self.agent_id, self.runner_config, effects)
+
+    def told(self) -> dict[str, Any]:
+        """For the audit; of a configuration only which fields it has."""
+        config = None if self.runner_config is None else sorted(self.runner_config)
+        return {"agent_id": self.agent_id, "runner_config": config, "allow_effects": self.allow_effects}

@@ -1,0 +1,107 @@
+"""Writes everything that makes a Host into one file, while it runs or not. Bringing it back is `restore`."""
+
+import io
+import json
+import os
+import sqlite3
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from parlour.data_directory import DataDirectory
+from parlour.stores import migrate
+
+FORMAT = 1
+MANIFEST = "parlour-backup.json"
+DATABASE = "parlour.db"
+FILES = ("secret.key", "config.yaml", "runtime-tokens.json")
+FOLDERS = ("plugins", "plugin-data", "artifacts")
+"""Logs, uploads that nobody claimed and environments are not kept: a Host makes them anew."""
+
+
+class BackupFailed(Exception):
+    """The backup can't be made; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    file: Path
+    size_bytes: int
+
+
+def write(directory: DataDirectory, file: Path, version: str) -> Written:
+    """Whole or not at all: the file has its name only when everything is in it and on disk."""
+    revision = migrate.current(directory.database)
+    if revision is None:
+        raise BackupFailed(f"'{directory.path}' holds no database of a Host; name its data directory with --data")
+    if file.exists():
+        raise BackupFailed(f"'{file}' exists already; name another file, or move it away")
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        with _private(partial) as raw:
+            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
+                _put(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
+                _add_database(archive, directory.database)
+                _add_files(archive, directory.path)
+            raw.flush()
+            os.fsync(raw.fileno())
+        partial.rename(file)
+    except OSError as error:
+        raise BackupFailed(f"'{file}' can't be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return Written(file, file.stat().st_size)
+
+
+def _manifest(version: str, revision: str) -> dict[str, str | int]:
+    return {"format": FORMAT, "version": version, "revision": revision, "created_at": int(time.time() * 1000)}
+
+
+@contextmanager
+def _private(path: Path) -> Iterator[io.BufferedWriter]:
+    """It holds the key to every secret, so only its owner may read it."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as raw:
+        yield raw
+
+
+def _add_database(archive: tarfile.TarFile, database: Path) -> None:
+    """As it is at one instant, without the free space inside. Whoever writes meanwhile is not held up."""
+    with tempfile.TemporaryDirectory(dir=database.parent, prefix=".backup-") as folder:
+        copy = Path(folder) / DATABASE
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("VACUUM INTO ?", (str(copy),))
+        archive.add(copy, DATABASE, filter=_anonymous)
+
+
+def _add_files(archive: tarfile.TarFile, root: Path) -> None:
+    """After the database: what it names was there before it. What goes away meanwhile was no longer needed."""
+    for path in _kept(root):
+        try:
+            archive.add(path, path.relative_to(root).as_posix(), recursive=False, filter=_anonymous)
+        except FileNotFoundError:
+            continue
+
+
+def _kept(root: Path) -> Iterator[Path]:
+    yield from (root / name for name in FILES if (root / name).is_file())
+    for name in FOLDERS:
+        for path in sorted((root / name).rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+def _put(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    archive.addfile(entry, io.BytesIO(content))

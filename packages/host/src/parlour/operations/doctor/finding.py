@@ -1,0 +1,30 @@
+"""What a check found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["ok", "warning", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    area: str
+    state: State
+    sentence: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        words = f"{self.state:8} {self.area:12} {self.sentence}"
+        return f"{words}\n{'':22}-> {self.remedy}" if self.remedy else words
+
+
+def ok(area: str, sentence: str) -> Finding:
+    return Finding(area, "ok", sentence)
+
+
+def warning(area: str, sentence: str, remedy: str) -> Finding:
+    return Finding(area, "warning", sentence, remedy)
+
+
+def problem(area: str, sentence: str, remedy: str) -> Finding:
+    return Finding(area, "problem", sentence, remedy)

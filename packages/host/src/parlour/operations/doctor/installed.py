@@ -1,0 +1,91 @@
+"""The installed plugins and, where a Host runs, how they and the bots are doing."""
+
+from collections.abc import AsyncIterator
+
+from parlour.config import Settings
+from parlour.core.identity import SystemClock
+from parlour.core.journal import StorageFailed
+from parlour.core.platforms import configuring
+from parlour.core.platforms.book import Bot, BotBook
+from parlour.core.secrets import SecretUnreadable
+from parlour.data_directory import DataDirectory
+from parlour.platforms.catalogue import Catalogue
+from parlour.runtime.installed.folder import PluginFolder
+from parlour.runtime.installed.records import Record
+from parlour.runtime.supervision.status import PluginStatus, StatusFile
+from parlour.secret_key import KeyFile
+from parlour.stores.migrate import HEAD
+from parlour.stores.opening import current, opened
+
+from .finding import Finding, ok, problem, warning
+
+
+async def check(settings: Settings) -> AsyncIterator[Finding]:
+    directory = DataDirectory(settings.data)
+    if not settings.runtime.url:
+        for finding in _plugins(directory):
+            yield finding
+    try:
+        async for finding in _bots(settings, directory):
+            yield finding
+    except (StorageFailed, ModuleNotFoundError):
+        return  # the storage check tells
+
+
+def _plugins(directory: DataDirectory) -> list[Finding]:
+    folder = PluginFolder(directory.plugins)
+    serving = directory.serving_pid()
+    states = StatusFile(directory.plugin_status).all(serving) if serving else {}
+    records = folder.records()
+    findings = [_plugin(name, record, states.get(name)) for name, record in records.items()]
+    return findings or [ok("plugins", "none are installed; parlour plugin install adds one")]
+
+
+def _plugin(plugin_id: str, record: Record, state: PluginStatus | None) -> Finding:
+    name = f"{plugin_id} {record.current.version}"
+    if not record.enabled:
+        return ok("plugins", f"{name} is disabled")
+    if state is not None and state.status == "failed":
+        logs = f"parlour plugin list tells more, and GET /plugins/{plugin_id}/logs what it wrote"
+        return problem("plugins", f"{name} has failed: {state.reason}", logs)
+    if record.refused is not None:
+        told = f"{name} runs; {record.refused.version} could not be started: {record.refused.reason}"
+        return warning("plugins", told, "install a version that starts")
+    return ok("plugins", f"{name} {'is ' + state.status if state is not None else 'is installed'}")
+
+
+async def _bots(settings: Settings, directory: DataDirectory) -> AsyncIterator[Finding]:
+    url = settings.database.url.get_secret_value()
+    if await current(url, directory.database) != HEAD:
+        return
+    async with opened(url, directory.database) as journal:
+        book = BotBook(journal, SystemClock())
+        await book.load()
+    bots = [bot for bot in book.all() if bot.enabled]
+    for bot in bots:
+        yield _bot(bot, directory)
+    for address, names in _listening(bots).items():
+        if len(names) > 1:
+            told = f"{' and '.join(names)} listen on the same {address}"
+            yield problem("platforms", told, "give each bot a port of its own")
+
+
+def _bot(bot: Bot, directory: DataDirectory) -> Finding:
+    if bot.adapter not in Catalogue().manifests():
+        remedy = "update Parlour, or delete the bot"
+        return problem("platforms", f"bot '{bot.name}' needs the platform {bot.adapter}, which is not here", remedy)
+    try:
+        if directory.secret_key.exists():  # the storage check tells when it is missing
+            configuring.opened(bot, KeyFile(directory.secret_key))
+    except SecretUnreadable as error:
+        return problem("platforms", f"bot '{bot.name}': its secrets can't be read", str(error))
+    return ok("platforms", f"bot '{bot.name}' on {bot.adapter} is configured")
+
+
+def _listening(bots: list[Bot]) -> dict[str, list[str]]:
+    """By address, those that listen there themselves."""
+    found: dict[str, list[str]] = {}
+    for bot in bots:
+        if bot.config.get("mode") == "reverse" and "port" in bot.config:
+            found.setdefault(f"{bot.config.get('host', '')}:{bot.config['port']}", []).append(bot.name)
+    return found

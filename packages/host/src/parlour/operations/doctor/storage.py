@@ -1,0 +1,129 @@
+"""The data directory, the disk, the database, the key of its secrets, and where artifacts go."""
+
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import AsyncIterator
+from contextlib import closing, suppress
+
+from parlour.config import Settings
+from parlour.core.encoding import loads
+from parlour.core.journal import StorageFailed
+from parlour.core.secrets import SecretUnreadable
+from parlour.data_directory import DataDirectory
+from parlour.secret_key import KEY_BYTES
+from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase
+from parlour.stores.opening import current
+
+from .finding import Finding, ok, problem, warning
+
+LITTLE_BYTES = 1024 * 1024 * 1024
+NOTHING_BYTES = 64 * 1024 * 1024
+HOLDERS = {"bots": {"secrets"}, "model_providers": {"sealed_keys"}, "mcp_servers": {"headers", "environment"}}
+"""Tables with sealed secrets, and where in a definition they are."""
+
+
+async def check(settings: Settings) -> AsyncIterator[Finding]:
+    directory = DataDirectory(settings.data)
+    yield ok("data", f"{directory.path} can be written")
+    yield _disk(directory)
+    yield await _database(settings, directory)
+    yield _key(directory)
+    if settings.artifacts.store == "s3":
+        yield await _objects(settings)
+
+
+def _disk(directory: DataDirectory) -> Finding:
+    free = shutil.disk_usage(directory.path).free
+    told = f"{free / 1024**3:.1f} GiB are free"
+    if free < NOTHING_BYTES:
+        return problem("disk", told, "make room: a Host on a full disk accepts nothing, though it loses nothing")
+    if free < LITTLE_BYTES:
+        return warning("disk", told, "make room, or shorten what retention keeps")
+    return ok("disk", told)
+
+
+async def _database(settings: Settings, directory: DataDirectory) -> Finding:
+    url = settings.database.url.get_secret_value()
+    try:
+        revision = await current(url, directory.database)
+    except NewerDatabase as error:
+        return problem("database", error.message, "update Parlour, or restore a backup from before")
+    except StorageFailed as error:
+        return problem("database", error.message, "restore a backup, correct database.url, or start what it names")
+    except ModuleNotFoundError as error:
+        remedy = "pip install 'parlour[postgres]', or empty database.url"
+        return problem("database", f"the package {error.name} is not installed", remedy)
+    if revision is None:
+        return ok("database", "there is none yet; the first start makes it")
+    if revision not in KNOWN:
+        return problem(
+            "database", f"it was made by a newer Parlour (revision {revision})", "update Parlour, or restore a backup"
+        )
+    damage = "" if url else _damage(directory)
+    if damage:
+        return problem("database", f"it is damaged: {damage}", "stop the Host and restore a backup")
+    if revision != HEAD:
+        return warning("database", f"it has revision {revision}, not {HEAD}", "parlour db upgrade, or just start")
+    return ok("database", f"{'PostgreSQL' if url else 'SQLite'}, revision {revision}")
+
+
+def _damage(directory: DataDirectory) -> str:
+    try:
+        with closing(sqlite3.connect(f"{directory.database.as_uri()}?mode=ro", uri=True)) as connection:
+            [(verdict,)] = connection.execute("PRAGMA quick_check(1)").fetchall()
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if verdict == "ok" else str(verdict)
+
+
+def _key(directory: DataDirectory) -> Finding:
+    """The file that secrets are sealed with."""
+    path = directory.secret_key
+    try:
+        status, size = os.stat(path), len(path.read_bytes())
+    except FileNotFoundError:
+        if _sealed(directory):
+            return problem("secrets", f"{path} is missing", "put it back from a backup, or enter every secret anew")
+        return ok("secrets", "no secret was kept yet")
+    except OSError as error:
+        return problem("secrets", f"{path} can't be read: {error.strerror}", "let the user that runs Parlour read it")
+    if size != KEY_BYTES:
+        return problem("secrets", f"{path} is no key", str(SecretUnreadable()))
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        return warning("secrets", f"{path} can be read by others", f"chmod 600 '{path}'")
+    return ok("secrets", "they are sealed, and the key is its owner's alone")
+
+
+def _sealed(directory: DataDirectory) -> bool:
+    """Whether there is anything in the database whose secrets were sealed, as far as it can be read."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{directory.database.as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        definitions = (
+            loads(definition)
+            for table in HOLDERS.keys() & tables
+            for (definition,) in connection.execute(f"SELECT definition FROM {table}")
+        )
+        return any(definition.get(name) for definition in definitions for name in set().union(*HOLDERS.values()))
+    return False
+
+
+async def _objects(settings: Settings) -> Finding:
+    from parlour.stores.objects.opening import opened
+    from parlour.stores.objects.signature import Account
+
+    s3 = settings.artifacts.s3
+    assert s3 is not None
+    account = Account(s3.endpoint, s3.bucket, s3.access_key, s3.secret_key.get_secret_value(), s3.region, s3.prefix)
+    try:
+        async with opened(DataDirectory(settings.data).folder("artifacts"), account) as objects:
+            await objects.size("0" * 64)
+    except StorageFailed as error:
+        return problem("artifacts", error.message, "correct artifacts.s3 in the settings")
+    except ModuleNotFoundError as error:
+        return problem("artifacts", f"the package {error.name} is not installed", "pip install 'parlour[s3]'")
+    return ok("artifacts", f"the bucket {s3.bucket} answers")

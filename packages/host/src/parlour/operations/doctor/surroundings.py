@@ -1,0 +1,71 @@
+"""The address it listens on, the programs that plugins need, and the runtime that is elsewhere."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+
+from parlour.config import Settings
+from parlour.data_directory import DataDirectory
+from parlour.runtime.environments import uv
+from parlour.runtime.process.sandbox import choose_launcher
+
+from .finding import Finding, ok, problem, warning
+
+RUNTIME_SECONDS = 5.0
+
+
+async def check(settings: Settings) -> AsyncIterator[Finding]:
+    yield _address(settings)
+    if settings.runtime.url:
+        yield await _runtime(settings.runtime.url)
+        return
+    yield await _sandbox(settings)
+    yield _uv(settings)
+
+
+def _address(settings: Settings) -> Finding:
+    host, port = settings.http.host, settings.http.port
+    serving = DataDirectory(settings.data).serving_pid()
+    if serving is not None:
+        return ok("address", f"a Host serves this data directory (process {serving})")
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+    except OSError as error:
+        remedy = "stop what uses it, or choose another with --host and --port or the settings http.host and http.port"
+        return problem("address", f"{host}:{port} can't be listened on: {error.strerror}", remedy)
+    return ok("address", f"{host}:{port} is free")
+
+
+async def _runtime(url: str) -> Finding:
+    """Only whether somebody listens: the token is the Host's to show."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "wss" else 80)
+    try:
+        async with asyncio.timeout(RUNTIME_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (OSError, TimeoutError) as error:
+        told = f"nobody listens at {parts.hostname}:{port} ({error or 'no answer'})"
+        return problem("runtime", told, "start it with parlour runtime, or correct runtime.url")
+    writer.close()
+    return ok("runtime", f"somebody listens at {parts.hostname}:{port}")
+
+
+async def _sandbox(settings: Settings) -> Finding:
+    _, state = await choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, ())
+    if state.kind != "none":
+        return ok("sandbox", f"plugins run in {state.kind}")
+    found = problem if state.required else warning
+    return found("sandbox", state.notice.partition(";")[0], state.remedy)
+
+
+def _uv(settings: Settings) -> Finding:
+    try:
+        program = uv.find(settings.plugins.uv)
+    except uv.UvMissing as missing:
+        return warning("plugins", "uv, which installs what plugins require, is not here", str(missing))
+    return ok("plugins", f"{program} installs what plugins require")

@@ -1,0 +1,91 @@
+"""Brings a backup back into an empty data directory. Everything in the file is checked before it is used."""
+
+import json
+import os
+import shutil
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from parlour.stores.migrate import KNOWN
+
+from .backup import DATABASE, FILES, FOLDERS, FORMAT, MANIFEST
+
+
+class RestoreFailed(Exception):
+    """The backup can't be brought back; the message says why and what to do."""
+
+
+def read(file: Path, target: Path) -> dict[str, Any]:
+    """The backup's manifest. The data directory appears whole or not at all."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise RestoreFailed(f"'{target}' is not empty; name another folder with --data, or move it away")
+    building = target.with_name(f".{target.name}.restoring")
+    shutil.rmtree(building, ignore_errors=True)
+    try:
+        building.mkdir(mode=0o700, parents=True)
+        manifest = _unpacked(file, building)
+        _check_database(building / DATABASE)
+        if target.exists():
+            target.rmdir()
+        building.rename(target)
+    except OSError as error:
+        raise RestoreFailed(f"'{target}' can't be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    return manifest
+
+
+def _unpacked(file: Path, building: Path) -> dict[str, Any]:
+    try:
+        with tarfile.open(file, "r:gz") as archive:
+            manifest = _manifest(archive)
+            for entry in archive:
+                _unpack(archive, entry, building)
+    except FileNotFoundError:
+        raise RestoreFailed(f"there is no file '{file}'") from None
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise RestoreFailed(f"'{file}' is no backup of Parlour, or it is not whole: {error}") from error
+    return manifest
+
+
+def _manifest(archive: tarfile.TarFile) -> dict[str, Any]:
+    first = archive.next()
+    content = archive.extractfile(first) if first is not None and first.name == MANIFEST else None
+    manifest = json.load(content) if content is not None else None
+    if not isinstance(manifest, dict):
+        raise ValueError("it does not begin as one does")
+    if manifest["format"] != FORMAT or manifest["revision"] not in KNOWN:
+        raise RestoreFailed(
+            f"the backup was made by a newer Parlour ({manifest['version']}): update Parlour, then restore it"
+        )
+    return manifest
+
+
+def _unpack(archive: tarfile.TarFile, entry: tarfile.TarInfo, building: Path) -> None:
+    name = PurePosixPath(entry.name)
+    known = entry.name in (MANIFEST, DATABASE, *FILES) or name.parts[0] in FOLDERS
+    if not entry.isfile() or not known or name.is_absolute() or ".." in name.parts:
+        raise ValueError(f"it holds '{entry.name}', which no backup does")
+    content = archive.extractfile(entry)
+    if content is None or entry.name == MANIFEST:
+        return
+    path = building / name
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700 if entry.mode & 0o100 else 0o600)
+    with os.fdopen(descriptor, "wb") as out:
+        shutil.copyfileobj(content, out)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _check_database(database: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+            [(verdict,)] = connection.execute("PRAGMA quick_check(1)").fetchall()
+    except sqlite3.Error as error:
+        raise RestoreFailed(f"the backup's database can't be read: {error}") from error
+    if verdict != "ok":
+        raise RestoreFailed(f"the backup's database is damaged: {verdict}")

@@ -1,0 +1,37 @@
+"""Which platforms there are. Manifests are read on first use, a platform's code when the first bot needs it."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.core.platforms.port import Adapter, AdapterFactory, Link
+
+MANIFEST = "manifest.yaml"
+
+
+class Catalogue:
+    """The folders beside this module."""
+
+    def manifests(self) -> Mapping[str, AdapterManifest]:
+        return _manifests()
+
+    def create(self, name: str, link: Link) -> Adapter:
+        """Raises KeyError when there is no such platform."""
+        if name not in self.manifests():
+            raise KeyError(name)
+        factory: AdapterFactory = import_module(f"{__package__}.{name}.adapter").create
+        return factory(link)
+
+
+@cache
+def _manifests() -> Mapping[str, AdapterManifest]:
+    found = (read_manifest(file) for file in sorted(Path(__file__).parent.glob(f"*/{MANIFEST}")))
+    return {manifest.name: manifest for manifest in found}
+
+
+def read_manifest(file: Path) -> AdapterManifest:
+    import yaml
+
+    return AdapterManifest.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))

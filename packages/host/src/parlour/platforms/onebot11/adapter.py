@@ -1,0 +1,117 @@
+"""A bot on OneBot 11: composes connection, decoding and API. Each connection's frames come through `_talk`."""
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.platforms.port import Adapter, Incoming, Link, PlatformRefused, PlatformUncertain
+from parlour.platforms.intake import Intake
+
+from . import complete, decode
+from .accounts import Accounts
+from .api import OneBotApi
+from .client import Connection
+from .forward import Caller
+from .memory import OwnMessages
+from .reverse import Listener
+from .segments import segments_of
+
+SKEW_SECONDS = 120
+Payload = dict[str, Any]
+
+
+class OneBot:
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        forward = link.config.get("mode") == "forward"
+        self._accounts = Accounts(link, "" if forward else _waiting(link))
+        self._own = OwnMessages()
+        self._intake: Intake[tuple[Connection, Payload]] = Intake(self._take)
+        self._way = (Caller if forward else Listener)(link, self._accounts, self._talk)
+
+    async def serve(self) -> None:
+        try:
+            await self._way.serve()
+        finally:
+            await self._intake.close()
+
+    def api(self, account: str = "") -> OneBotApi:
+        return OneBotApi(lambda: self._accounts.find(account), self._link.content, self._own)
+
+    async def _talk(self, connection: Connection) -> None:
+        """Until the connection ends. One that did not say whose it is gets asked."""
+        asking = None if connection.account else asyncio.create_task(self._ask_whose(connection))
+        try:
+            await connection.read(lambda payload: self._received(connection, payload))
+        finally:
+            if asking is not None:
+                asking.cancel()
+
+    async def _ask_whose(self, connection: Connection) -> None:
+        try:
+            login = await connection.call("get_login_info", {})
+        except (PlatformRefused, PlatformUncertain):
+            return  # the first event tells it
+        if isinstance(login, dict):
+            self._know(connection, login.get("user_id"))
+
+    def _know(self, connection: Connection, account: Any) -> None:
+        if not connection.account and isinstance(account, int | str) and account:
+            self._accounts.add(str(account), connection)
+
+    async def _received(self, connection: Connection, payload: Payload) -> None:
+        if not connection.account:
+            self._know(connection, payload.get("self_id"))
+        if payload["post_type"] == "meta_event":
+            self._meta(connection, payload)
+        elif not decode.is_own(payload):
+            connection.speaks_strings = isinstance(payload.get("message"), str)
+            await self._intake.put(decode.chat_key(payload), (connection, payload))
+
+    async def _take(self, item: tuple[Connection, Payload]) -> None:
+        connection, payload = item
+        if payload["post_type"] == "message":
+            payload = await self._completed(connection, payload)
+        await self._link.received(self._addressed(decode.decode(payload, self._link.bot_id), payload))
+
+    async def _completed(self, connection: Connection, payload: Payload) -> Payload:
+        try:
+            segments = segments_of(payload.get("message"))
+        except ValueError:
+            return payload
+        if not complete.incomplete(segments):
+            return payload
+        return await complete.completed(payload, segments, connection.call)
+
+    def _addressed(self, incoming: Incoming, payload: Payload) -> Incoming:
+        """An answer to one of the bot's own messages is meant for it."""
+        return replace(incoming, addressed=True) if self._own.quoted_in(payload) else incoming
+
+    def _meta(self, connection: Connection, payload: Payload) -> None:
+        if payload.get("meta_event_type") == "heartbeat":
+            interval = payload.get("interval")
+            if isinstance(interval, int | float) and not isinstance(interval, bool):
+                connection.beats_every(interval / 1000)
+            status = payload.get("status")
+            away = isinstance(status, dict) and status.get("online") is False
+            sentence = f"account {connection.account} is not logged in at its OneBot implementation; log in there again"
+            self._accounts.trouble("offline", sentence if away else "")
+        self._accounts.trouble("clock", _skew(payload.get("time")))
+
+
+def _waiting(link: Link) -> str:
+    address = f"ws://{link.config.get('host')}:{link.config.get('port')}/onebot/v11/ws"
+    return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
+
+
+def _skew(moment: Any) -> str:
+    if isinstance(moment, bool) or not isinstance(moment, int) or abs(moment - time.time()) < SKEW_SECONDS:
+        return ""
+    minutes = round(abs(moment - time.time()) / 60)
+    way = "ahead of" if moment > time.time() else "behind"
+    return f"the OneBot implementation's clock is {minutes} minutes {way} the Host's; set one of them right"
+
+
+def create(link: Link) -> Adapter:
+    return OneBot(link)

@@ -1,0 +1,157 @@
+"""The platform API on OneBot 11. Ids go out as numbers; what is not overridden OneBot can't do."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from parlour.core.platforms.api import PlatformApi
+from parlour.core.platforms.port import Content, PlatformRefused
+from parlour_sdk.protocol.chain import MessageChain
+from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
+from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
+
+from . import people
+from .actions import run_action
+from .client import Connection
+from .cq import format_segments
+from .decode import moment
+from .encode import Message, encode
+from .memory import OwnMessages
+from .segments import chain_of, place_of, segments_of
+from .values import native_id
+
+LONGEST_BAN_SECONDS = 30 * 24 * 3600
+"""What QQ takes at most; a ban for good is this long."""
+
+
+class OneBotApi(PlatformApi):
+    def __init__(
+        self, connection: Callable[[], Connection], fetch: Callable[[str], Awaitable[Content]], own: OwnMessages
+    ) -> None:
+        self._connection = connection
+        self._fetch = fetch
+        self._own = own
+
+    async def send_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str | None = None,
+        thread_id: str = "",
+    ) -> MessageResult:
+        """The result names the first of the platform's messages; `raw` names all."""
+        messages = await encode(chain, self._fetch)
+        if not messages:
+            raise PlatformRefused("there is nothing in this message that OneBot could send", permanent=True)
+        sent = self._own.parts(idempotency_key)
+        for message in messages[len(sent) :]:
+            answer = await self._send(target_type, target_id, message)
+            sent = self._noted(sent, answer)
+        self._own.done(idempotency_key)
+        return MessageResult(message_id=sent[0] or None, raw={"message_ids": list(sent)})
+
+    async def _send(self, target_type: ChatType, target_id: str, message: Message) -> Any:
+        connection = self._connection()
+        target = {f"{'group' if target_type == 'group' else 'user'}_id": native_id("target_id", target_id)}
+        if message.kind == "forward":
+            action = f"send_{target_type}_forward_msg"
+            return await connection.call(action, {**target, "messages": message.segments})
+        said = format_segments(message.segments) if connection.speaks_strings else message.segments
+        return await connection.call(f"send_{target_type}_msg", {**target, "message": said})
+
+    def _noted(self, sent: list[str], answer: Any) -> list[str]:
+        message_id = answer.get("message_id") if isinstance(answer, dict) else None
+        name = str(message_id) if message_id is not None else ""
+        if name:
+            self._own.sent(name)
+        sent.append(name)
+        return sent
+
+    async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
+        await self._call("delete_msg", message_id=native_id("message_id", message_id))
+
+    async def forward_message(
+        self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
+    ) -> MessageResult:
+        """As a merged forward of one: the only way that every implementation has."""
+        node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
+        answer = await self._send(to_chat_type, to_chat_id, Message("forward", [node]))
+        return MessageResult(message_id=self._noted([], answer)[0] or None)
+
+    async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
+        told = people.object_of(await self._call("get_msg", message_id=native_id("message_id", message_id)))
+        sender = told.get("sender")
+        return PlatformMessage(
+            message_id=message_id,
+            chat_type=chat_type,
+            chat_id=chat_id,
+            sender=people.user(sender) if isinstance(sender, dict) and sender.get("user_id") else None,
+            time=moment(told) if "time" in told else None,
+            chain=chain_of(segments_of(told.get("message", []))),
+        )
+
+    async def get_group_info(self, group_id: str) -> Group:
+        return people.group(await self._call("get_group_info", group_id=native_id("group_id", group_id)))
+
+    async def get_group_list(self) -> Sequence[Group]:
+        return [people.group(each) for each in people.list_of(await self._call("get_group_list"))]
+
+    async def get_group_member_list(self, group_id: str) -> Sequence[GroupMember]:
+        answer = await self._call("get_group_member_list", group_id=native_id("group_id", group_id))
+        return [people.member(each, group_id) for each in people.list_of(answer)]
+
+    async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
+        return people.member(await self._member("get_group_member_info", group_id, user_id, no_cache=True), group_id)
+
+    async def set_group_name(self, group_id: str, name: str) -> None:
+        await self._call("set_group_name", group_id=native_id("group_id", group_id), group_name=name)
+
+    async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
+        seconds = min(duration or LONGEST_BAN_SECONDS, LONGEST_BAN_SECONDS)
+        await self._member("set_group_ban", group_id, user_id, duration=seconds)
+
+    async def unmute_member(self, group_id: str, user_id: str) -> None:
+        await self._member("set_group_ban", group_id, user_id, duration=0)
+
+    async def kick_member(self, group_id: str, user_id: str) -> None:
+        await self._member("set_group_kick", group_id, user_id, reject_add_request=False)
+
+    async def leave_group(self, group_id: str) -> None:
+        await self._call("set_group_leave", group_id=native_id("group_id", group_id), is_dismiss=False)
+
+    async def is_muted(self, group_id: str) -> bool:
+        account = self._connection().account
+        told = await self._member("get_group_member_info", group_id, account, no_cache=True)
+        until = people.object_of(told).get("shut_up_timestamp")
+        return isinstance(until, int) and until > time.time()
+
+    async def get_user_info(self, user_id: str) -> User:
+        return people.user(await self._call("get_stranger_info", user_id=native_id("user_id", user_id), no_cache=True))
+
+    async def get_friend_list(self) -> Sequence[User]:
+        return [people.user(each) for each in people.list_of(await self._call("get_friend_list"))]
+
+    async def answer_friend_request(self, request_id: str, approve: bool, remark: str | None = None) -> None:
+        await self._call("set_friend_add_request", flag=request_id, approve=approve, remark=remark or "")
+
+    async def answer_group_invite(self, request_id: str, approve: bool) -> None:
+        await self._call("set_group_add_request", flag=request_id, sub_type="invite", approve=approve)
+
+    async def get_file_url(self, file_id: str) -> str:
+        """Of a picture: OneBot asks for other files by their chat."""
+        place = place_of(people.object_of(await self._call("get_image", file=file_id)))
+        if place is None or "url" not in place:
+            raise PlatformRefused("OneBot has no address for this file", permanent=True)
+        return str(place["url"])
+
+    async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
+        return await run_action(self._connection(), action, params)
+
+    async def _member(self, action: str, group_id: str, user_id: str, **more: Any) -> Any:
+        return await self._call(
+            action, group_id=native_id("group_id", group_id), user_id=native_id("user_id", user_id), **more
+        )
+
+    async def _call(self, action: str, **params: Any) -> Any:
+        return await self._connection().call(action, params)

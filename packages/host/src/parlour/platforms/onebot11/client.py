@@ -1,0 +1,154 @@
+"""One WebSocket to a OneBot implementation, whoever opened it: calls with their answers, and events as they come."""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from websockets.exceptions import ConnectionClosed
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import PlatformAway, PlatformUncertain
+
+from .frames import Unreadable, read_frame
+from .refusals import raise_for
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 30.0
+SILENT_HEARTBEATS = 3
+"""After so many intervals without a frame the implementation counts as gone."""
+AWAY_SECONDS = 5.0
+CLOSE_SECONDS = 2.0
+LARGEST_FRAME = 64 * 1024 * 1024
+_numbers = itertools.count(1)
+
+Payload = dict[str, Any]
+
+
+class Socket(Protocol):
+    @property
+    def remote_address(self) -> Any: ...
+
+    @property
+    def transport(self) -> asyncio.Transport: ...
+
+    async def recv(self, decode: bool | None = None) -> str | bytes: ...
+
+    async def send(self, message: str) -> None: ...
+
+    async def close(self, code: int = 1000, reason: str = "") -> None: ...
+
+    async def ping(self) -> Awaitable[float]: ...
+
+
+class Connection:
+    """`role` is universal, api or event, as the implementation said."""
+
+    def __init__(self, socket: Socket, role: str = "universal") -> None:
+        self._socket = socket
+        self.role = role
+        self.account = ""
+        self.speaks_strings = False
+        """Whether its messages are CQ strings; it gets answers in kind."""
+        self.unreadable = 0
+        self._answers: dict[str, tuple[str, asyncio.Future[Payload]]] = {}
+        self._heard = 0.0
+        self._watch: asyncio.Task[None] | None = None
+        self.silent = False
+        self._closed = False
+
+    @property
+    def peer(self) -> str:
+        address = self._socket.remote_address
+        return str(address[0]) if address else "an unknown address"
+
+    async def call(self, action: str, params: Payload, seconds: float = ANSWER_SECONDS) -> Any:
+        """The answer's data. Raises PlatformRefused, PlatformAway or PlatformUncertain."""
+        if self._closed:
+            raise PlatformAway("the OneBot implementation is not connected", retry_after=AWAY_SECONDS)
+        echo = f"parlour-{next(_numbers)}"
+        answered: asyncio.Future[Payload] = asyncio.get_running_loop().create_future()
+        self._answers[echo] = (action, answered)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._socket.send(dumps({"action": action, "params": params, "echo": echo}))
+                answer = await answered
+        except TimeoutError:
+            raise PlatformUncertain(f"OneBot did not answer {action} within {seconds:g} seconds") from None
+        except ConnectionClosed:
+            raise PlatformUncertain(f"the connection was cut before OneBot answered {action}") from None
+        finally:
+            del self._answers[echo]
+        raise_for(action, answer)
+        return answer.get("data")
+
+    async def read(self, take: Callable[[Payload], Awaitable[None]]) -> None:
+        """Until the connection ends."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                frame = await self._socket.recv(decode=False)
+                self._heard = loop.time()
+                try:
+                    payload = read_frame(frame)
+                except Unreadable as problem:
+                    self._note_unreadable(str(problem))
+                    continue
+                if "post_type" in payload:
+                    await take(payload)
+                else:
+                    self._answer(payload)
+        except ConnectionClosed:
+            pass
+        finally:
+            self._end()
+
+    def beats_every(self, seconds: float) -> None:
+        """The implementation promised a heartbeat; without any frame for a few of them it is gone."""
+        if self._watch is None and seconds > 0:
+            self._watch = asyncio.create_task(self._watching(max(seconds, 0.05) * SILENT_HEARTBEATS))
+
+    async def alive(self, seconds: float) -> bool:
+        """Whether the other end still answers."""
+        try:
+            async with asyncio.timeout(seconds):
+                await (await self._socket.ping())
+        except (TimeoutError, ConnectionClosed):
+            return False
+        return True
+
+    def abandon(self) -> None:
+        """Nobody is at the other end to be told."""
+        self._socket.transport.abort()
+
+    async def _watching(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            left = self._heard + seconds - loop.time()
+            if left <= 0:
+                break
+            await asyncio.sleep(left)
+        self.silent = True
+        await self._socket.close(1001, "no heartbeat")
+
+    def _answer(self, payload: Payload) -> None:
+        _, answered = self._answers.get(str(payload.get("echo")), ("", None))
+        if answered is None:
+            logger.debug("an answer that nobody waits for came from %s", self.peer)
+        elif not answered.done():
+            answered.set_result(payload)
+
+    def _note_unreadable(self, problem: str) -> None:
+        self.unreadable += 1
+        if self.unreadable & (self.unreadable - 1) == 0:  # the 1st, 2nd, 4th, 8th: a flood is told without being one
+            logger.warning("frame %d from %s can't be read: %s", self.unreadable, self.peer, problem)
+
+    def _end(self) -> None:
+        self._closed = True
+        if self._watch is not None:
+            self._watch.cancel()
+        for action, answered in self._answers.values():
+            if not answered.done():
+                answered.set_exception(PlatformUncertain(f"the connection was cut before OneBot answered {action}"))

@@ -1,0 +1,90 @@
+"""Asks for what a message only names: the quoted message, a merged forward's nodes, the address of a file.
+
+Whatever can't be had in time is left out; the message itself never waits for long and never fails.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+
+from .segments import MEDIA, place_of, segments_of
+
+ASK_SECONDS = 5.0
+MOST = 20
+"""Segments of one message that are asked for."""
+Payload = dict[str, Any]
+Ask = Callable[[str, Payload], Awaitable[Any]]
+
+
+def incomplete(segments: list[Any]) -> bool:
+    return any(_names_only(segment) for segment in segments)
+
+
+async def completed(payload: Payload, segments: list[Any], ask: Ask) -> Payload:
+    left = MOST
+    told = []
+    for segment in segments:
+        if left and _names_only(segment):
+            left -= 1
+            segment = await _completed(payload, segment, ask)
+        told.append(segment)
+    return {**payload, "message": told}
+
+
+def _names_only(segment: Any) -> bool:
+    if not isinstance(segment, dict) or not isinstance(segment.get("data"), dict):
+        return False
+    kind, data = segment.get("type"), segment["data"]
+    match kind:
+        case "forward":
+            return "content" not in data
+        case "reply":
+            return "quoted" not in data
+    return kind in MEDIA and place_of(data) is None
+
+
+async def _completed(payload: Payload, segment: dict[str, Any], ask: Ask) -> dict[str, Any]:
+    data = segment["data"]
+    try:
+        async with asyncio.timeout(ASK_SECONDS):
+            found = await _asked(payload, segment["type"], data, ask)
+    except (PlatformRefused, PlatformUncertain, TimeoutError, ValueError, KeyError, TypeError):
+        return segment
+    return {**segment, "data": {**data, **found}}
+
+
+async def _asked(payload: Payload, kind: str, data: Payload, ask: Ask) -> Payload:
+    match kind:
+        case "reply":
+            quoted = await ask("get_msg", {"message_id": _number(data["id"])})
+            return {"quoted": {**quoted, "message": _unquoted(segments_of(quoted.get("message", [])))}}
+        case "forward":
+            answer = await ask("get_forward_msg", {"id": data["id"], "message_id": data["id"]})
+            return {"content": answer.get("messages", answer.get("message"))}
+        case "file":
+            return _place(await _file(payload, data, ask))
+        case "record":
+            return _place(await ask("get_record", {"file": data["file"], "out_format": "mp3"}))
+    return _place(await ask("get_image" if kind == "image" else "get_file", {"file": data["file"]}))
+
+
+async def _file(payload: Payload, data: Payload, ask: Ask) -> Any:
+    file_id = data.get("file_id") or data["file"]
+    if payload.get("group_id"):
+        return await ask("get_group_file_url", {"group_id": payload["group_id"], "file_id": file_id})
+    return await ask("get_private_file_url", {"user_id": payload.get("user_id"), "file_id": file_id})
+
+
+def _place(answer: Any) -> Payload:
+    return {name: answer[name] for name in ("url", "base64") if answer.get(name)}
+
+
+def _unquoted(segments: list[Any]) -> list[Any]:
+    """What the quoted message itself quotes is not asked for."""
+    return [each for each in segments if not isinstance(each, dict) or each.get("type") != "reply"]
+
+
+def _number(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.lstrip("-").isdecimal() else value

@@ -1,0 +1,132 @@
+"""A OneBot event → the common one. Pure: what has to be asked for is already in the payload.
+
+What can't be read becomes `platform.onebot11.malformed`, so that it is seen and harms nobody.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import Incoming
+from parlour_sdk.protocol.chain import Source
+from parlour_sdk.protocol.people import ChatType, User
+from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent, PlatformSpecific
+
+from . import notices
+from .segments import NAME, chain_of, segments_of
+from .values import identifier, text
+
+MALFORMED = "malformed"
+MOST_SHOWN = 4000
+ROLES = ("owner", "admin", "member")
+Payload = dict[str, Any]
+
+
+def is_own(payload: Payload) -> bool:
+    """The bot's own message, told back."""
+    if payload.get("post_type") == "message_sent":
+        return True
+    return payload.get("post_type") == "message" and payload.get("user_id") == payload.get("self_id")
+
+
+def chat_key(payload: Payload) -> tuple[Any, ...]:
+    """Events with the same key are taken in order."""
+    group = payload.get("group_id")
+    place = ("group", str(group)) if group else ("private", str(payload.get("user_id")))
+    return (str(payload.get("self_id")), *place)
+
+
+def decode(payload: Payload, bot_id: str) -> Incoming:
+    account = str(payload.get("self_id", ""))
+    try:
+        event = _event(payload, bot_id)
+        role = _role(payload)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:  # pydantic's errors are ValueErrors
+        event, role = _malformed(payload, bot_id, type(error).__name__), ""
+    return Incoming(event.carrying(payload), account, self_id=account, role=role, native_type=_native_type(payload))
+
+
+def _event(payload: Payload, bot_id: str) -> PlatformEvent:
+    match payload["post_type"]:
+        case "message":
+            return _message(payload, bot_id)
+        case "notice" | "request":
+            return notices.event(payload, notices.Common(derived_id(payload), moment(payload), bot_id))
+    raise ValueError("post_type is none of message, notice and request")
+
+
+def _message(payload: Payload, bot_id: str) -> MessageReceived:
+    chat_type, chat_id = _chat(payload)
+    message_id, time = identifier(payload["message_id"]), moment(payload)
+    source = Source(id=message_id, time=time)
+    return MessageReceived(
+        event_id=f"{payload['self_id']}/{chat_type}:{chat_id}/{message_id}/{time}",
+        timestamp=time,
+        bot_id=bot_id,
+        adapter_name=NAME,
+        message_id=message_id,
+        message_chain=[source, *chain_of(segments_of(payload["message"]))],
+        sender=_sender(payload),
+        chat_type=chat_type,
+        chat_id=chat_id,
+        group=notices.group(payload) if chat_type == "group" else None,
+    )
+
+
+def _chat(payload: Payload) -> tuple[ChatType, str]:
+    if payload["message_type"] == "group":
+        return "group", identifier(payload["group_id"])
+    if payload["message_type"] == "private":
+        return "private", identifier(payload["user_id"])
+    raise ValueError("message_type is neither private nor group")
+
+
+def _sender(payload: Payload) -> User:
+    sender = payload.get("sender")
+    sender = sender if isinstance(sender, dict) else {}
+    anonymous = payload.get("anonymous")
+    if isinstance(anonymous, dict):
+        return User(id=f"anonymous:{identifier(anonymous['id'])}", nickname=text(anonymous, "name") or "")
+    return User(id=identifier(payload["user_id"]), nickname=text(sender, "card") or text(sender, "nickname") or "")
+
+
+def _role(payload: Payload) -> str:
+    sender = payload.get("sender")
+    role = sender.get("role") if isinstance(sender, dict) and payload.get("group_id") else None
+    return role if role in ROLES else ""
+
+
+def moment(payload: Payload) -> int:
+    """Milliseconds. OneBot tells seconds; a few implementations tell milliseconds."""
+    time = payload["time"]
+    if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < 10**14:
+        raise ValueError("time is no moment")
+    return int(time) if time > 10**11 else int(time * 1000)
+
+
+def derived_id(payload: Payload) -> str:
+    """From content and time, so that it is the same when the event is delivered again."""
+    return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _native_type(payload: Payload) -> str:
+    kind = payload.get("post_type")
+    names = (kind, payload.get(f"{kind}_type"), payload.get("sub_type"))
+    return ".".join(name for name in names if isinstance(name, str))[:120]
+
+
+def _malformed(payload: Payload, bot_id: str, problem: str) -> PlatformSpecific:
+    try:
+        time = moment(payload)
+    except (ValueError, KeyError):
+        time = 0
+    return PlatformSpecific(
+        type=f"platform.{NAME}.{MALFORMED}",
+        event_id=derived_id(payload),
+        timestamp=time,
+        bot_id=bot_id,
+        adapter_name=NAME,
+        action=MALFORMED,
+        data={"problem": problem, "payload": dumps(payload)[:MOST_SHOWN]},
+    )

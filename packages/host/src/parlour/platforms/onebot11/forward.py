@@ -1,0 +1,83 @@
+"""Connects to a OneBot implementation that listens, again and again with back-off."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus, InvalidURI
+
+from parlour.core.platforms.port import AdapterStopped, Link
+from parlour.platforms.backoff import Backoff
+
+from .accounts import Accounts
+from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+from .reverse import quiet_logger
+
+logger = logging.getLogger(__name__)
+Talk = Callable[[Connection], Awaitable[None]]
+OPEN_SECONDS = 20.0
+
+
+class Caller:
+    def __init__(self, link: Link, accounts: Accounts, talk: Talk) -> None:
+        self._link = link
+        self._url = str(link.config.get("url") or "")
+        self._token = str(link.config.get("access_token") or "")
+        self._accounts = accounts
+        self._talk = talk
+
+    async def serve(self) -> None:
+        if not self._url.startswith(("ws://", "wss://")):
+            raise AdapterStopped("url: the address of the OneBot implementation is needed, as ws://host:port")
+        backoff = Backoff()
+        while True:
+            self._link.state("connecting")
+            problem = await self._connected(backoff)
+            seconds = backoff.another()
+            self._link.state("connecting", f"{problem}; trying again in {seconds:.0f} s")
+            await asyncio.sleep(seconds)
+
+    async def _connected(self, backoff: Backoff) -> str:
+        """Until the connection ends; then why."""
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        try:
+            async with connect(
+                self._url,
+                additional_headers=headers,
+                open_timeout=OPEN_SECONDS,
+                max_size=LARGEST_FRAME,
+                compression=None,
+                close_timeout=CLOSE_SECONDS,
+                proxy=None,
+                logger=quiet_logger,
+            ) as socket:
+                connection = Connection(socket)
+                try:
+                    await self._talk(connection)
+                finally:
+                    self._accounts.remove(connection)
+        except InvalidURI:
+            raise AdapterStopped("url: this is no address of a WebSocket; it looks like ws://host:port") from None
+        except InvalidStatus as error:
+            return _refusal(error.response.status_code)
+        except (OSError, TimeoutError, InvalidHandshake, InvalidMessage) as error:
+            return f"the OneBot implementation can't be reached: {_reason(error)}"
+        if connection.account:
+            backoff.forget()
+        return "the heartbeat stopped" if connection.silent else "the OneBot implementation closed the connection"
+
+
+def _refusal(status: int) -> str:
+    if status in (401, 403):
+        return "the OneBot implementation refused the access token; set the same one here and there"
+    return f"the OneBot implementation answered with HTTP status {status}; check the url's path"
+
+
+def _reason(error: Exception) -> str:
+    """Without the address, which may hold a token."""
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return "what listens there does not speak WebSocket"

@@ -1,0 +1,59 @@
+"""Says in words what a OneBot implementation answered when it did not do something."""
+
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+
+MEANINGS = {
+    100: "a parameter is missing or wrong",
+    102: "it has no permission for this, or what was named does not exist",
+    103: "the operation failed",
+    104: "its login is no longer valid; log the account in again",
+    201: "it is too busy",
+    1400: "the request was not understood",
+    1401: "the access token is missing",
+    1403: "the access token is wrong",
+    1404: "it does not know this action",
+    429: "too many requests",
+    1429: "too many requests",
+}
+BUSY = {201, 429, 1429}
+BUSY_SECONDS = 5.0
+_BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
+_OPEN_WORDS = ("timeout", "timed out", "超时")
+
+
+def raise_for(action: str, answer: dict[str, Any]) -> None:
+    """Nothing when it was done. An implementation that waited in vain for its own client can't tell either."""
+    retcode = answer.get("retcode", 0)
+    if answer.get("status") in ("ok", "async") or (retcode in (0, 1) and answer.get("status") != "failed"):
+        return
+    said = _said(answer)
+    sentence = f"OneBot refused {action}: {_reason(retcode, said)}"
+    if any(word in said.lower() for word in _OPEN_WORDS):
+        raise PlatformUncertain(sentence)
+    if retcode in BUSY or any(word in said.lower() for word in _BUSY_WORDS):
+        raise PlatformRefused(sentence, retry_after=_wait(answer))
+    raise PlatformRefused(sentence, permanent=True)
+
+
+def _reason(retcode: Any, said: str) -> str:
+    meaning = MEANINGS.get(retcode, "") if isinstance(retcode, int) else ""
+    told = " – ".join(part for part in (meaning, said) if part)
+    return f"{told or 'no reason was given'} (retcode {retcode})"
+
+
+def _said(answer: dict[str, Any]) -> str:
+    for name in ("wording", "message", "msg"):
+        words = answer.get(name)
+        if isinstance(words, str) and words:
+            return words[:300]
+    return ""
+
+
+def _wait(answer: dict[str, Any]) -> float:
+    data = answer.get("data")
+    named = data.get("retry_after") if isinstance(data, dict) else None
+    if isinstance(named, int | float) and not isinstance(named, bool) and 0 < named <= 3600:
+        return float(named)
+    return BUSY_SECONDS

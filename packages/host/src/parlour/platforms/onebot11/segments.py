@@ -1,0 +1,146 @@
+"""Segments of a OneBot message ↔ components of a chain. What a segment needs from elsewhere is already in it."""
+
+from typing import Any
+
+from parlour_sdk.protocol.chain import (
+    At,
+    AtAll,
+    Component,
+    Face,
+    File,
+    Forward,
+    ForwardNode,
+    Image,
+    MessageChain,
+    Plain,
+    Platform,
+    Quote,
+    Unknown,
+    Video,
+    Voice,
+)
+from parlour_sdk.protocol.limits import NESTED_QUOTES
+
+from . import cq
+from .values import identifier, number, text
+
+NAME = "onebot11"
+MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
+    "image": Image,
+    "record": Voice,
+    "video": Video,
+    "file": File,
+}
+DEEPEST = NESTED_QUOTES - 1
+Segment = dict[str, Any]
+
+
+def segments_of(message: Any) -> list[Any]:
+    """A message in either format, or a single segment."""
+    if isinstance(message, str):
+        return list(cq.parse(message))
+    if isinstance(message, dict):
+        return [message]
+    if isinstance(message, list):
+        return message
+    raise ValueError("message is neither a list of segments nor a string")
+
+
+def chain_of(segments: list[Any], depth: int = 0) -> MessageChain:
+    return [component_of(segment, depth) for segment in segments]
+
+
+def component_of(segment: Any, depth: int = 0) -> Component:
+    """Never fails: what can't be read is Unknown, what has no common shape is Platform."""
+    if not isinstance(segment, dict) or not isinstance(segment.get("type"), str):
+        return Unknown(text="[a segment that can't be read]")
+    data = segment.get("data")
+    try:
+        return _component(segment["type"], data if isinstance(data, dict) else {}, depth)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return Unknown(text=f"[{segment['type'][:40]}]")
+
+
+def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
+    match kind:
+        case "text":
+            return Plain(text=str(data["text"]))
+        case "at" if str(data["qq"]) == "all":
+            return AtAll()
+        case "at":
+            return At(target=identifier(data["qq"]), display=(text(data, "name") or "").removeprefix("@") or None)
+        case "face":
+            return Face(id=identifier(data["id"]), name=_face_name(data))
+        case "image" | "record" | "video" | "file":
+            return _media(kind, data)
+        case "reply":
+            return _quote(data, depth)
+        case "forward" | "node":
+            return _forward(data, depth)
+    return Platform(platform=NAME, component_type=kind, data=data)
+
+
+def _media(kind: str, data: dict[str, Any]) -> Component:
+    place = place_of(data)
+    name = text(data, "name") or _file_name(data)
+    if place is None:
+        return Unknown(text=f"[{kind}: {name}]" if name else f"[{kind}]")
+    size = number(data.get("file_size"))
+    return MEDIA[kind](**place, name=name, size=size)
+
+
+def place_of(data: dict[str, Any]) -> dict[str, Any] | None:
+    """Where the bytes are, as far as a Host elsewhere can reach them."""
+    for value in (data.get("url"), data.get("file"), data.get("base64")):
+        if not isinstance(value, str) or not value:
+            continue
+        if value.startswith(("http://", "https://")):
+            return {"url": value}
+        if value.startswith("base64://"):
+            return {"base64": value.removeprefix("base64://")}
+    return {"base64": data["base64"]} if isinstance(data.get("base64"), str) and data["base64"] else None
+
+
+def _quote(data: dict[str, Any], depth: int) -> Quote:
+    quoted = data.get("quoted")
+    if not isinstance(quoted, dict) or depth >= DEEPEST:
+        return Quote(id=identifier(data["id"]))
+    sender = quoted.get("sender")
+    sender_id = sender.get("user_id") if isinstance(sender, dict) else quoted.get("user_id")
+    origin = chain_of(segments_of(quoted.get("message", [])), depth + 1)
+    return Quote(id=identifier(data["id"]), sender=identifier(sender_id) if sender_id else None, origin=origin)
+
+
+def _forward(data: dict[str, Any], depth: int) -> Component:
+    nodes = data.get("content")
+    if not isinstance(nodes, list):
+        return Unknown(text="[merged forward]")
+    if depth >= DEEPEST:
+        return Unknown(text="[merged forward, nested too deep]")
+    return Forward(nodes=[_node(each, depth) for each in nodes if isinstance(each, dict)])
+
+
+def _node(node: dict[str, Any], depth: int) -> ForwardNode:
+    """As an event would tell it, or as a segment of type node."""
+    data = node["data"] if isinstance(node.get("data"), dict) else node
+    sender = data["sender"] if isinstance(data.get("sender"), dict) else data
+    user = sender.get("user_id", sender.get("uin"))
+    said = data.get("message", data.get("content", []))
+    message_id = data.get("message_id", data.get("id"))
+    return ForwardNode(
+        sender=str(user) if user else None,
+        name=text(sender, "nickname") or text(sender, "name"),
+        time=number(data.get("time")),
+        message_id=str(message_id) if message_id else None,
+        chain=chain_of(segments_of(said), depth + 1),
+    )
+
+
+def _face_name(data: dict[str, Any]) -> str | None:
+    raw = data.get("raw")
+    return text(raw, "faceText") if isinstance(raw, dict) else None
+
+
+def _file_name(data: dict[str, Any]) -> str | None:
+    name = text(data, "file")
+    return None if name is None or "://" in name else name.replace("\\", "/").rpartition("/")[2][:200] or None

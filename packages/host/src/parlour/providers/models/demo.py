@@ -1,0 +1,73 @@
+"""The demo model: needs no key and no network, answers at once, and says what to do next."""
+
+from collections.abc import AsyncGenerator, Iterator
+
+from parlour.core.models.model import Model
+from parlour.core.providers import ProviderFailed
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
+from parlour_sdk.protocol.usage import Usage
+
+from .dialects.base import Piece
+from .estimates import FIRST_WIDE, likely
+
+HEARD_CHARACTERS = 200
+ANSWERS = {
+    "en": (
+        "Hello! I am the demo model that comes with Parlour: I need no key, and I can't think. "
+        "{heard}"
+        "To talk to a real model, open Models, add a provider with your API key, and add one of its models: "
+        "your default agent takes it at once."
+    ),
+    "zh": (
+        "你好！我是 Parlour 自带的演示模型：不需要密钥，也不会思考。"
+        "{heard}"
+        "要和真正的模型对话，请打开“模型”页面，用你的 API 密钥添加一个供应商，再添加它的一个模型："
+        "默认智能体会立即使用它。"
+    ),
+}
+HEARD = {"en": 'I heard: "{text}". ', "zh": "我听到的是：“{text}”。"}
+
+
+class Demo:
+    """Says the same to the same words, whatever else it is asked for."""
+
+    async def close(self) -> None:
+        pass
+
+    async def invoke(self, model: Model, request: InvokeModel) -> Piece:
+        text = reply(request)
+        said = sum(likely(plain_text(each.content)) for each in request.messages)
+        usage = Usage(prompt_tokens=said, completion_tokens=likely(text))
+        return Piece(text, usage=usage, finish_reason="stop", done=True)
+
+    async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]:
+        whole = await self.invoke(model, request)
+        for words in _in_parts(whole.text):
+            yield Piece(words)
+        whole.text = ""
+        yield whole
+
+    async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]:
+        raise ProviderFailed("not_supported", "the demo model makes no embeddings; add a provider that does")
+
+    async def rerank(self, model: Model, request: Rerank) -> tuple[list[RerankScore], Usage | None]:
+        raise ProviderFailed("not_supported", "the demo model ranks nothing; add a provider that does")
+
+
+def reply(request: InvokeModel) -> str:
+    asked = [plain_text(each.content).strip() for each in request.messages if each.role == "user"]
+    text = asked[-1] if asked else ""
+    language = "zh" if any(character >= chr(FIRST_WIDE) for character in text) else "en"
+    shown = text if len(text) <= HEARD_CHARACTERS else f"{text[:HEARD_CHARACTERS]}…"
+    return ANSWERS[language].format(heard=HEARD[language].format(text=shown) if shown else "")
+
+
+def _in_parts(text: str) -> Iterator[str]:
+    """A sentence at a time: enough to see that it streams."""
+    begun = 0
+    for at, character in enumerate(text):
+        if character in ".!:。！：" and at + 1 < len(text):
+            yield text[begun : at + 1]
+            begun = at + 1
+    yield text[begun:]

@@ -1,0 +1,211 @@
+"""Anthropic's messages."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlour_sdk.protocol.content import ContentElement, MediaElement
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
+from parlour_sdk.protocol.usage import Usage
+
+from .arguments import as_object, written
+from .base import (
+    DEFAULT_ANSWER_TOKENS,
+    Called,
+    Calls,
+    Names,
+    Piece,
+    Question,
+    entries,
+    malformed,
+    number,
+    parameters,
+    text_of,
+    told,
+    unable,
+    with_details,
+)
+from .contents import in_words, mime_type, plain
+
+VERSION = "2023-06-01"
+FINISHES = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+_WORDS = {"stop": "stop_sequences"}
+_UNKNOWN = ("seed", "n", "presence_penalty", "frequency_penalty", "reasoning_effort", "logprobs")
+"""Words of other services that this one would refuse."""
+JSON_ONLY = "Answer with one JSON object and nothing else."
+
+
+class Anthropic:
+    def headers(self, key: str) -> dict[str, str]:
+        return {"x-api-key": key, "anthropic-version": VERSION}
+
+    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
+        given = parameters(called, request)
+        system = [plain(each.content) for each in request.messages if each.role == "system"]
+        output, spoken = _output(given.pop("response_format", None))
+        body: dict[str, Any] = {
+            "model": called.model.name,
+            "max_tokens": called.model.max_output_tokens or DEFAULT_ANSWER_TOKENS,
+            "messages": _turns(request.messages, names),
+            **output,
+            **_parameters(given, names),
+            "stream": stream,
+        }
+        if system or spoken:
+            body["system"] = "\n\n".join([*system, *spoken])
+        if request.tools:
+            body["tools"] = [
+                {
+                    "name": names.wire(each.name),
+                    "description": each.description or "",
+                    "input_schema": each.parameters_schema or {"type": "object", "properties": {}},
+                }
+                for each in request.tools
+            ]
+        return Question("/v1/messages", body)
+
+    def answer(self) -> "AnthropicAnswer":
+        return AnthropicAnswer()
+
+    def embed(self, called: Called, request: Embed) -> Question:
+        raise unable("embedding")
+
+    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
+        raise unable("embedding")
+
+    def rerank(self, called: Called, request: Rerank) -> Question:
+        raise unable("rerank")
+
+
+class AnthropicAnswer:
+    def __init__(self) -> None:
+        self.calls = Calls()
+        self._counted: dict[str, Any] = {}
+
+    def read(self, event: Any) -> Piece:
+        match event:
+            case {"type": "message_start", "message": {"usage": Mapping() as usage}}:
+                self._counted.update(usage)
+            case {"type": "content_block_start", "index": at, "content_block": block}:
+                return self._block(block, at)
+            case {"type": "content_block_delta", "index": at, "delta": {"type": "input_json_delta"} as delta}:
+                self.calls.at(at).arguments += text_of(delta, "partial_json")
+            case {"type": "content_block_delta", "delta": delta}:
+                return Piece(text_of(delta, "text"), text_of(delta, "thinking"))
+            case {"type": "message_delta", "delta": delta}:
+                usage = event.get("usage")
+                self._counted.update(usage if isinstance(usage, Mapping) else {})
+                return Piece(usage=self._usage(), finish_reason=_finish(delta))
+            case {"type": "message_stop"}:
+                return Piece(done=True)
+            case {"type": "error", "error": error}:
+                raise told(error)
+            case Mapping():
+                pass
+            case _:
+                raise malformed("an event that is no object")
+        return Piece()
+
+    def whole(self, body: Any) -> Piece:
+        if not isinstance(body, Mapping) or "content" not in body:
+            raise malformed("an answer without content")
+        self._counted.update(body.get("usage") or {})
+        piece = Piece(usage=self._usage(), finish_reason=_finish(body))
+        for at, block in enumerate(entries(body, "content")):
+            piece.add(self._block(block, at))
+        return piece
+
+    def _block(self, block: Any, at: Any) -> Piece:
+        if text_of(block, "type") != "tool_use":
+            return Piece(text_of(block, "text"), text_of(block, "thinking"))
+        call = self.calls.at(at)
+        call.id, call.name = text_of(block, "id"), text_of(block, "name")
+        call.arguments = written(block["input"]) if block.get("input") else ""
+        return Piece()
+
+    def _usage(self) -> Usage:
+        cached = number(self._counted, "cache_read_input_tokens")
+        prompt = number(self._counted, "input_tokens") + number(self._counted, "cache_creation_input_tokens") + cached
+        usage = Usage(prompt_tokens=prompt, completion_tokens=number(self._counted, "output_tokens"))
+        return with_details(usage, cached, 0)
+
+
+def _finish(held: Any) -> str:
+    reason = text_of(held, "stop_reason")
+    return FINISHES.get(reason, reason)
+
+
+def _parameters(given: dict[str, Any], names: Names) -> dict[str, Any]:
+    words = {_WORDS.get(name, name): value for name, value in given.items() if name not in _UNKNOWN}
+    if isinstance(words.get("stop_sequences"), str):
+        words["stop_sequences"] = [words["stop_sequences"]]
+    choice = words.get("tool_choice")
+    if isinstance(choice, str):
+        words["tool_choice"] = {"type": {"required": "any"}.get(choice, choice)}
+    elif isinstance(choice, dict) and "function" in choice:
+        words["tool_choice"] = {"type": "tool", "name": names.wire(text_of(choice["function"], "name"))}
+    return words
+
+
+def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
+    """A schema has a field of its own; a mere wish for JSON is said in words."""
+    match wanted:
+        case {"type": "json_schema", "json_schema": {"schema": schema}}:
+            return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}, []
+        case {"type": "json_object"}:
+            return {}, [JSON_ONLY]
+        case _:
+            return {}, []
+
+
+def _turns(messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
+    """Turns alternate: what comes from one side in a row is one turn, and what tools gave is the user's side."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _blocks(message, names)
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        elif blocks:
+            turns.append({"role": role, "content": blocks})
+    return turns
+
+
+def _blocks(message: Message, names: Names) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": plain(message.content)}
+        return [result]
+    content = message.content
+    blocks = [_text(content)] if isinstance(content, str) and content else []
+    blocks += [] if isinstance(content, str) else [_part(each) for each in content]
+    blocks += [
+        {"type": "tool_use", "id": call.id, "name": names.wire(call.name), "input": as_object(call.arguments)}
+        for call in message.tool_calls or ()
+    ]
+    return blocks
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _part(element: ContentElement) -> dict[str, Any]:
+    if not isinstance(element, MediaElement) or element.artifact_id is not None:
+        return _text(in_words(element))
+    kind = {"image": "image", "file": "document"}.get(element.type, "")
+    if not kind or (kind == "document" and mime_type(element) != "application/pdf"):
+        return _text(in_words(element))
+    if element.url:
+        return {"type": kind, "source": {"type": "url", "url": element.url}}
+    source = {"type": "base64", "media_type": mime_type(element), "data": element.content_base64}
+    return {"type": kind, "source": source}

@@ -1,0 +1,40 @@
+"""Parts of a message that no service knows, in words; and media as the bytes or the address that a service takes."""
+
+from parlour.core.encoding import dumps
+from parlour_sdk.protocol.content import (
+    ContentElement,
+    JsonElement,
+    MediaElement,
+    MentionElement,
+    QuoteElement,
+    TextElement,
+)
+
+
+def in_words(element: ContentElement) -> str:
+    match element:
+        case TextElement():
+            return element.text
+        case JsonElement():
+            return dumps(element.value)
+        case MentionElement():
+            return f"@{element.name or element.user_id}"
+        case QuoteElement():
+            said = "".join(in_words(each) for each in element.contents).replace("\n", "\n> ")
+            return f"> {element.sender + ': ' if element.sender else ''}{said}\n"
+        case MediaElement():
+            return f"[{element.type}: {element.name or element.mime_type or 'without a name'}]"
+
+
+def plain(content: "str | list[ContentElement]") -> str:
+    return content if isinstance(content, str) else "".join(map(in_words, content))
+
+
+def mime_type(media: MediaElement) -> str:
+    usual = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
+    return media.mime_type or usual.get(media.type, "application/octet-stream")
+
+
+def data_address(media: MediaElement) -> str:
+    """The address of a medium, which may hold the bytes themselves."""
+    return media.url or f"data:{mime_type(media)};base64,{media.content_base64}"

@@ -1,0 +1,199 @@
+"""Gemini's generateContent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from parlour_sdk.protocol.content import ContentElement, MediaElement
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
+from parlour_sdk.protocol.usage import Usage
+
+from .arguments import as_object, parsed, written
+from .base import (
+    Called,
+    Calls,
+    Names,
+    Piece,
+    Question,
+    entries,
+    malformed,
+    number,
+    parameters,
+    text_of,
+    told,
+    unable,
+    with_details,
+)
+from .contents import in_words, mime_type, plain
+
+FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"}
+FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")
+_SETTINGS = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "top_k": "topK",
+    "max_tokens": "maxOutputTokens",
+    "stop": "stopSequences",
+    "seed": "seed",
+    "presence_penalty": "presencePenalty",
+    "frequency_penalty": "frequencyPenalty",
+}
+_MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
+UNSIGNED = "skip_thought_signature_validator"
+"""Newer models want the signature of the thoughts behind a call; this word stands for one that was not kept."""
+
+
+class Gemini:
+    def headers(self, key: str) -> dict[str, str]:
+        return {"x-goog-api-key": key} if key else {}
+
+    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
+        body: dict[str, Any] = {"contents": _turns(request.messages, names), **_parameters(called, request)}
+        system = [plain(each.content) for each in request.messages if each.role == "system"]
+        if system:
+            body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
+        if request.tools:
+            declared = [
+                {
+                    "name": names.wire(each.name),
+                    "description": each.description or "",
+                    **({"parametersJsonSchema": each.parameters_schema} if each.parameters_schema else {}),
+                }
+                for each in request.tools
+            ]
+            body["tools"] = [{"functionDeclarations": declared}]
+        verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
+        return Question(f"{_model(called)}:{verb}", body)
+
+    def answer(self) -> "GeminiAnswer":
+        return GeminiAnswer()
+
+    def embed(self, called: Called, request: Embed) -> Question:
+        named = f"models/{called.model.name}"
+        asked = [
+            {**called.model.parameters, "model": named, "content": {"parts": [{"text": text}]}}
+            for text in request.texts
+        ]
+        return Question(f"{_model(called)}:batchEmbedContents", {"requests": asked})
+
+    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
+        found = entries(body, "embeddings")
+        return [each["values"] for each in found if isinstance(each.get("values"), list)], None
+
+    def rerank(self, called: Called, request: Rerank) -> Question:
+        raise unable("rerank")
+
+
+class GeminiAnswer:
+    def __init__(self) -> None:
+        self.calls = Calls()
+
+    def read(self, event: Any) -> Piece:
+        if not isinstance(event, Mapping):
+            raise malformed("an event that is no object")
+        if event.get("error"):
+            raise told(event["error"])
+        candidates = entries(event, "candidates")
+        usage = event.get("usageMetadata")
+        piece = Piece(usage=_usage(usage) if isinstance(usage, Mapping) else None)
+        if not candidates and text_of(event.get("promptFeedback"), "blockReason"):
+            piece.finish_reason = "content_filter"
+        for part in entries(candidates[0].get("content"), "parts") if candidates else ():
+            piece.add(self._part(part))
+        reason = text_of(candidates[0], "finishReason") if candidates else ""
+        if reason:
+            ended = "content_filter" if reason in FILTERED else FINISHES.get(reason, reason.lower())
+            piece.finish_reason = "tool_calls" if ended == "stop" and len(self.calls) else ended
+        return piece
+
+    def whole(self, body: Any) -> Piece:
+        if not isinstance(body, Mapping) or not ("candidates" in body or "promptFeedback" in body or "error" in body):
+            raise malformed("an answer without candidates")
+        return self.read(body)
+
+    def _part(self, part: Mapping[str, Any]) -> Piece:
+        wanted = part.get("functionCall")
+        if isinstance(wanted, Mapping):
+            call = self.calls.at(len(self.calls))
+            call.id, call.name = text_of(wanted, "id"), text_of(wanted, "name")
+            call.arguments = written(wanted.get("args"))
+            return Piece()
+        text = text_of(part, "text")
+        return Piece(reasoning=text) if part.get("thought") else Piece(text)
+
+
+def _model(called: Called) -> str:
+    return f"/v1beta/models/{quote(called.model.name.removeprefix('models/'), safe='')}"
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    """Thoughts are counted beside the answer and paid like it."""
+    thoughts = number(usage, "thoughtsTokenCount")
+    counted = Usage(
+        prompt_tokens=number(usage, "promptTokenCount") + number(usage, "toolUsePromptTokenCount"),
+        completion_tokens=number(usage, "candidatesTokenCount") + thoughts,
+    )
+    return with_details(counted, number(usage, "cachedContentTokenCount"), thoughts)
+
+
+def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
+    given = parameters(called, request)
+    settings = {_SETTINGS[name]: given.pop(name) for name in list(given) if name in _SETTINGS}
+    if isinstance(settings.get("stopSequences"), str):
+        settings["stopSequences"] = [settings["stopSequences"]]
+    match given.pop("response_format", None):
+        case {"type": "json_schema", "json_schema": {"schema": schema}}:
+            settings |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
+        case {"type": "json_object"}:
+            settings["responseMimeType"] = "application/json"
+    mode = given.pop("tool_choice", None)
+    if isinstance(mode, str) and mode in _MODES:
+        given["toolConfig"] = {"functionCallingConfig": {"mode": _MODES[mode]}}
+    settings |= given.pop("generationConfig", {})
+    return {**given, **({"generationConfig": settings} if settings else {})}
+
+
+def _turns(messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
+    """What tools gave goes by the name of the call that it answers."""
+    turns: list[dict[str, Any]] = []
+    called: dict[str, str] = {}
+    for message in messages:
+        if message.role == "system":
+            continue
+        called |= {call.id: names.wire(call.name) for call in message.tool_calls or ()}
+        role = "model" if message.role == "assistant" else "user"
+        parts = [_result(message, called, names)] if message.role == "tool" else _parts(message, names)
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["parts"] += parts
+        elif parts:
+            turns.append({"role": role, "parts": parts})
+    return turns
+
+
+def _result(message: Message, called: Mapping[str, str], names: Names) -> dict[str, Any]:
+    name = called.get(message.tool_call_id or "") or names.wire(message.name or "tool")
+    value = parsed(plain(message.content))
+    response = value if isinstance(value, dict) else {"output": value}
+    return {"functionResponse": {"name": name, "response": response}}
+
+
+def _parts(message: Message, names: Names) -> list[dict[str, Any]]:
+    content = message.content
+    parts: list[dict[str, Any]] = [{"text": content}] if isinstance(content, str) and content else []
+    parts += [] if isinstance(content, str) else [_part(each) for each in content]
+    calls: list[dict[str, Any]] = [
+        {"functionCall": {"name": names.wire(call.name), "args": as_object(call.arguments)}}
+        for call in message.tool_calls or ()
+    ]
+    if calls:
+        calls[0]["thoughtSignature"] = UNSIGNED
+    return parts + calls
+
+
+def _part(element: ContentElement) -> dict[str, Any]:
+    if not isinstance(element, MediaElement) or element.artifact_id is not None:
+        return {"text": in_words(element)}
+    if element.url:
+        return {"fileData": {"mimeType": mime_type(element), "fileUri": element.url}}
+    return {"inlineData": {"mimeType": mime_type(element), "data": element.content_base64}}

@@ -1,0 +1,161 @@
+"""Chat completions and embeddings as OpenAI made them, and as most other services took them over."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlour_sdk.protocol.content import ContentElement, MediaElement
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, ToolDefinition
+from parlour_sdk.protocol.usage import Usage
+
+from . import reranking
+from .arguments import written
+from .base import (
+    Called,
+    Calls,
+    Names,
+    Piece,
+    Question,
+    counted,
+    entries,
+    malformed,
+    number,
+    parameters,
+    text_of,
+    told,
+    with_details,
+)
+from .contents import data_address, in_words, mime_type, plain
+
+FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
+
+
+class OpenAI:
+    def headers(self, key: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
+        body: dict[str, Any] = {
+            "model": called.model.name,
+            "messages": [_message(each, names, called.kind.returns_reasoning) for each in request.messages],
+            **({"tools": [_tool(each, names) for each in request.tools]} if request.tools else {}),
+            **_parameters(called, request),
+            "stream": stream,
+        }
+        if stream:
+            body["stream_options"] = {"include_usage": True}
+        return Question("/chat/completions", body)
+
+    def answer(self) -> "OpenAIAnswer":
+        return OpenAIAnswer()
+
+    def embed(self, called: Called, request: Embed) -> Question:
+        body = {**called.model.parameters, "model": called.model.name, "input": request.texts}
+        return Question("/embeddings", {"encoding_format": "float", **body})
+
+    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
+        found = sorted(entries(body, "data"), key=lambda each: number(each, "index"))
+        usage = body.get("usage") if isinstance(body, Mapping) else None
+        vectors = [each["embedding"] for each in found if isinstance(each.get("embedding"), list)]
+        return vectors, counted(usage, "prompt_tokens", "") if isinstance(usage, Mapping) else None
+
+    def rerank(self, called: Called, request: Rerank) -> Question:
+        return reranking.question(called, request)
+
+
+class OpenAIAnswer:
+    def __init__(self) -> None:
+        self.calls = Calls()
+
+    def read(self, event: Any) -> Piece:
+        if not isinstance(event, Mapping):
+            raise malformed("an event that is no object")
+        if event.get("error"):
+            raise told(event["error"])
+        choices = entries(event, "choices")
+        choice = choices[0] if choices else {}
+        return self._piece(event, choice, choice.get("delta"))
+
+    def whole(self, body: Any) -> Piece:
+        if isinstance(body, Mapping) and body.get("error"):
+            raise told(body["error"])
+        choices = entries(body, "choices")
+        if not choices:
+            raise malformed("an answer without choices")
+        return self._piece(body, choices[0], choices[0].get("message"))
+
+    def _piece(self, event: Mapping[str, Any], choice: Mapping[str, Any], said: Any) -> Piece:
+        for at, call in enumerate(entries(said, "tool_calls")):
+            self._call(call, call.get("index", at))
+        finish = text_of(choice, "finish_reason")
+        usage = event.get("usage") or choice.get("usage")
+        return Piece(
+            text=text_of(said, "content"),
+            reasoning=text_of(said, "reasoning_content") or text_of(said, "reasoning"),
+            usage=_usage(usage) if isinstance(usage, Mapping) else None,
+            finish_reason=FINISHES.get(finish, finish),
+        )
+
+    def _call(self, call: Mapping[str, Any], number: Any) -> None:
+        function, partial = call.get("function"), self.calls.at(number)
+        partial.id = partial.id or text_of(call, "id")
+        partial.name = partial.name or text_of(function, "name")
+        arguments = function.get("arguments") if isinstance(function, Mapping) else None
+        partial.arguments += arguments if isinstance(arguments, str) else written(arguments) if arguments else ""
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    cached = number(usage.get("prompt_tokens_details"), "cached_tokens") or number(usage, "prompt_cache_hit_tokens")
+    reasoning = number(usage.get("completion_tokens_details"), "reasoning_tokens")
+    return with_details(counted(usage, "prompt_tokens", "completion_tokens"), cached, reasoning)
+
+
+def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
+    given = parameters(called, request)
+    limit = given.pop("max_tokens", None)
+    return given if limit is None else {called.kind.limit_word: limit, **given}
+
+
+def _tool(tool: ToolDefinition, names: Names) -> dict[str, Any]:
+    schema = tool.parameters_schema or {"type": "object", "properties": {}}
+    function = {"name": names.wire(tool.name), "description": tool.description or "", "parameters": schema}
+    return {"type": "function", "function": function}
+
+
+def _message(message: Message, names: Names, returns_reasoning: bool) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": plain(message.content)}
+    turn: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
+    if message.tool_calls:
+        turn["content"] = turn["content"] or None
+        turn["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": names.wire(call.name), "arguments": written(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+        if returns_reasoning and message.reasoning:
+            turn["reasoning_content"] = message.reasoning
+    return turn
+
+
+def _content(content: str | Sequence[ContentElement]) -> Any:
+    """Words alone are a text, which every service takes."""
+    if isinstance(content, str):
+        return content
+    if not any(isinstance(each, MediaElement) and each.type in ("image", "audio") for each in content):
+        return "".join(map(in_words, content))
+    return [_part(element) for element in content]
+
+
+def _part(element: ContentElement) -> dict[str, Any]:
+    if isinstance(element, MediaElement) and element.artifact_id is not None:
+        return {"type": "text", "text": in_words(element)}
+    if isinstance(element, MediaElement) and element.type == "image":
+        return {"type": "image_url", "image_url": {"url": data_address(element)}}
+    if isinstance(element, MediaElement) and element.type == "audio" and element.content_base64:
+        format = mime_type(element).partition("/")[2].removeprefix("x-").replace("mpeg", "mp3")
+        return {"type": "input_audio", "input_audio": {"data": element.content_base64, "format": format}}
+    return {"type": "text", "text": in_words(element)}

@@ -1,0 +1,39 @@
+"""Reranking as Jina, Cohere, SiliconFlow and others agree on it."""
+
+from typing import Any
+
+from parlour_sdk.protocol.models import Rerank, RerankScore
+from parlour_sdk.protocol.usage import Usage
+
+from .base import Called, Question, entries, number
+
+
+def question(called: Called, request: Rerank) -> Question:
+    body = {"query": request.query, "documents": request.documents, "return_documents": False}
+    limit = {} if request.top_k is None else {"top_n": request.top_k}
+    named = {**called.model.parameters, "model": called.model.name}
+    return Question(called.kind.rerank_path, {**named, **body, **limit})
+
+
+def ranked(body: Any, request: Rerank) -> list[RerankScore]:
+    """The best first; what names no document of the request is passed over."""
+    output = body.get("output") if isinstance(body, dict) else None
+    found = entries(body, "results") or entries(output, "results") or entries(body, "data")
+    scores = [
+        RerankScore(index=each["index"], score=float(score))
+        for each in found
+        if isinstance(score := each.get("relevance_score", each.get("score")), int | float)
+        and isinstance(each.get("index"), int)
+        and 0 <= each["index"] < len(request.documents)
+    ]
+    return sorted(scores, key=lambda each: -each.score)[: request.top_k]
+
+
+def usage(body: Any) -> Usage | None:
+    """Services count in several places, and some not at all."""
+    held = body if isinstance(body, dict) else {}
+    meta = held.get("meta")
+    places = [held.get("usage"), held.get("tokens"), meta.get("tokens") if isinstance(meta, dict) else None]
+    words = ("total_tokens", "prompt_tokens", "input_tokens")
+    counts = [number(place, word) for place in places for word in words]
+    return Usage(prompt_tokens=max(counts)) if any(counts) else None

@@ -1,0 +1,95 @@
+"""What a service's refusal means, as one sentence that whoever set it up can act on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.encoding import loads
+
+SAID_CHARACTERS = 300
+
+
+@dataclass(eq=False)
+class Failure(Exception):
+    """One try came to nothing."""
+
+    code: str
+    sentence: str
+    """Without its subject, which is the provider."""
+    again: bool = False
+    """The same may succeed in a moment."""
+    other_key: float = 0
+    """Another key may succeed at once; this one should rest for so many seconds."""
+    wait: float | None = None
+    """How long the service wants to be left alone, in seconds."""
+
+
+def refused(status: int, headers: Mapping[str, str], body: bytes, model: str, rests: tuple[float, float]) -> Failure:
+    """`rests` is how long a key rests that was refused or limited."""
+    said = _said(headers, body)
+    told = f": {said}" if said else ""
+    wait = _retry_after(headers)
+    match status:
+        case 401 | 403:
+            return Failure("key_refused", f"does not accept the API key ({status}){told}", other_key=rests[0])
+        case 402:
+            return Failure("no_credit", f"wants to be paid first ({status}){told}", other_key=rests[0])
+        case 404:
+            remedy = f"check the model's name '{model}' and the provider's base_url"
+            return Failure("model_unknown", f"knows nothing at this address (404); {remedy}{told}")
+        case 408 | 504:
+            return Failure("provider_timeout", f"took too long to answer ({status}){told}", again=True, wait=wait)
+        case 413:
+            return Failure("payload_too_large", f"finds the request too large (413){told}")
+        case 429:
+            rest = rests[1] if wait is None else wait
+            return Failure(
+                "rate_limited", f"gets too many requests (429){told}", again=True, other_key=rest or 1, wait=wait
+            )
+        case _ if 300 <= status < 400:
+            there = headers.get("Location", "elsewhere")[:SAID_CHARACTERS]
+            return Failure("provider_failed", f"points to {there} ({status}); if that is right, make it the base_url")
+        case _ if status >= 500:
+            return Failure("provider_failed", f"failed ({status}){told}", again=True, wait=wait)
+        case _:
+            return Failure("invalid_argument", f"refused the request ({status}){told}")
+
+
+def not_json(headers: Mapping[str, str]) -> Failure:
+    """An answer that says it is well and is none."""
+    if "html" in headers.get("Content-Type", ""):
+        said = "answered with a web page instead of a model's answer; check its base_url, which often ends with /v1"
+        return Failure("answer_malformed", said)
+    return Failure("answer_malformed", "answered with something that is not JSON; check its base_url", again=True)
+
+
+def _said(headers: Mapping[str, str], body: bytes) -> str:
+    """The service's own words, on one line. Of a web page none are worth repeating."""
+    if "html" in headers.get("Content-Type", "") or body.lstrip()[:1] == b"<":
+        return "it answered with a web page, so base_url may lead elsewhere"
+    try:
+        words = _message(loads(body.decode()))
+    except ValueError:
+        words = body.decode(errors="replace")
+    words = " ".join(words.split())
+    return words if len(words) <= SAID_CHARACTERS else f"{words[:SAID_CHARACTERS]} ..."
+
+
+def _message(answer: Any) -> str:
+    match answer:
+        case {"error": {"message": str(message)}} | {"error": str(message)}:
+            return message
+        case {"message": str(message)} | {"detail": str(message)} | {"msg": str(message)}:
+            return message
+        case [first, *_]:
+            return _message(first)
+        case _:
+            return ""
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """In seconds; a date is passed over, as no model service sends one."""
+    try:
+        return max(0.0, float(headers["Retry-After"]))
+    except (KeyError, ValueError):
+        return None

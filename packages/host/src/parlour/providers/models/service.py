@@ -1,0 +1,109 @@
+"""One provider, ready to be asked in its own dialect. When to ask it again, and with which key, `tries` knows."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from parlour.core.models.catalogue import Kind
+from parlour.core.models.model import Model, Provider
+from parlour.core.providers import ProviderFailed
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
+from parlour_sdk.protocol.usage import Usage
+
+from .connection import Connection
+from .dialects import reranking
+from .dialects.anthropic import Anthropic
+from .dialects.base import Answer, Called, Dialect, Names, Piece, Question, malformed
+from .dialects.gemini import Gemini
+from .dialects.openai import OpenAI
+from .dialects.tool_names import ToolNames
+from .failures import Failure
+from .keys import KeyRing
+from .patience import Patience
+from .reading import Reading, whole_answer
+from .tries import Tries
+
+DIALECTS: dict[str, type[Dialect]] = {"openai": OpenAI, "anthropic": Anthropic, "gemini": Gemini}
+
+
+class Service:
+    """Raises ProviderFailed and nothing else."""
+
+    def __init__(self, provider: Provider, kind: Kind, keys: tuple[str, ...], patience: Patience) -> None:
+        self._name = provider.name
+        self._kind = kind
+        self._dialect = DIALECTS[kind.dialect]()
+        self._connection = Connection(provider.base_url or kind.base_url, patience)
+        self._keys = KeyRing(keys)
+        self._tries = Tries(self._connection, self._keys, self._dialect.headers, patience)
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    async def invoke(self, model: Model, request: InvokeModel) -> Piece:
+        names = _names(request)
+        with self._in_words():
+            question = self._dialect.chat(Called(self._kind, model), request, names, stream=False)
+            answer = self._dialect.answer()
+            piece = answer.whole(await self._answered(question, model))
+        return _last(piece, answer, names)
+
+    async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]:
+        """Pieces as they come, what came at once in one; the last is done and has the tool calls."""
+        names, whole = _names(request), Piece()
+        with self._in_words():
+            question = self._dialect.chat(Called(self._kind, model), request, names, stream=True)
+            answer = self._dialect.answer()
+            exchange, first = await self._tries.asked(question, model.name)
+            try:
+                reading = Reading(exchange, answer, first)
+                while (piece := await reading.piece()) is not None:
+                    whole.add(Piece(usage=piece.usage, finish_reason=piece.finish_reason))
+                    if piece.text or piece.reasoning:
+                        yield Piece(piece.text, piece.reasoning)
+            finally:
+                exchange.close()
+        yield _last(whole, answer, names)
+
+    async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]:
+        with self._in_words():
+            question = self._dialect.embed(Called(self._kind, model), request)
+            vectors, usage = self._dialect.embedded(await self._answered(question, model))
+            if len(vectors) != len(request.texts):
+                raise malformed(f"{len(vectors)} vectors for {len(request.texts)} texts")
+        return vectors, usage
+
+    async def rerank(self, model: Model, request: Rerank) -> tuple[list[RerankScore], Usage | None]:
+        with self._in_words():
+            question = self._dialect.rerank(Called(self._kind, model), request)
+            body = await self._answered(question, model)
+            scores = reranking.ranked(body, request)
+            if not scores:
+                raise malformed("no scores")
+        return scores, reranking.usage(body)
+
+    async def _answered(self, question: Question, model: Model) -> Any:
+        exchange, first = await self._tries.asked(question, model.name)
+        try:
+            return await whole_answer(exchange, first)
+        finally:
+            exchange.close()
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except Failure as failure:
+            sentence = self._keys.hide(f"{self._name} {failure.sentence}")
+            raise ProviderFailed(failure.code, sentence, failure.again) from failure
+
+
+def _names(request: InvokeModel) -> ToolNames:
+    return ToolNames(tool.name for tool in request.tools or ())
+
+
+def _last(piece: Piece, answer: Answer, names: Names) -> Piece:
+    piece.tool_calls, piece.done = answer.calls.whole(names), True
+    if piece.tool_calls and piece.finish_reason in ("", "stop"):
+        piece.finish_reason = "tool_calls"  # some services forget to say so
+    return piece

@@ -1,0 +1,52 @@
+"""Splits a stream of bytes into server-sent events, however it was cut on its way. Knows nothing of what they say."""
+
+LINE_BYTES = 4 * 1024 * 1024
+
+
+class EventTooLong(Exception):
+    """One line of the stream is longer than any event of a model."""
+
+
+class Splitter:
+    """`feed` gives the data of each event that is whole; lines end with \\n, \\r\\n or \\r."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._begun = False
+
+    def feed(self, block: bytes) -> list[bytes]:
+        text = self._rest + block
+        if not self._begun:
+            text, self._begun = text.removeprefix(b"\xef\xbb\xbf"), len(text) >= 3
+        *lines, self._rest = _lines(text)
+        if len(self._rest) > LINE_BYTES:
+            raise EventTooLong
+        return [event for line in lines if (event := self._take(line)) is not None]
+
+    def end(self) -> list[bytes]:
+        """What the last block held and no empty line followed."""
+        last, self._rest = self._rest, b""
+        events = [self._take(last.removesuffix(b"\r")), self._take(b"")]
+        return [event for event in events if event is not None]
+
+    def _take(self, line: bytes) -> bytes | None:
+        """Of all fields only data matters here: what kind of event it is, models say inside."""
+        if not line:
+            event, self._data = self._data, []
+            return b"\n".join(event) if event else None
+        if line.startswith(b"data:"):
+            self._data.append(line[6:] if line[5:6] == b" " else line[5:])
+        return None
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """The last one is not ended yet. A final \\r may be half of an end, so it waits for what follows."""
+    if b"\r" not in text:
+        return text.split(b"\n")
+    held = text.endswith(b"\r")
+    body = text[:-1] if held else text
+    lines = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    if held:
+        lines[-1] += b"\r"
+    return lines

@@ -1,0 +1,92 @@
+"""What a tool answered, fit to be kept and shown to a model: text without control characters, and not without end."""
+
+import base64
+import binascii
+import re
+from typing import Any
+
+from pydantic_core import to_json
+
+from parlour_sdk.protocol.content import ContentElement, JsonElement, MediaElement, TextElement
+from parlour_sdk.protocol.tools import ToolOutcome
+
+ANSWER_BYTES = 4 * 1024 * 1024
+"""All that is taken from one answer."""
+ELEMENTS = 1000
+BINARY_SHARE = 10
+"""A text of which every tenth character controls something is none."""
+
+_UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def cleaned(outcome: ToolOutcome) -> ToolOutcome:
+    room = _Room()
+    content = [room.taken(element) for element in outcome.content[:ELEMENTS]]
+    cut = room.cut or len(outcome.content) > ELEMENTS
+    if cut:
+        content.append(TextElement(text=f"\n[the tool answered with more than is taken, {ANSWER_BYTES} bytes; cut]"))
+    return outcome.model_copy(update={"content": content, "truncated": outcome.truncated or cut})
+
+
+def readable(text: str) -> str:
+    """Without control characters; of what is mostly such, a sentence."""
+    shorter, removed = _UNREADABLE.subn("", text)
+    if removed * BINARY_SHARE > len(text):
+        return f"[{len(text)} characters of binary data, which is not text]"
+    return shorter
+
+
+class _Room:
+    def __init__(self) -> None:
+        self._left = ANSWER_BYTES
+        self.cut = False
+
+    def taken(self, element: ContentElement) -> ContentElement:
+        match element:
+            case TextElement():
+                return TextElement(text=self._fitting(readable(element.text)))
+            case JsonElement():
+                return self._value(_without_controls(element.value))
+            case MediaElement(content_base64=str(content)):
+                return self._media(element, content)
+            case _:
+                return element
+
+    def _fitting(self, text: str) -> str:
+        encoded = text.encode()
+        kept = encoded[: self._left]
+        self._left -= len(kept)
+        if len(kept) == len(encoded):
+            return text
+        self.cut = True
+        return kept.decode(errors="ignore")
+
+    def _value(self, value: Any) -> ContentElement:
+        """A value that does not fit is the beginning of its text."""
+        written = to_json(value)
+        if len(written) > self._left:
+            return TextElement(text=self._fitting(written.decode()))
+        self._left -= len(written)
+        return JsonElement(value=value)
+
+    def _media(self, element: MediaElement, content: str) -> ContentElement:
+        try:
+            size = len(base64.b64decode(content, validate=True))
+        except (binascii.Error, ValueError):
+            return TextElement(text=f"[a file of type {element.type} that is not base64 was left out]")
+        if len(content) > self._left:
+            return TextElement(text=f"[a file of type {element.type} with {size} bytes was left out: it is too large]")
+        self._left -= len(content)
+        return element
+
+
+def _without_controls(value: Any) -> Any:
+    match value:
+        case str():
+            return _UNREADABLE.sub("", value)
+        case list():
+            return [_without_controls(each) for each in value]
+        case dict():
+            return {_UNREADABLE.sub("", name): _without_controls(each) for name, each in value.items()}
+        case _:
+            return value

@@ -1,0 +1,132 @@
+"""Keeps one server connected: tries again with growing pauses, knows its tools, and says how it stands."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parlour.core.mcp.port import Identity, Listing, Status
+from parlour.core.ports import Clock
+from parlour.core.providers import ProviderFailed
+from parlour.core.secrets import SecretUnreadable
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from .failures import ServerLost
+from .process import WorkerProcess, new_session
+from .target import Target
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long things may take, in seconds."""
+
+    start: float = 120
+    """Until a server is connected; one that is installed while it starts takes long."""
+    first_pause: float = 1
+    longest_pause: float = 60
+    refresh: float = 60
+    """How often its tools are listed anew, which also shows whether it is still there."""
+    patience: float = 15
+    """How long a call waits for a server that is just being connected."""
+
+
+class Connection:
+    def __init__(
+        self,
+        name: str,
+        target: Callable[[], Target],
+        worker: WorkerProcess,
+        changed: Callable[[], None],
+        clock: Clock,
+        pace: Pace,
+    ) -> None:
+        self._name = name
+        self._target = target
+        self._worker = worker
+        self._changed = changed
+        self._clock = clock
+        self._pace = pace
+        self._session = ""
+        """Of the connection there is; empty while there is none."""
+        self._decided = asyncio.Event()
+        """Set when the attempt under way has come out."""
+        self._wanted = asyncio.Event()
+        """Somebody waits: no more pausing."""
+        self.status = Status("connecting", clock.now())
+        self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def call(self, tool: str, parameters: dict[str, Any]) -> ToolOutcome:
+        """Once more if it surely never got there. Raises ProviderFailed."""
+        session = await self._usable()
+        try:
+            return await self._worker.call(session, tool, parameters)
+        except ServerLost as lost:
+            if not lost.unsent:
+                words = f"the MCP server '{self._name}' went away during the call; whether it acted is not known"
+                raise ProviderFailed("runtime_error", f"{words}: {lost}") from lost
+            if self._session == session:
+                self._session = ""
+        try:
+            return await self._worker.call(await self._usable(), tool, parameters)
+        except ServerLost as lost:
+            raise ProviderFailed("runtime_error", f"the MCP server '{self._name}' is lost: {lost}", True) from lost
+
+    async def _usable(self) -> str:
+        if not self._session:
+            self._wanted.set()
+            self._decided.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._decided.wait(), self._pace.patience)
+        if not self._session:
+            words = f"the MCP server '{self._name}' is not connected: {self.status.last_error or 'it is being started'}"
+            raise ProviderFailed("runtime_error", words, retryable=True)
+        return self._session
+
+    async def _keep(self) -> None:
+        pause = self._pace.first_pause
+        while True:
+            self._wanted.clear()
+            try:
+                await self._serve()
+            except (ServerLost, SecretUnreadable, OSError) as error:
+                pause = self._pace.first_pause if self.status.state == "connected" else pause
+                self._failed(str(error))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), pause)
+            pause = min(pause * 2, self._pace.longest_pause)
+
+    async def _serve(self) -> None:
+        """Until it is lost."""
+        session = new_session()
+        told = self._worker.connect(session, self._target(), self._pace.start, self._pace.refresh)
+        async with aclosing(told):
+            async for identity, listing in told:
+                self._connected(identity, listing)
+                self._session = session
+                self._decided.set()
+
+    def _connected(self, identity: Identity, listing: Listing) -> None:
+        before = self.status
+        since = before.since if before.state == "connected" else self._clock.now()
+        self.status = Status("connected", since, identity=identity, listing=listing)
+        if listing != before.listing:
+            self._changed()
+            for words in listing.left_out:
+                logger.warning("MCP server %s: %s", self._name, words)
+
+    def _failed(self, words: str) -> None:
+        """What it offered stays offered: it may be back before somebody asks."""
+        before, self._session = self.status, ""
+        if words != before.last_error:
+            logger.warning("MCP server %s: %s", self._name, words)
+        self.status = replace(before, state="failed", since=self._clock.now(), last_error=words)
+        if before.state != "connected":
+            self._decided.set()

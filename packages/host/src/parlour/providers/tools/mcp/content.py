@@ -1,0 +1,64 @@
+"""What an MCP server answers, as the Host's tools answer."""
+
+from typing import Any
+
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+from pydantic_core import to_json
+
+from parlour_sdk.protocol.content import ContentElement, JsonElement, MediaElement, TextElement
+from parlour_sdk.protocol.limits import RESULT_BYTES
+from parlour_sdk.protocol.tools import ToolOutcome
+
+
+def outcome(result: CallToolResult) -> ToolOutcome:
+    """Structured content repeats the text by the protocol's rule, so it counts only where there is nothing else."""
+    elements = _joined([_element(block) for block in result.content])
+    if not elements and result.structured_content is not None:
+        elements = [_value(result.structured_content)]
+    return ToolOutcome(content=elements, is_error=result.is_error)
+
+
+def _value(value: Any) -> ContentElement:
+    """A large one as its text, which is lighter to carry than thousands of values."""
+    written = to_json(value)
+    return TextElement(text=written.decode()) if len(written) > RESULT_BYTES else JsonElement(value=value)
+
+
+def _joined(elements: list[ContentElement]) -> list[ContentElement]:
+    """Texts that follow each other are one, each on a line of its own."""
+    joined: list[ContentElement] = []
+    for element in elements:
+        last = joined[-1] if joined else None
+        if isinstance(element, TextElement) and isinstance(last, TextElement):
+            joined[-1] = TextElement(text=f"{last.text}\n{element.text}")
+        else:
+            joined.append(element)
+    return joined
+
+
+def _element(block: ContentBlock) -> ContentElement:
+    match block:
+        case TextContent():
+            return TextElement(text=block.text)
+        case ImageContent():
+            return MediaElement(type="image", mime_type=block.mime_type, content_base64=block.data)
+        case AudioContent():
+            return MediaElement(type="audio", mime_type=block.mime_type, content_base64=block.data)
+        case ResourceLink():
+            return TextElement(text=f"[{block.title or block.name}]({block.uri})")
+        case EmbeddedResource(resource=TextResourceContents() as resource):
+            return TextElement(text=resource.text)
+        case EmbeddedResource(resource=BlobResourceContents() as resource):
+            return MediaElement(type="file", mime_type=resource.mime_type, content_base64=resource.blob)
+        case _:
+            return TextElement(text=f"[content of type {block.type}, which is not known here]")

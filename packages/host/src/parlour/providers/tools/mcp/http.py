@@ -1,0 +1,75 @@
+"""The HTTP client that MCP transports use: it reads no answer without end and remembers what went wrong."""
+
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+
+import httpx2
+
+from .failures import Trouble
+
+ANSWER_BYTES = 8 * 1024 * 1024
+CONNECT_SECONDS = 30
+READ_SECONDS = 300
+"""A server may hold its answer back for as long as a tool takes; how long that may be is the registry's to say."""
+STREAM = "text/event-stream"
+HINTS = {401: "; check the headers", 403: "; check the headers", 404: "; check the address", 405: "; check the address"}
+
+
+class Observed(httpx2.AsyncBaseTransport):
+    def __init__(self, trouble: Trouble) -> None:
+        self._inner = httpx2.AsyncHTTPTransport()
+        self._trouble = trouble
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            response = await self._inner.handle_async_request(request)
+        except httpx2.ConnectError as error:
+            self._trouble.note(f"{request.url.host} can't be reached: {error}", unsent=True)
+            raise
+        except httpx2.TransportError as error:
+            self._trouble.note(f"{request.url.host} broke the connection off: {error or type(error).__name__}")
+            raise
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if response.status_code >= 400:
+            self._trouble.note(_refusal(response.status_code))
+        elif kind == "text/html":
+            self._trouble.note("it answers with a web page, not as an MCP server; check the address")
+        if kind != STREAM:
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Bounded(response.stream, self._trouble)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, trouble: Trouble) -> None:
+        self._inner = inner
+        self._trouble = trouble
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        room = ANSWER_BYTES
+        async for piece in self._inner:
+            room -= len(piece)
+            if room < 0:
+                words = f"it answered with more than {ANSWER_BYTES} bytes at once"
+                self._trouble.note(words)
+                raise httpx2.ReadError(words)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def http_client(headers: dict[str, str], trouble: Trouble) -> httpx2.AsyncClient:
+    timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=Observed(trouble))
+
+
+def _refusal(status: int) -> str:
+    try:
+        reason = f" {HTTPStatus(status).phrase}"
+    except ValueError:
+        reason = ""
+    return f"it answered {status}{reason}{HINTS.get(status, '')}"

@@ -1,0 +1,104 @@
+"""All MCP servers of the book as one source of tools, named `server.tool`."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Any
+
+from parlour.core.mcp.book import McpBook
+from parlour.core.mcp.port import Status
+from parlour.core.mcp.server import McpServer
+from parlour.core.ports import Clock
+from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.secrets import SecretBox, SecretUnreadable
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from ..source import Offer
+from .connection import Connection, Pace
+from .failures import ServerLost
+from .process import WorkerProcess, new_session
+from .target import Target, target
+
+UNSANDBOXED = (
+    "a server of the transport 'stdio' would run outside any sandbox with the Host's own rights; "
+    "the operator allows that with the setting mcp.allow_unsandboxed"
+)
+
+
+class McpServers:
+    def __init__(self, book: McpBook, secrets: SecretBox, clock: Clock, allow_unsandboxed: bool, pace: Pace) -> None:
+        self._book = book
+        self._secrets = secrets
+        self._clock = clock
+        self._allow_unsandboxed = allow_unsandboxed
+        self._pace = pace
+        self._worker = WorkerProcess()
+        self._connections: dict[str, Connection] = {}
+        self._offers: tuple[Offer, ...] | None = ()
+
+    async def start(self) -> None:
+        for server in self._book.all():
+            await self.follow(server.server_id)
+
+    async def close(self) -> None:
+        connections = list(self._connections.values())
+        self._connections.clear()
+        await asyncio.gather(*(connection.close() for connection in connections))
+        await self._worker.close()
+
+    def offers(self) -> Sequence[Offer]:
+        if self._offers is None:
+            self._offers = tuple(offer for server in self._book.all() for offer in self._offered(server))
+        return self._offers
+
+    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        name, _, tool = tool_name.partition(".")
+        server = self._book.named(name)
+        connection = self._connections.get(server.server_id) if server is not None else None
+        if connection is None:
+            raise ProviderFailed("not_found", f"there is no tool '{tool_name}'")
+        return await connection.call(tool, parameters)
+
+    def status(self, server_id: str) -> Status:
+        connection = self._connections.get(server_id)
+        return connection.status if connection is not None else Status("off")
+
+    async def follow(self, server_id: str) -> None:
+        before = self._connections.pop(server_id, None)
+        if before is not None:
+            await before.close()
+        server = self._book.get(server_id)
+        if server is not None and server.enabled:
+            reach = partial(self._target, server)
+            self._connections[server_id] = Connection(
+                server.name, reach, self._worker, self._change, self._clock, self._pace
+            )
+        self._change()
+
+    async def test(self, server: McpServer) -> Status:
+        try:
+            told = self._worker.connect(new_session(), self._target(server), self._pace.start, self._pace.refresh)
+            async with aclosing(told):
+                identity, listing = await anext(told)
+        except (ServerLost, SecretUnreadable, OSError) as error:
+            return Status("failed", self._clock.now(), str(error))
+        return Status("connected", self._clock.now(), identity=identity, listing=listing)
+
+    def _target(self, server: McpServer) -> Target:
+        """Raises ServerLost or SecretUnreadable with a sentence."""
+        if server.transport == "stdio" and not self._allow_unsandboxed:
+            raise ServerLost(UNSANDBOXED)
+        return target(server, self._secrets)
+
+    def _change(self) -> None:
+        self._offers = None
+
+    def _offered(self, server: McpServer) -> Sequence[Offer]:
+        provider = f"the MCP server {server.name}"
+        return [
+            Offer(
+                f"{server.name}.{tool.name}", "mcp", provider, tool.description, tool.parameters_schema, tool.read_only
+            )
+            for tool in self.status(server.server_id).listing.tools
+        ]

@@ -1,0 +1,139 @@
+"""A server that is a process of this machine, spoken to over its pipes: one message per line, none without end.
+
+It runs outside any sandbox; whether it may is decided by whoever opens it.
+"""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from .failures import Trouble
+from .target import Target
+
+LINE_BYTES = 8 * 1024 * 1024
+LAST_WORDS = 5
+END_SECONDS = 1
+"""How long a process may take to end once nobody speaks to it, and again once it was told to."""
+INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
+
+Incoming = SessionMessage | Exception
+Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
+
+
+@asynccontextmanager
+async def stdio(target: Target, trouble: Trouble) -> AsyncIterator[Streams]:
+    """Raises OSError when there is no such command."""
+    process = await _started(target, trouble)
+    to_client, incoming = anyio.create_memory_object_stream[Incoming](0)
+    outgoing, from_client = anyio.create_memory_object_stream[SessionMessage](0)
+    said: deque[str] = deque(maxlen=LAST_WORDS)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_listen, process, said)
+        tasks.start_soon(_read, process, to_client, said, trouble)
+        tasks.start_soon(_write, process, from_client)
+        try:
+            yield incoming, outgoing
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(process)
+            tasks.cancel_scope.cancel()
+
+
+async def _started(target: Target, trouble: Trouble) -> Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            target.command,
+            *target.arguments,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            limit=LINE_BYTES,
+            env=_environment(target.environment),
+            start_new_session=True,
+        )
+    except OSError as error:
+        trouble.note(f"its command '{target.command[:200]}' can't be started: {error.strerror}")
+        raise
+
+
+def _environment(own: Mapping[str, str]) -> dict[str, str]:
+    """Nothing of the Host's beyond what every process needs."""
+    return {**{name: os.environ[name] for name in INHERITED if name in os.environ}, **own}
+
+
+async def _read(
+    process: Process, to_client: MemoryObjectSendStream[Incoming], said: deque[str], trouble: Trouble
+) -> None:
+    """Until the process has no more to say."""
+    assert process.stdout is not None
+    async with to_client:
+        try:
+            while line := await process.stdout.readline():
+                if line.strip():
+                    await to_client.send(_message(line))
+            trouble.note(await _end_in_words(process, said))
+        except ValueError:
+            trouble.note(f"it sent a line of more than {LINE_BYTES} bytes")
+        except anyio.BrokenResourceError:
+            pass  # the client has left
+
+
+async def _end_in_words(process: Process, said: deque[str]) -> str:
+    ended = await _ended(process)
+    last = f": {said[-1]}" if said else ""
+    return f"its process {f'ended with status {process.returncode}' if ended else 'closed its output'}{last}"
+
+
+def _message(line: bytes) -> Incoming:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error  # a line that is no message harms only itself
+
+
+async def _write(process: Process, from_client: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    assert process.stdin is not None
+    async with from_client:
+        async for message in from_client:
+            line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            with suppress(ConnectionError, RuntimeError):  # its end is noticed where it is read
+                process.stdin.write(line.encode() + b"\n")
+                await process.stdin.drain()
+
+
+async def _listen(process: Process, said: deque[str]) -> None:
+    """Keeps the last lines of what it complains about."""
+    assert process.stderr is not None
+    with suppress(ValueError):  # a line without end
+        while line := await process.stderr.readline():
+            if words := line.decode(errors="replace").strip():
+                said.append(words[:300])
+
+
+async def _end(process: Process) -> None:
+    """As the protocol asks: close its input, then tell it, then make it; and all that it started."""
+    assert process.stdin is not None
+    process.stdin.close()
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, number)
+        if await _ended(process):
+            break
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)  # whatever it left behind in its group
+
+
+async def _ended(process: Process) -> bool:
+    with anyio.move_on_after(END_SECONDS):
+        await process.wait()
+    return process.returncode is not None

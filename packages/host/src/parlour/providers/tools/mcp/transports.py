@@ -1,0 +1,96 @@
+"""The three ways to a server, each as the client library wants it, and each noticed when it ends."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+from mcp.client._transport import ReadStream, TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+
+from .failures import Trouble
+from .http import ANSWER_BYTES, CONNECT_SECONDS, READ_SECONDS, http_client
+from .stdio import stdio
+from .target import Target
+
+Incoming = SessionMessage | Exception
+
+
+@asynccontextmanager
+async def transport(target: Target, trouble: Trouble) -> AsyncIterator[TransportStreams]:
+    async with _streams(target, trouble) as (incoming, outgoing):
+        yield _Watched(incoming, trouble), outgoing
+
+
+def _streams(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[TransportStreams]:
+    match target.transport:
+        case "http":
+            return _streamable_http(target, trouble)
+        case "sse":
+            return _sse(target, trouble)
+        case "stdio":
+            return stdio(target, trouble)
+
+
+@asynccontextmanager
+async def _streamable_http(target: Target, trouble: Trouble) -> AsyncIterator[TransportStreams]:
+    async with (
+        http_client(dict(target.headers), trouble) as client,
+        streamable_http_client(target.url, http_client=client, max_sse_event_size=ANSWER_BYTES) as streams,
+    ):
+        yield streams
+
+
+def _sse(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[TransportStreams]:
+    def client(
+        headers: dict[str, str] | None = None, timeout: Any = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        return http_client(headers or {}, trouble)
+
+    return sse_client(
+        target.url,
+        headers=dict(target.headers),
+        timeout=CONNECT_SECONDS,
+        sse_read_timeout=READ_SECONDS,
+        httpx_client_factory=client,
+    )
+
+
+class _Watched:
+    """What comes from a server. The client library tells nobody that it ends, so it is noticed here."""
+
+    def __init__(self, inner: ReadStream[Incoming], trouble: Trouble) -> None:
+        self._inner = inner
+        self._trouble = trouble
+
+    @property
+    def last_context(self) -> Any:
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> Incoming:
+        return await self._inner.receive()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Incoming:
+        try:
+            return await self._inner.__anext__()
+        except StopAsyncIteration:
+            self._trouble.gone.set()
+            raise
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, error, trace)

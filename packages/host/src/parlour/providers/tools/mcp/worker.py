@@ -1,0 +1,107 @@
+"""The process that talks to MCP servers for a Host: `python -m parlour.providers.tools.mcp.worker`.
+
+What servers send is read, checked and cut to size here, and reaches the Host as small frames: `connect` is a stream
+that tells a server's tools for as long as the server is there, `call` is a stream of pieces of one answer. It ends
+when its Host does.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import asdict
+from typing import Any
+
+from parlour_sdk.wire import Peer, StdioTransport, WireError
+
+from ..cleaning import cleaned
+from .client import Session, connected
+from .failures import LOST, ServerLost, Trouble, in_words
+from .target import Target
+
+PIECE_CHARACTERS = 256 * 1024
+
+
+class Worker:
+    def __init__(self) -> None:
+        self._sessions: dict[str, Session] = {}
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        match action:
+            case "connect":
+                return self._connect(data["session"], Target.decode(data["target"]), data["start"], data["refresh"])
+            case "call":
+                return self._call(data["session"], data["tool"], data["parameters"])
+            case _:
+                raise WireError("not_supported", f"there is no action '{action}'")
+
+    async def _connect(
+        self, name: str, target: Target, start: float, refresh: float
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """A task of its own holds the connection: whoever opens one must be the one to close it."""
+        news: asyncio.Queue[dict[str, Any] | WireError] = asyncio.Queue()
+        holding = asyncio.create_task(self._hold(name, target, start, refresh, news))
+        try:
+            while not isinstance(told := await news.get(), WireError):
+                yield told
+            raise told
+        finally:
+            holding.cancel()
+            await asyncio.wait([holding])
+
+    async def _hold(
+        self, name: str, target: Target, start: float, refresh: float, news: asyncio.Queue[dict[str, Any] | WireError]
+    ) -> None:
+        trouble = Trouble()
+        try:
+            async with asyncio.timeout(start) as until, connected(target, trouble) as session:
+                until.reschedule(None)
+                self._sessions[name] = session
+                while True:
+                    news.put_nowait(await _told(session, start))
+                    await _change(session, refresh)
+                    if trouble.gone.is_set():
+                        raise ServerLost(trouble.words or "it closed the connection")
+        except Exception as error:  # noqa: BLE001 - whatever a server or the library does, the Host is told
+            news.put_nowait(WireError(LOST, in_words(error, trouble)))
+        finally:
+            self._sessions.pop(name, None)
+
+    async def _call(self, name: str, tool: str, parameters: dict[str, Any]) -> AsyncGenerator[str, None]:
+        session = self._sessions.get(name)
+        try:
+            if session is None:
+                raise ServerLost("it is not connected any more", unsent=True)
+            answer = cleaned(await session.call(tool, parameters)).model_dump_json(exclude_none=True)
+        except ServerLost as lost:
+            raise WireError(LOST, str(lost), {"unsent": lost.unsent}) from lost
+        for start in range(0, len(answer), PIECE_CHARACTERS):
+            yield answer[start : start + PIECE_CHARACTERS]
+
+
+async def _told(session: Session, seconds: float) -> dict[str, Any]:
+    session.changed.clear()
+    async with asyncio.timeout(seconds):
+        listing = await session.tools()
+    return {"identity": asdict(session.identity), "listing": asdict(listing)}
+
+
+async def _change(session: Session, seconds: float) -> None:
+    """Waits for its end, for a change of its tools, or until they are to be looked at anyway."""
+    events = [asyncio.ensure_future(each.wait()) for each in (session.trouble.gone, session.changed)]
+    await asyncio.wait(events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for event in events:
+        event.cancel()
+
+
+async def serve() -> None:
+    peer = Peer(StdioTransport(os.dup(0), os.dup(1)), Worker(), name="MCP worker")
+    os.dup2(2, 1)  # whatever is printed must not get between the frames
+    peer.start()
+    await peer.wait_closed()
+    await peer.aclose()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s mcp: %(message)s")
+    asyncio.run(serve())

@@ -1,0 +1,156 @@
+"""Arithmetic on what a model wrote: parsed, never executed, and bounded in size at every step."""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from parlour.core.providers import Asking
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from ..source import Offer, refused, told
+from .tools import PROVIDER
+
+CHARACTERS = 1000
+DEPTH = 100
+BITS = 10_000
+"""Of the largest whole number, about 3000 digits."""
+FACTORIAL = 1000
+PLACES = 300
+
+Number = int | float
+_OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: lambda base, exponent: _power(base, exponent),
+}
+_SIGNS: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+_CONSTANTS: Mapping[str, Number] = {"pi": math.pi, "e": math.e, "tau": math.tau}
+_FUNCTIONS: Mapping[str, Callable[..., Number]] = {
+    "abs": abs,
+    "ceil": math.ceil,
+    "cos": math.cos,
+    "degrees": math.degrees,
+    "exp": math.exp,
+    "factorial": lambda value: _factorial(value),
+    "floor": math.floor,
+    "gcd": math.gcd,
+    "ln": math.log,
+    "log": math.log,
+    "log10": math.log10,
+    "log2": math.log2,
+    "max": lambda *values: max(values),
+    "min": lambda *values: min(values),
+    "radians": math.radians,
+    "round": lambda *values: _rounded(*values),
+    "sin": math.sin,
+    "sqrt": math.sqrt,
+    "tan": math.tan,
+}
+
+
+class NotCalculated(Exception):
+    """A sentence about an expression."""
+
+
+class Calculator:
+    offer = Offer(
+        "calculator.evaluate",
+        "native",
+        PROVIDER,
+        "Calculates an arithmetic expression with + - * / // % **, parentheses, pi, e and functions such as "
+        "sqrt, sin, log, round, min, max and factorial. Whole numbers are exact.",
+        {
+            "type": "object",
+            "properties": {"expression": {"type": "string", "description": "For example: (3 + 4) * sqrt(2)"}},
+            "required": ["expression"],
+            "additionalProperties": False,
+        },
+        read_only=True,
+    )
+
+    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome:
+        try:
+            return told(written(calculated(parameters["expression"])))
+        except NotCalculated as problem:
+            return refused(f"expression: {problem}")
+
+
+def calculated(expression: str) -> Number:
+    """Raises NotCalculated."""
+    if len(expression) > CHARACTERS:
+        raise NotCalculated(f"it is longer than {CHARACTERS} characters")
+    try:
+        return _value(ast.parse(expression.strip(), mode="eval").body, 0)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise NotCalculated("this can't be calculated; write arithmetic such as 2 * (3 + 4)") from error
+    except ZeroDivisionError as error:
+        raise NotCalculated("it divides by zero") from error
+    except OverflowError as error:
+        raise NotCalculated("its result is too large") from error
+    except TypeError as error:
+        raise NotCalculated("a function got the wrong number or kind of values") from error
+
+
+def written(value: Number) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.15g}"
+
+
+def _value(node: ast.expr, depth: int) -> Number:
+    if depth > DEPTH:
+        raise NotCalculated(f"it is nested more than {DEPTH} deep")
+    match node:
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            return number
+        case ast.Name(id=name) if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        case ast.UnaryOp(op=sign, operand=operand) if type(sign) in _SIGNS:
+            return _bounded(_SIGNS[type(sign)](_value(operand, depth + 1)))
+        case ast.BinOp(left=left, op=ast.BitXor(), right=right):
+            raise NotCalculated("write powers with ** instead of ^")
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+            return _bounded(_OPERATORS[type(sign)](_value(left, depth + 1), _value(right, depth + 1)))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+            return _bounded(_FUNCTIONS[name](*(_value(each, depth + 1) for each in arguments)))
+        case _:
+            known = ", ".join([*_CONSTANTS, *_FUNCTIONS])
+            raise NotCalculated(f"only numbers, + - * / // % ** and these are known: {known}")
+
+
+def _bounded(value: Any) -> Number:
+    if isinstance(value, complex):
+        raise NotCalculated("its result is not a real number")
+    if isinstance(value, int):
+        if value.bit_length() > BITS:
+            raise OverflowError
+        return value
+    if not math.isfinite(value):
+        raise OverflowError
+    return float(value)
+
+
+def _power(base: Number, exponent: Number) -> Any:
+    """Looked at before it is raised: afterwards would be too late."""
+    whole = isinstance(base, int) and isinstance(exponent, int)
+    if whole and abs(base) > 1 and exponent * int(base).bit_length() > BITS:
+        raise OverflowError
+    return base**exponent
+
+
+def _factorial(value: Number) -> int:
+    if value > FACTORIAL:
+        raise OverflowError
+    if value != int(value):
+        raise NotCalculated("factorial takes a whole number")
+    return math.factorial(int(value))
+
+
+def _rounded(value: Number, places: Number = 0) -> Number:
+    if not -PLACES <= places <= PLACES:
+        raise NotCalculated(f"round takes at most {PLACES} places")
+    return round(value, int(places)) if places else round(value)

@@ -1,0 +1,61 @@
+"""Cuts a page into tags and text in one pass. Strangers write pages: no input makes it look at anything twice, which
+the standard library's parser does not promise (its time grows with the square of what is left open)."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import NamedTuple
+
+MARKUP = re.compile(r"<(?:[a-zA-Z!?]|/[a-zA-Z])")
+TAG_NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
+READ_OF_A_TAG = 1024
+RAW = frozenset({"script", "style", "textarea", "title", "noscript", "iframe", "xmp", "noembed", "noframes"})
+"""Up to its end tag, what is inside is not looked at."""
+
+
+class Open(NamedTuple):
+    tag: str
+    written: str
+    """Its attributes, as they are."""
+
+
+class Close(NamedTuple):
+    tag: str
+
+
+Token = Open | Close | str
+
+
+def tokens(html: str) -> Iterator[Token]:
+    lowered = html.lower() if len(html.lower()) == len(html) else html
+    place = 0
+    while found := MARKUP.search(html, place):
+        start = found.start()
+        if start > place:
+            yield unescape(html[place:start])
+        place, token = _markup(html, start)
+        if token is not None:
+            yield token
+        if isinstance(token, Open) and token.tag in RAW:
+            end = lowered.find(f"</{token.tag}", place)
+            yield unescape(html[place : end if end >= 0 else len(html)])
+            place = end if end >= 0 else len(html)
+    yield unescape(html[place:])
+
+
+def _markup(html: str, start: int) -> tuple[int, Token | None]:
+    """Where to go on, and what was there. What never ends takes all the rest with it."""
+    if html.startswith(("<!", "<?"), start):
+        return _after(html, "-->" if html.startswith("<!--", start) else ">", start), None
+    name = TAG_NAME.match(html, start + 1)
+    assert name is not None
+    end = _after(html, ">", start)
+    tag = name[0].lower()
+    if tag.startswith("/"):
+        return end, Close(tag[1:])
+    return end, Open(tag, html[name.end() : min(end, name.end() + READ_OF_A_TAG)])
+
+
+def _after(html: str, ending: str, start: int) -> int:
+    found = html.find(ending, start)
+    return found + len(ending) if found >= 0 else len(html)

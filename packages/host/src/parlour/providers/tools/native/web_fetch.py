@@ -1,0 +1,162 @@
+"""Reads a page of the public web as text, a bounded part of it and for a bounded time. Where it may go is decided
+where its sockets are made; the client is loaded on first use."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from parlour.core.providers import Asking
+from parlour.providers.addresses import AddressRefused, Allowed, connector
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from ..source import Offer, refused, told
+from .tools import PROVIDER
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+PAGE_BYTES = 1024 * 1024
+"""What is read of a page; the rest stays where it is."""
+REDIRECTS = 5
+HTML = ("text/html", "application/xhtml+xml")
+TEXT = ("application/json", "application/xml", "application/javascript", "application/yaml", "application/x-yaml")
+HEADERS: Mapping[str, str] = {
+    "User-Agent": "Parlour (web.fetch)",
+    "Accept": "text/html, text/plain, application/json;q=0.9, */*;q=0.5",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    address: str
+    kind: str
+    charset: str
+    content: bytes
+    cut: str = ""
+    """Why the rest is missing."""
+
+
+class WebFetch:
+    offer = Offer(
+        "web.fetch",
+        "native",
+        PROVIDER,
+        "Reads a page of the public web and gives its text. Follows redirects; runs no scripts.",
+        {
+            "type": "object",
+            "properties": {"url": {"type": "string", "description": "An address that begins with https:// or http://"}},
+            "required": ["url"],
+            "additionalProperties": False,
+        },
+        read_only=True,
+    )
+
+    def __init__(self, allowed: Allowed, seconds: float) -> None:
+        self._allowed = allowed
+        self._seconds = seconds
+
+    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome:
+        url = parameters["url"].strip()
+        wrong = _problem(url)
+        if wrong:
+            return refused(f"url: {wrong}")
+        from aiohttp import ClientError
+
+        try:
+            page = await self._fetched(url)
+        except ClientError as error:
+            return refused(_words(error))
+        except TimeoutError:
+            return refused(f"the page did not answer within {self._seconds:g} s")
+        if isinstance(page, str):
+            return refused(page)
+        return told(await asyncio.to_thread(_readable, page))
+
+    async def _fetched(self, url: str) -> Page | str:
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar
+
+        session = ClientSession(
+            connector=connector(self._allowed),
+            cookie_jar=DummyCookieJar(),
+            timeout=ClientTimeout(total=None, sock_connect=self._seconds),
+            headers=HEADERS,
+        )
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._seconds
+        async with session:
+            async with asyncio.timeout_at(until):
+                response = await session.get(url, max_redirects=REDIRECTS)
+            async with response:
+                wrong = _unusable(response)
+                return wrong or await _read(response, until)
+
+
+async def _read(response: "ClientResponse", until: float) -> Page:
+    """As much as comes in time and fits."""
+    content, cut = bytearray(), ""
+    try:
+        async with asyncio.timeout_at(until):
+            async for piece in response.content.iter_any():
+                content += piece
+                if len(content) >= PAGE_BYTES:
+                    cut = f"after {PAGE_BYTES} bytes"
+                    break
+    except TimeoutError:
+        cut = "because the page took too long"
+    charset = response.charset or "utf-8"
+    return Page(str(response.url), response.content_type, charset, bytes(content[:PAGE_BYTES]), cut)
+
+
+def _readable(page: Page) -> str:
+    """In a thread: a page may be long, and a parser slow."""
+    try:
+        text = page.content.decode(page.charset, errors="replace")
+    except LookupError:  # a character set that nobody knows
+        text = page.content.decode(errors="replace")
+    if page.kind in HTML:
+        from .page_text import page_text
+
+        text = page_text(text, page.address)
+    return f"{page.address}\n\n{text}" + (f"\n\n[cut {page.cut}]" if page.cut else "")
+
+
+def _problem(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 — read to be checked
+    except ValueError:
+        return "this is no address; one looks like https://example.org/page"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "only addresses that begin with https:// or http:// and name a host are read"
+    return "an address with a user name or password is not read" if parts.username or parts.password else ""
+
+
+def _unusable(response: "ClientResponse") -> str:
+    """Why this answer has nothing to read."""
+    if response.status >= 400:
+        return f"{response.url.host} answered {response.status} {response.reason or ''}".strip()
+    kind = response.content_type
+    if kind.startswith("text/") or kind in TEXT or kind in HTML or kind.endswith(("+json", "+xml")):
+        return ""
+    size = response.content_length
+    return f"this is no text but {kind}{f' of {size} bytes' if size is not None else ''}; only text is read"
+
+
+def _words(error: Exception) -> str:
+    from aiohttp import ClientConnectorError, InvalidURL, NonHttpUrlClientError, TooManyRedirects
+
+    match error:
+        case ClientConnectorError(os_error=AddressRefused() as refusal):
+            return str(refusal)
+        case ClientConnectorError():
+            return f"{error.host} can't be reached: {error.os_error.strerror or error.os_error}"
+        case TooManyRedirects():
+            return f"the page redirects more than {REDIRECTS} times"
+        case NonHttpUrlClientError():
+            return "the page redirects to something that is not the web"
+        case InvalidURL():
+            return "url: this is no address; one looks like https://example.org/page"
+        case _:
+            return f"the page can't be read: {type(error).__name__}"

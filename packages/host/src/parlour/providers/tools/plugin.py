@@ -1,0 +1,70 @@
+"""Tools that plugins bring, named `author/plugin.tool`. Each runs in its own plugin's process with that plugin's
+rights, whoever calls it: the call carries who asked, and nothing that the asker may do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from parlour.core.components import Component, Components
+from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.providers import Asking, ProviderFailed
+from parlour_sdk.protocol.component_specs import ToolSpec
+from parlour_sdk.protocol.events import Actor, Conversation
+from parlour_sdk.protocol.tools import ToolInvocation, ToolOutcome
+
+from .source import Offer
+
+
+class PluginTools:
+    def __init__(self, components: Components, plugins: PluginCaller, seconds: float) -> None:
+        self._components = components
+        self._plugins = plugins
+        self._seconds = seconds
+        self._seen: list[Component[ToolSpec]] = []
+        self._offers: tuple[Offer, ...] = ()
+
+    def offers(self) -> Sequence[Offer]:
+        tools = self._components.tools()
+        if len(tools) != len(self._seen) or any(a is not b for a, b in zip(tools, self._seen, strict=True)):
+            self._seen, self._offers = tools, tuple(_offer(tool) for tool in tools)
+        return self._offers
+
+    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        plugin_id, _, name = tool_name.partition(".")
+        try:
+            answer = await self._plugins.call(plugin_id, "call_tool", _request(asking, name, parameters), self._seconds)
+            return ToolOutcome.model_validate(answer)
+        except PluginUnavailable as error:
+            words = f"the tool '{tool_name}' was not called: {error}"
+            raise ProviderFailed("runtime_error", words, retryable=True) from error
+        except PluginRefused as error:
+            raise ProviderFailed(error.code, f"the tool '{tool_name}' failed: {error}") from error
+        except PluginLost as error:
+            words = f"the plugin of the tool '{tool_name}' went away during the call; whether it acted is not known"
+            raise ProviderFailed("runtime_error", words) from error
+        except ValidationError as error:
+            raise ProviderFailed("runtime_error", f"the tool '{tool_name}' gave what is no answer") from error
+
+
+def _offer(tool: Component[ToolSpec]) -> Offer:
+    described = tool.description or {}
+    return Offer(
+        f"{tool.plugin_id}.{tool.name}",
+        "plugin",
+        f"the plugin {tool.plugin_id}",
+        described.get("en_US") or next(iter(described.values()), ""),
+        tool.spec.parameters,
+        tool.spec.read_only,
+    )
+
+
+def _request(asking: Asking, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    invocation = ToolInvocation(
+        tool_name=name,
+        parameters=parameters,
+        run_id=asking.run_id or None,
+        conversation=Conversation(conversation_id=asking.conversation_id) if asking.conversation_id else None,
+        actor=Actor(actor_type=asking.actor_type, actor_id=asking.actor_id or None) if asking.actor_type else None,
+    )
+    return invocation.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,112 @@
+"""All tools under one roof. Checks what they are given, how long they take and what they answer; who may call them is
+the gate's, and what is too large for an answer becomes an artifact behind it."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlour.core.providers import Asking, ProviderFailed
+from parlour_sdk.components.parameters import problems
+from parlour_sdk.protocol.resources import ToolResource
+from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
+
+from .cleaning import cleaned
+from .source import Offer, Source, refused
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What all sources offered at one moment. A name that two of them claim belongs to neither."""
+
+    seen: tuple[Sequence[Offer], ...] = ()
+    tools: Mapping[str, tuple[Offer, Source]] = field(default_factory=dict)
+    rivals: Mapping[str, str] = field(default_factory=dict)
+    resources: tuple[ToolResource, ...] = ()
+
+
+class ToolRegistry:
+    def __init__(self, call_seconds: float) -> None:
+        self._call_seconds = call_seconds
+        self._sources: list[Source] = []
+        self._last = Catalogue()
+
+    def add(self, source: Source) -> None:
+        self._sources.append(source)
+
+    def offers(self) -> list[Offer]:
+        """By name."""
+        return [offer for _, (offer, _) in sorted(self._catalogue().tools.items())]
+
+    def collisions(self) -> list[str]:
+        """A sentence for each name that more than one source claims."""
+        return list(self._catalogue().rivals.values())
+
+    def resources(self) -> Sequence[ToolResource]:
+        return self._catalogue().resources
+
+    def read_only(self, tool_name: str) -> bool:
+        found = self._catalogue().tools.get(tool_name)
+        return found is not None and found[0].read_only
+
+    async def detail(self, tool_name: str) -> ToolDetail:
+        return self._found(tool_name)[0].detail()
+
+    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        offer, source = self._found(tool_name)
+        wrong = _problems(parameters, offer)
+        if wrong:
+            return refused(f"the tool was not called: {'; '.join(wrong)}")
+        deadline = asyncio.timeout(self._call_seconds)
+        try:
+            async with deadline:
+                return cleaned(await source.call(asking, tool_name, parameters))
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            words = f"the tool '{tool_name}' did not answer within {self._call_seconds:g} s"
+            raise ProviderFailed("deadline_exceeded", words, retryable=offer.read_only) from error
+
+    def _found(self, tool_name: str) -> tuple[Offer, Source]:
+        catalogue = self._catalogue()
+        if tool_name in catalogue.rivals:
+            raise ProviderFailed("not_found", catalogue.rivals[tool_name])
+        if tool_name not in catalogue.tools:
+            raise ProviderFailed("not_found", f"there is no tool '{tool_name[:200]}'")
+        return catalogue.tools[tool_name]
+
+    def _catalogue(self) -> Catalogue:
+        seen = tuple(source.offers() for source in self._sources)
+        if len(seen) != len(self._last.seen) or any(a is not b for a, b in zip(seen, self._last.seen, strict=True)):
+            self._last = self._gathered(seen)
+        return self._last
+
+    def _gathered(self, seen: tuple[Sequence[Offer], ...]) -> Catalogue:
+        tools: dict[str, tuple[Offer, Source]] = {}
+        rivals: dict[str, str] = {}
+        for offers, source in zip(seen, self._sources, strict=True):
+            for offer in offers:
+                first = tools.setdefault(offer.tool_name, (offer, source))[0]
+                if first is not offer:
+                    rivals[offer.tool_name] = _collision(first, offer)
+        for name, words in rivals.items():
+            del tools[name]
+            logger.warning("%s", words)
+        return Catalogue(seen, tools, rivals, tuple(offer.resource() for offer, _ in tools.values()))
+
+
+def _collision(first: Offer, second: Offer) -> str:
+    return (
+        f"the tool name '{first.tool_name}' is claimed by {first.provider} and by {second.provider}; "
+        "rename or remove one of them"
+    )
+
+
+def _problems(parameters: dict[str, Any], offer: Offer) -> list[str]:
+    try:
+        return problems(parameters, dict(offer.parameters_schema))
+    except RecursionError:
+        return []  # a schema that refers to itself without end says nothing; the tool looks for itself

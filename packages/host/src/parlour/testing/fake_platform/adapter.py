@@ -1,0 +1,49 @@
+"""The adapter of the fake platform, and a catalogue that offers it beside others."""
+
+import asyncio
+from collections.abc import Mapping
+
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.core.platforms.port import Adapter, Catalogue, Link
+
+from .api import FakeApi
+from .manifest import manifest as whole_manifest
+from .world import FakePlatform
+
+
+class FakeAdapter:
+    def __init__(self, link: Link, platform: FakePlatform) -> None:
+        self._link = link
+        self._platform = platform
+
+    async def serve(self) -> None:
+        await self._platform.connect(self._link)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._platform.disconnect(self._link)
+
+    def api(self, account: str = "") -> FakeApi:
+        return FakeApi(self._platform, self._link)
+
+
+class FakeCatalogue:
+    """Only the fake platform, or also those of another catalogue."""
+
+    def __init__(
+        self, platform: FakePlatform, manifest: AdapterManifest | None = None, beside: Catalogue | None = None
+    ) -> None:
+        self._platform = platform
+        self._manifest = manifest or whole_manifest()
+        self._beside = beside
+
+    def manifests(self) -> Mapping[str, AdapterManifest]:
+        others = self._beside.manifests() if self._beside is not None else {}
+        return {**others, self._manifest.name: self._manifest}
+
+    def create(self, name: str, link: Link) -> Adapter:
+        if name == self._manifest.name:
+            return FakeAdapter(link, self._platform)
+        if self._beside is None:
+            raise KeyError(name)
+        return self._beside.create(name, link)

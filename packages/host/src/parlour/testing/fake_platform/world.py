@@ -1,0 +1,175 @@
+"""The platform itself: what was shown in which chat, what its people do, and the ways in which it fails."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from parlour.core.platforms.port import Incoming, Link, PlatformRefused, PlatformUncertain, State
+from parlour_sdk.protocol.chain import MessageChain, Plain, Source, chain_text
+from parlour_sdk.protocol.people import ChatType, Group, User
+from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent
+
+from .manifest import NAME
+
+WAIT_SECONDS = 30.0
+BOT_USER = "fake-bot"
+
+
+@dataclass
+class Shown:
+    """A message as the people of a chat see it, with everything that happened to it."""
+
+    message_id: str
+    chat_type: ChatType
+    chat_id: str
+    thread_id: str
+    chain: MessageChain
+    key: str = ""
+    versions: list[str] = field(default_factory=list)
+    """Its text, from the first to the last."""
+    deleted: bool = False
+    reactions: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return chain_text(self.chain)
+
+
+@dataclass
+class StreamShown:
+    """A message that grew as the platform's own stream."""
+
+    message_id: str
+    pieces: list[str] = field(default_factory=list)
+    finished: bool = False
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What becomes of the next call of this API."""
+
+    api: str
+    error: Exception
+    happens: bool
+    """Whether it is done all the same: the answer is lost, not the deed."""
+
+
+class FakePlatform:
+    def __init__(self) -> None:
+        self.shown: list[Shown] = []
+        self.streams: list[StreamShown] = []
+        self.typing: list[tuple[str, str]] = []
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.states: list[tuple[State, str]] = []
+        self.remembers_keys = False
+        """Whether it can tell what was sent under a key."""
+        self.delay_seconds = 0.0
+        self._links: dict[str, Link] = {}
+        self._faults: deque[Fault] = deque()
+        self._numbers = count(1)
+        self._changed = asyncio.Condition()
+        self._connected = asyncio.Event()
+        self._connected.set()
+
+    # --- what tests make happen
+
+    def refuse(
+        self, api: str = "send_message", reason: str = "no", retry_after: float | None = None, permanent: bool = False
+    ) -> None:
+        """The next such call is refused."""
+        self._faults.append(Fault(api, PlatformRefused(reason, retry_after, permanent), happens=False))
+
+    def lose_answer(self, api: str = "send_message", happens: bool = True) -> None:
+        """The next such call is never answered; what it asks for is done, or not."""
+        self._faults.append(Fault(api, PlatformUncertain("no answer came"), happens))
+
+    def cut(self) -> None:
+        """The connection is gone until `mend`."""
+        self._connected.clear()
+        for link in self._links.values():
+            link.state("connecting", "the connection was cut")
+
+    def mend(self) -> None:
+        self._connected.set()
+        for link in self._links.values():
+            link.state("connected")
+
+    async def say(self, text: str, chat_id: str = "1", bot_id: str = "", **options: Any) -> str:
+        """Somebody writes; returns the event's id once it is durable. Options: user, chat_type, event_id, thread_id,
+        chain, addressed, role."""
+        number = self.number()
+        event_id = options.get("event_id", f"event-{number}")
+        user = options.get("user", User(id="ann", nickname="Ann"))
+        chain = options.get("chain", [Source(id=f"in-{number}"), Plain(text=text)])
+        event = MessageReceived(
+            event_id=event_id,
+            timestamp=options.get("timestamp", 0),
+            message_id=f"in-{number}",
+            message_chain=chain,
+            sender=user,
+            chat_type=options.get("chat_type", "private"),
+            chat_id=chat_id,
+            group=Group(id=chat_id) if options.get("chat_type") == "group" else None,
+        )
+        options = {name: options[name] for name in ("thread_id", "addressed", "role") if name in options}
+        await self.happen(event, bot_id, **options)
+        return str(event_id)
+
+    async def happen(self, event: PlatformEvent, bot_id: str = "", **options: Any) -> None:
+        """Any event; of the only bot when none is named."""
+        link = await self.link(bot_id)
+        event = event.model_copy(update={"bot_id": link.bot_id, "adapter_name": NAME})
+        await link.received(Incoming(event, self_id=BOT_USER, **options))
+
+    # --- what tests wait for
+
+    async def link(self, bot_id: str = "") -> Link:
+        """As soon as the bot is connected."""
+        await self.until(lambda: bot_id in self._links if bot_id else bool(self._links))
+        return self._links[bot_id or next(iter(self._links))]
+
+    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
+        async with asyncio.timeout(seconds), self._changed:
+            await self._changed.wait_for(condition)
+
+    def texts(self, chat_id: str = "1") -> list[str]:
+        return [each.text for each in self.shown if each.chat_id == chat_id and not each.deleted]
+
+    # --- what the adapter needs
+
+    def number(self) -> int:
+        return next(self._numbers)
+
+    async def changed(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def connect(self, link: Link) -> None:
+        self._links[link.bot_id] = link
+        link.state("connected")
+        await self.changed()
+
+    def disconnect(self, link: Link) -> None:
+        if self._links.get(link.bot_id) is link:
+            del self._links[link.bot_id]
+
+    @property
+    def connected(self) -> bool:
+        return self._connected.is_set()
+
+    def fault(self, api: str) -> Fault | None:
+        """The next one for this API, if there is one."""
+        found = next((each for each in self._faults if each.api == api), None)
+        if found is not None:
+            self._faults.remove(found)
+        return found
+
+    def find(self, message_id: str) -> Shown:
+        for each in self.shown:
+            if each.message_id == message_id:
+                return each
+        raise PlatformRefused(f"there is no message '{message_id}'", permanent=True)

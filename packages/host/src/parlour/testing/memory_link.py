@@ -1,0 +1,63 @@
+"""What an adapter gets from a Host, without the Host: it keeps what came in and what state was told."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from parlour.core.platforms.port import Content, Incoming, State
+from parlour.core.providers import ProviderFailed
+
+WAIT_SECONDS = 30.0
+
+
+class MemoryLink:
+    def __init__(self, config: Mapping[str, Any] | None = None, bot_id: str = "bot") -> None:
+        self._config = dict(config or {})
+        self._bot_id = bot_id
+        self.incoming: list[Incoming] = []
+        self.states: list[tuple[State, str]] = []
+        self.files: dict[str, Content] = {}
+        self.kept_cursor: str | None = None
+        self._changed = asyncio.Event()
+
+    @property
+    def bot_id(self) -> str:
+        return self._bot_id
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self._config
+
+    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+        self.incoming.extend(incoming)
+        if cursor is not None:
+            self.kept_cursor = cursor
+        self._changed.set()
+
+    async def cursor(self) -> str | None:
+        return self.kept_cursor
+
+    def state(self, state: State, error: str = "") -> None:
+        self.states.append((state, error))
+        self._changed.set()
+
+    async def content(self, artifact_id: str) -> Content:
+        if artifact_id not in self.files:
+            raise ProviderFailed("not_found", f"there is no artifact '{artifact_id}'")
+        return self.files[artifact_id]
+
+    @property
+    def now(self) -> tuple[State, str]:
+        """The state that was told last."""
+        return self.states[-1] if self.states else ("stopped", "")
+
+    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
+        async with asyncio.timeout(seconds):
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def events(self, number: int) -> list[Incoming]:
+        """What came in, once there are so many."""
+        await self.until(lambda: len(self.incoming) >= number)
+        return self.incoming

@@ -1,0 +1,184 @@
+"""A model service on loopback that answers in OpenAI's way, or goes wrong in the way it was told to.
+
+`with ModelServer() as server: server.will(Refuse(429), Say("hello"))`: each request takes the next of what it was told,
+and when there is none it says `pong`. It runs in a thread of its own, so that a test may block beside it.
+"""
+
+import asyncio
+import json
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+WAIT_SECONDS = 30
+USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A text in as many chunks as it has words; `gap` is the time between them in seconds."""
+
+    text: str = "pong"
+    gap: float = 0
+    reasoning: str = ""
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    """As they are streamed: fragments with an index."""
+    usage: dict[str, int] | None = field(default_factory=lambda: USAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    status: int
+    message: str = "as told"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """These bytes and then the end, a cut or silence."""
+
+    body: bytes
+    content_type: str = "text/event-stream"
+    then: str = "end"
+    """`end`, `cut` or `stall`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """Goes on until nobody reads."""
+
+
+Told = Say | Refuse | Raw | Endless
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+class ModelServer:
+    """`asked` is what it was asked, `let_go` how many answers nobody waited for to their end."""
+
+    def __init__(self) -> None:
+        self._told: deque[Told] = deque()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self.asked: list[Asked] = []
+        self.let_go = 0
+        self.connections: set[int] = set()
+        self.address = ""
+
+    def will(self, *told: Told) -> None:
+        self._told.extend(told)
+
+    def forget(self) -> None:
+        self._told.clear()
+        self.asked.clear()
+        self.let_go = 0
+
+    def __enter__(self) -> "ModelServer":
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(WAIT_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(WAIT_SECONDS)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT_SECONDS)
+        self._loop.close()
+
+    async def _start(self) -> None:
+        application = web.Application(client_max_size=64 * 2**20)
+        application.router.add_route("*", "/{path:.*}", self._serve)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0, handler_cancellation=True)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.address = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        body = json.loads(await request.read() or b"null")
+        self.asked.append(Asked(request.path_qs, dict(request.headers), body))
+        self.connections.add(id(request.transport))
+        told = self._told.popleft() if self._told else Say()
+        try:
+            return await self._answer(request, body, told)
+        except (ConnectionResetError, asyncio.CancelledError):
+            self.let_go += 1
+            raise
+
+    async def _answer(self, request: web.Request, body: Any, told: Told) -> web.StreamResponse:
+        match told:
+            case Refuse():
+                error = {"error": {"message": told.message}}
+                return web.json_response(error, status=told.status, headers=told.headers)
+            case Say() if not body.get("stream"):
+                return web.json_response(whole(told))
+            case Say():
+                return await self._streamed(request, lambda write: _said(write, told))
+            case Raw():
+                return await self._raw(request, told)
+            case Endless():
+                return await self._streamed(request, _endless)
+
+    async def _streamed(
+        self, request: web.Request, said: Callable[[Callable[[bytes], Awaitable[None]]], Awaitable[None]]
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await said(response.write)
+        await response.write_eof()
+        return response
+
+    async def _raw(self, request: web.Request, told: Raw) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": told.content_type})
+        await response.prepare(request)
+        await response.write(told.body)
+        match told.then:
+            case "cut" if request.transport is not None:
+                request.transport.close()
+            case "stall":
+                await asyncio.Event().wait()
+            case _:
+                await response.write_eof()
+        return response
+
+
+def event(delta: dict[str, Any], finish_reason: str | None = None, **fields: Any) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return b"data: " + json.dumps({"choices": [choice], **fields}).encode() + b"\n\n"
+
+
+def whole(told: Say) -> dict[str, Any]:
+    message = {"role": "assistant", "content": told.text, "reasoning_content": told.reasoning}
+    reason = "tool_calls" if told.tool_calls else "stop"
+    choice = {"index": 0, "message": {**message, "tool_calls": told.tool_calls}, "finish_reason": reason}
+    return {"choices": [choice], "usage": told.usage}
+
+
+async def _said(write: Callable[[bytes], Awaitable[None]], told: Say) -> None:
+    await write(event({"role": "assistant", "content": ""}))
+    if told.reasoning:
+        await write(event({"reasoning_content": told.reasoning}))
+    for at, word in enumerate(told.text.split(" ") if told.text else ()):
+        if at and told.gap:
+            await asyncio.sleep(told.gap)
+        await write(event({"content": f" {word}" if at else word}))
+    for call in told.tool_calls:
+        await write(event({"tool_calls": [call]}))
+    await write(event({}, "tool_calls" if told.tool_calls else "stop"))
+    if told.usage is not None:
+        await write(b"data: " + json.dumps({"choices": [], "usage": told.usage}).encode() + b"\n\n")
+    await write(b"data: [DONE]\n\n")
+
+
+async def _endless(write: Callable[[bytes], Awaitable[None]]) -> None:
+    while True:
+        await write(event({"content": "and " * 100}))
+        await asyncio.sleep(0)

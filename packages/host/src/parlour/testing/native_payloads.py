@@ -1,0 +1,92 @@
+"""Records what a platform really sends, with what it was decoded to, and plays it back.
+
+A sample is a JSON file: `{"event": type, "native": payload, "decoded": event}`. Put between an adapter and its Link,
+the recorder writes one for each event that came with the platform's own object.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parlour.core.platforms.port import Content, Incoming, Link, State
+
+SECRET_NAMES = ("token", "secret", "cookie", "authorization", "csrf")
+HIDDEN = "hidden"
+
+
+@dataclass(frozen=True)
+class Sample:
+    name: str
+    event: str
+    native: Any
+    decoded: dict[str, Any]
+
+
+class Recorder:
+    """A Link that hands everything on and writes down what came."""
+
+    def __init__(self, link: Link, folder: Path) -> None:
+        self._link = link
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._number = len(list(folder.glob("*.json")))
+
+    @property
+    def bot_id(self) -> str:
+        return self._link.bot_id
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self._link.config
+
+    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+        for each in incoming:
+            if each.event.native is not None:
+                self._write(each)
+        await self._link.received(*incoming, cursor=cursor)
+
+    async def cursor(self) -> str | None:
+        return await self._link.cursor()
+
+    def state(self, state: State, error: str = "") -> None:
+        self._link.state(state, error)
+
+    async def content(self, artifact_id: str) -> Content:
+        return await self._link.content(artifact_id)
+
+    def _write(self, incoming: Incoming) -> None:
+        self._number += 1
+        name = f"{self._number:03}_{incoming.event.type.replace('.', '_')}"
+        write_sample(self._folder, Sample(name, incoming.event.type, incoming.event.native, decoded(incoming)))
+
+
+def decoded(incoming: Incoming) -> dict[str, Any]:
+    """An event as a sample tells it."""
+    return incoming.event.model_dump(mode="json", exclude_none=True)
+
+
+def write_sample(folder: Path, sample: Sample) -> None:
+    told = {"event": sample.event, "native": without_secrets(sample.native), "decoded": sample.decoded}
+    text = json.dumps(told, indent=2, ensure_ascii=False, sort_keys=True)
+    (folder / f"{sample.name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def read_samples(folder: Path) -> list[Sample]:
+    files = sorted(folder.glob("*.json"))
+    told = [(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    return [Sample(name, each["event"], each["native"], each["decoded"]) for name, each in told]
+
+
+def without_secrets(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: HIDDEN if _is_secret(name) else without_secrets(each) for name, each in value.items()}
+        case list():
+            return [without_secrets(each) for each in value]
+    return value
+
+
+def _is_secret(name: str) -> bool:
+    return any(word in name.lower() for word in SECRET_NAMES)

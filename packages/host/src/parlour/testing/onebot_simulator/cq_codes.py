@@ -1,0 +1,43 @@
+"""CQ strings as a OneBot implementation writes and reads them."""
+
+from typing import Any
+
+_ESCAPES = (("&", "&amp;"), ("[", "&#91;"), ("]", "&#93;"))
+
+
+def written(segments: list[dict[str, Any]]) -> str:
+    return "".join(_one(each["type"], each["data"]) for each in segments)
+
+
+def _one(kind: str, data: dict[str, Any]) -> str:
+    if kind == "text":
+        return _escaped(str(data["text"]))
+    pairs = [f"{name}={_escaped(str(value)).replace(',', '&#44;')}" for name, value in data.items()]
+    return "[CQ:" + ",".join([kind, *pairs]) + "]"
+
+
+def understood(text: str) -> list[dict[str, Any]]:
+    segments: list[dict[str, Any]] = []
+    while text:
+        before, code, rest = text.partition("[CQ:")
+        if before:
+            segments.append({"type": "text", "data": {"text": _meant(before)}})
+        inside, _, text = rest.partition("]")
+        if code:
+            kind, *pairs = inside.split(",")
+            named = (pair.partition("=") for pair in pairs)
+            segments.append({"type": kind, "data": {name: _meant(value) for name, _, value in named}})
+    return segments
+
+
+def _escaped(text: str) -> str:
+    for plain, written_so in _ESCAPES:
+        text = text.replace(plain, written_so)
+    return text
+
+
+def _meant(text: str) -> str:
+    text = text.replace("&#44;", ",")
+    for plain, written_so in reversed(_ESCAPES):
+        text = text.replace(written_so, plain)
+    return text

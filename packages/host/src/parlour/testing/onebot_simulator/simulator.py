@@ -1,0 +1,236 @@
+"""One account's implementation: connects to a bot or listens for it, reports events, and does what it is asked."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Literal
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.http11 import Request, Response
+
+from . import native
+from .actions import perform
+from .cq_codes import written
+from .faults import Faults
+from .world import Failed, Payload, Segment, Sent, World
+
+quiet_logger = logging.getLogger(f"{__name__}.socket")
+quiet_logger.setLevel(logging.CRITICAL)  # what is looked for in logs is what the bot says
+Format = Literal["array", "string"]
+Socket = ClientConnection | ServerConnection
+WAIT_SECONDS = 30.0
+AGAIN_SECONDS = 0.05
+
+
+class Simulator:
+    def __init__(
+        self, self_id: int = 10001, token: str = "", message_format: Format = "array", strict: bool = False
+    ) -> None:
+        self.world = World(self_id, strict)
+        self.faults = Faults()
+        self.token = token
+        self.format: Format = message_format
+        self.heartbeat_seconds = 0.0
+        """0 for no heartbeat."""
+        self.reports_own = False
+        """Whether it also reports what the account itself sends."""
+        self.connections = 0
+        """How many there have been."""
+        self.refusal = 0
+        """The HTTP status that the last attempt to connect was answered with."""
+        self.requests: list[Payload] = []
+        """Every call, as it came."""
+        self._socket: Socket | None = None
+        self._changed = asyncio.Condition()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def self_id(self) -> int:
+        return self.world.self_id
+
+    @property
+    def connected(self) -> bool:
+        return self._socket is not None
+
+    # --- both directions
+
+    @asynccontextmanager
+    async def connecting(self, url: str, role: str = "Universal", **headers: str) -> AsyncIterator["Simulator"]:
+        """Reverse: keeps a connection to the bot, coming back whenever it is cut."""
+        told = {"X-Self-ID": str(self.self_id), "X-Client-Role": role, **headers}
+        if self.token:
+            told["Authorization"] = f"Bearer {self.token}"
+        work = asyncio.create_task(self._keep_connected(url, told))
+        try:
+            yield self
+        finally:
+            await self._end(work)
+
+    @asynccontextmanager
+    async def listening(self, port: int = 0) -> AsyncIterator[str]:
+        """Forward: yields the address to connect to."""
+
+        def admit(socket: ServerConnection, request: Request) -> Response | None:
+            given = request.headers.get("Authorization", "")
+            if self.token and given != f"Bearer {self.token}":
+                return socket.respond(403 if given else 401, "wrong token\n")
+            return None
+
+        options: dict[str, Any] = {"process_request": admit, "max_size": None, "logger": quiet_logger}
+        async with serve(self._talk, "127.0.0.1", port, **options) as server:
+            number = next(iter(server.sockets)).getsockname()[1]
+            try:
+                yield f"ws://127.0.0.1:{number}"
+            finally:
+                await self._end()
+
+    async def cut(self) -> None:
+        """Breaks the connection as a network does, without a goodbye."""
+        if self._socket is not None:
+            self._socket.transport.abort()
+            await self.until(lambda: self._socket is None)
+
+    # --- what people do
+
+    async def say(self, words: str | list[Segment], user_id: int = 1, group_id: int = 0, **fields: Any) -> Payload:
+        segments = [native.text(words)] if isinstance(words, str) else words
+        event = native.message(self.self_id, self.world.number(), user_id, segments, group_id)
+        event.update(fields)
+        self.world.messages[event["message_id"]] = event
+        await self.report(event)
+        return event
+
+    async def report(self, event: Payload) -> None:
+        """Sends an event, perhaps twice."""
+        frame = json.dumps(self._formatted(event), ensure_ascii=False)
+        await self.send_frame(frame)
+        if self.faults.repeats():
+            await self.send_frame(frame)
+
+    async def send_frame(self, frame: str | bytes) -> None:
+        """Anything at all; waits for a connection."""
+        while True:
+            await self.until(lambda: self._socket is not None)
+            socket = self._socket
+            assert socket is not None
+            try:
+                await socket.send(frame)
+                return
+            except ConnectionClosed:
+                await self.until(lambda socket=socket: self._socket is not socket)  # type: ignore[misc]
+
+    # --- what tests wait for
+
+    async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
+        async with asyncio.timeout(seconds), self._changed:
+            await self._changed.wait_for(condition)
+
+    def sent(self, chat: str = "") -> list[Sent]:
+        return [each for each in self.world.sent if not chat or each.chat == chat]
+
+    async def answered(self, number: int, chat: str = "") -> list[Sent]:
+        """The bot's messages in this chat, once there are so many."""
+        await self.until(lambda: len(self.sent(chat)) >= number)
+        return self.sent(chat)
+
+    # --- the connection
+
+    async def _keep_connected(self, url: str, headers: dict[str, str]) -> None:
+        while True:
+            try:
+                options: dict[str, Any] = {"max_size": None, "proxy": None, "logger": quiet_logger}
+                async with connect(url, additional_headers=headers, **options) as socket:
+                    await self._talk(socket)
+            except InvalidHandshake as refused:
+                response = getattr(refused, "response", None)
+                self.refusal = response.status_code if response is not None else 0
+                await self._notify()
+            except (OSError, ConnectionClosed, TimeoutError, EOFError):
+                pass
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _talk(self, socket: Socket) -> None:
+        beating = asyncio.create_task(self._beat(socket))
+        try:
+            await socket.send(json.dumps(native.lifecycle(self.self_id)))
+            self._socket = socket
+            self.connections += 1
+            await self._notify()
+            async for frame in socket:
+                self._begin(self._answer(socket, json.loads(frame)))
+        except ConnectionClosed:
+            pass
+        finally:
+            beating.cancel()
+            if self._socket is socket:
+                self._socket = None
+            await self._notify()
+
+    async def _beat(self, socket: Socket) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                if self.heartbeat_seconds:
+                    beat = native.heartbeat(self.self_id, self.heartbeat_seconds, self.world.online)
+                    await socket.send(json.dumps(beat))
+                await asyncio.sleep(self.heartbeat_seconds or 0.05)
+
+    async def _answer(self, socket: Socket, call: Payload) -> None:
+        self.requests.append(call)
+        action = str(call.get("action"))
+        planned = self.faults.next_for(action)
+        await self.faults.wait()
+        try:
+            if planned is not None and planned.refusal is not None:
+                raise planned.refusal
+            self.faults.check_rate(action)
+            done = planned is None or planned.happens
+            data = perform(self.world, action, call.get("params") or {}) if done else None
+            answer: Payload = {"status": "ok", "retcode": 0, "data": data, "message": "", "wording": ""}
+        except Failed as failed:
+            wording = failed.wording
+            answer = {"status": "failed", "retcode": failed.retcode, "data": failed.data, "wording": wording}
+        if "echo" in call:
+            answer["echo"] = call["echo"]
+        if planned is not None and planned.cuts:
+            socket.transport.abort()
+        elif planned is None or planned.answers:
+            with suppress(ConnectionClosed):
+                await socket.send(json.dumps(answer, ensure_ascii=False))
+                await self._report_own(action, answer)
+        await self._notify()
+
+    async def _report_own(self, action: str, answer: Payload) -> None:
+        if not self.reports_own or not action.startswith("send_") or not answer["data"]:
+            return
+        sent = self.world.sent[-1]
+        group = int(sent.chat.partition(":")[2]) if sent.chat.startswith("group") else 0
+        await self.report(native.message(self.self_id, sent.message_id, self.self_id, sent.segments, group))
+
+    def _formatted(self, event: Payload) -> Payload:
+        segments = event.get("message")
+        if event.get("post_type") != "message" or not isinstance(segments, list):
+            return event
+        if any(not isinstance(each, dict) or set(each) != {"type", "data"} for each in segments):
+            return event
+        raw = written(segments)
+        message = segments if self.format == "array" else raw
+        return {**event, "message": message, "raw_message": raw, "message_format": self.format}
+
+    def _begin(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _end(self, *work: "asyncio.Task[None]") -> None:
+        tasks = [*work, *self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,176 @@
+"""A Host whose models say what a test in another process writes down for them, and write down what they were asked.
+
+`python -m parlour.testing.written_host DATA FOLDER`. In FOLDER, `replies.json` has the replies of each model in their
+order, with a number that is another whenever they are; `asked.jsonl` has a line for each request to a model or a tool,
+and for each that nobody waited for any more. A reply has `text` or `pieces`, `tool_calls`, `reasoning`, `usage`,
+`finish_reason`; `fail` with code and message, alone or after what was said; `hang`; `gate`, a file to wait for.
+"""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from parlour.cli import serve
+from parlour.config import load
+from parlour.core.providers import Asking, ProviderFailed, Providers
+from parlour.host import Additions
+from parlour_sdk.protocol.content import MediaElement, TextElement
+from parlour_sdk.protocol.messages import ToolCall
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
+from parlour_sdk.protocol.resources import ModelResource
+from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.protocol.usage import Usage
+
+from .scripted import (
+    Hang,
+    Reply,
+    Scripted,
+    ScriptedKnowledge,
+    ScriptedModels,
+    ScriptedSkills,
+    ScriptedTools,
+    Tool,
+)
+
+CATALOGUE = (
+    ModelResource(model_id="main", name="Main", type="llm", abilities=["tools"]),
+    ModelResource(model_id="second", name="Second", type="llm", abilities=["tools", "vision"]),
+    ModelResource(model_id="rerank-model", name="Rerank model", type="rerank"),
+)
+POLL_SECONDS = 0.005
+PIXEL = "iVBORw0KGgo="
+
+
+class Folder:
+    """What a test and this Host both see."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._number = -1
+        self._taken: Counter[str] = Counter()
+
+    def write(self, kind: str, what: Any) -> None:
+        with (self._path / "asked.jsonl").open("a") as file:
+            file.write(json.dumps({kind: what}) + "\n")
+
+    def next(self, model_id: str) -> dict[str, Any] | None:
+        told = json.loads((self._path / "replies.json").read_text())
+        if told["number"] != self._number:
+            self._number, self._taken = told["number"], Counter()
+        replies, at = told["models"].get(model_id, []), self._taken[model_id]
+        self._taken[model_id] += 1
+        return replies[at] if at < len(replies) else None
+
+    async def opened(self, gate: str) -> None:
+        while not (self._path / gate).exists():  # noqa: ASYNC110 - another process tells of nothing: it has to be asked
+            await asyncio.sleep(POLL_SECONDS)
+
+
+class WrittenModels(ScriptedModels):
+    def __init__(self, folder: Folder) -> None:
+        super().__init__(otherwise=self._answer, catalogue=CATALOGUE)
+        self._folder = folder
+
+    def let_go(self) -> None:
+        super().let_go()
+        self._folder.write("let_go", "model")
+
+    async def _seen(self, asking: Asking, request: InvokeModel | Rerank | Embed) -> None:
+        self._folder.write("model", request.model_dump(mode="json", exclude_none=True))
+        await super()._seen(asking, request)
+
+    async def _answer(self, request: InvokeModel) -> Scripted:
+        told = self._folder.next(request.model_id)
+        if told is None:
+            return ProviderFailed("runtime_error", "the script has no reply left for this request")
+        if "gate" in told:
+            try:
+                await self._folder.opened(told["gate"])
+            except asyncio.CancelledError:
+                self.let_go()
+                raise
+        return _reply(told)
+
+
+def _reply(told: dict[str, Any]) -> Scripted:
+    trouble = _trouble(told)
+    if trouble is not None and not (told.get("text") or told.get("pieces")):
+        return trouble
+    return Reply(
+        text=told.get("text", ""),
+        pieces=told.get("pieces", ()),
+        reasoning=told.get("reasoning", ""),
+        tool_calls=[ToolCall(**call) for call in told.get("tool_calls", ())],
+        usage=Usage(**told.get("usage", {})),
+        finish_reason=told.get("finish_reason", "stop"),
+        then=trouble,
+    )
+
+
+def _trouble(told: dict[str, Any]) -> ProviderFailed | Hang | None:
+    if told.get("hang"):
+        return Hang()
+    return ProviderFailed(**told["fail"]) if "fail" in told else None
+
+
+def tools(folder: Folder) -> dict[str, Tool]:
+    async def clock(parameters: dict[str, Any]) -> str:
+        folder.write("tool", {"clock": parameters})
+        return f"noon in {parameters.get('city', 'London')}"
+
+    async def meet(parameters: dict[str, Any]) -> str:
+        """Answers when as many calls are there as are to meet: side by side, or never."""
+        folder.write("tool", {"meet": parameters})
+        waiting.append(parameters)
+        if len(waiting) == parameters["number"]:
+            everybody.set()
+        await everybody.wait()
+        return f"{parameters['name']} has met the others"
+
+    async def broken(parameters: dict[str, Any]) -> str:
+        raise ProviderFailed("runtime_error", "the wire is cut")
+
+    async def stuck(parameters: dict[str, Any]) -> str:
+        folder.write("tool", {"stuck": parameters})
+        try:
+            await asyncio.Event().wait()
+        finally:
+            folder.write("let_go", "tool")
+        return ""
+
+    async def gated(parameters: dict[str, Any]) -> str:
+        folder.write("tool", {"gated": parameters})
+        await folder.opened(parameters["gate"])
+        return "the gate is open"
+
+    async def camera(parameters: dict[str, Any]) -> ToolOutcome:
+        picture = MediaElement(type="image", mime_type="image/png", content_base64=PIXEL)
+        return ToolOutcome(content=[TextElement(text="a cat"), picture])
+
+    waiting: list[dict[str, Any]] = []
+    everybody = asyncio.Event()
+    functions = {"clock": clock, "broken": broken, "stuck": stuck, "gated": gated, "camera": camera, "meet": meet}
+    return {name: Tool(function, read_only=True, description=f"The {name}.") for name, function in functions.items()}
+
+
+def providers(folder: Folder) -> Providers:
+    return Providers(
+        models=WrittenModels(folder),
+        tools=ScriptedTools(tools(folder)),
+        knowledge=ScriptedKnowledge({"manual": ["the red lamp", "how to mend the lamp with a spoon"], "empty": []}),
+        skills=ScriptedSkills({"cook": "Heat the pan."}),
+    )
+
+
+def main(data: str, folder: str) -> None:
+    written = providers(Folder(Path(folder)))
+    additions = Additions(lambda ports: replace(ports, providers=written))
+    serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

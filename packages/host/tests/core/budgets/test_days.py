@@ -1,0 +1,26 @@
+"""Days begin when the workspace's people say so."""
+
+import pytest
+
+from parlour.core.budgets.days import ALWAYS, Days
+
+
+class FixedClock:
+    def __init__(self, now: int) -> None:
+        self._now = now
+
+    def now(self) -> int:
+        return self._now
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"), [("UTC", "2026-11-15"), ("Asia/Shanghai", "2026-11-16"), ("America/New_York", "2026-11-15")]
+)
+def test_the_same_moment_is_another_day_elsewhere(zone: str, day: str) -> None:
+    assert Days(FixedClock(1_794_780_000_000), zone).current("day") == day
+
+
+def test_what_never_begins_anew_is_never_old() -> None:
+    days = Days(FixedClock(1_794_780_000_000), "UTC")
+    assert days.current("total") == ALWAYS
+    assert ALWAYS > days.current("day") > days.oldest_kept()

@@ -1,0 +1,139 @@
+"""A core that talks to the fake platform, on virtual time."""
+
+import asyncio
+from typing import Any
+
+from parlour.app import Core, Ports, build_core
+from parlour.core.agents.agent import Agent
+from parlour.core.facts.tables import OUTBOX
+from parlour.core.journal import Row, Select
+from parlour.core.platforms import incoming
+from parlour.core.platforms.manifest import AdapterManifest, Limits
+from parlour.core.platforms.port import Adapter, Incoming
+from parlour.core.routing.routes import Route
+from parlour.testing import MemoryObjects
+from parlour.testing.fake_platform import FakeCatalogue, FakePlatform, manifest
+
+from ..support import DISCOVERY, PLUGIN, BreakableJournal, CountedIds, LoopClock, PuppetPlugins, make_agent, until
+
+BOT = "bot"
+
+
+def chat_manifest(*without: str, limit: int = 4000, edits: float = 5, **fields: Any) -> AdapterManifest:
+    """What grows there grows by edits."""
+    missing = dict.fromkeys(("open_stream", *without), "not in this test")
+    limits = Limits(text=limit, edits_per_second=edits, sends_per_second=fields.pop("sends", 1000))
+    return manifest(without=missing, limits=limits, **fields)
+
+
+class PlatformLink:
+    """A bot's link whose events go straight to the core."""
+
+    def __init__(self, bots: "OneBot") -> None:
+        self.bot_id = BOT
+        self.config: dict[str, Any] = {}
+        self._bots = bots
+
+    async def received(self, *events: Incoming, cursor: str | None = None) -> None:
+        for each in events:
+            await self._bots.core.gateway.ingest(incoming.envelope(each, BOT, "fake"))
+
+    async def cursor(self) -> str | None:
+        return None
+
+    def state(self, state: str, error: str = "") -> None:
+        self._bots.up.set() if state == "connected" else self._bots.up.clear()
+
+    async def content(self, artifact_id: str) -> Any:
+        raise NotImplementedError
+
+
+class OneBot:
+    def __init__(self, platform: FakePlatform, declared: AdapterManifest) -> None:
+        self.core: Core
+        self.up = asyncio.Event()
+        self._manifest = declared
+        self._adapter = FakeCatalogue(platform, declared).create("fake", PlatformLink(self))
+        self.serving = asyncio.create_task(self._adapter.serve())
+
+    def adapter(self, bot_id: str) -> Adapter | None:
+        return self._adapter if bot_id == BOT else None
+
+    def manifest(self, bot_id: str) -> AdapterManifest | None:
+        return self._manifest if bot_id == BOT else None
+
+    def connected(self, bot_id: str) -> bool:
+        return bot_id == BOT and self.up.is_set()
+
+    async def until_connected(self, bot_id: str) -> None:
+        await self.up.wait()
+
+
+class PlatformWorld:
+    def __init__(
+        self,
+        platform: FakePlatform,
+        declared: AdapterManifest,
+        journal: BreakableJournal,
+        ids: CountedIds,
+        **ports: Any,
+    ) -> None:
+        self.platform = platform
+        self.declared = declared
+        self.journal = journal
+        self.ids = ids
+        self.plugins = PuppetPlugins()
+        self.bots = OneBot(platform, declared)
+        self._ports = {"objects": MemoryObjects(LoopClock().now), **ports}
+        self.core = build_core(
+            Ports(
+                journal=journal,
+                plugins=self.plugins,
+                clock=LoopClock(),
+                ids=ids,
+                bots=self.bots,
+                **self._ports,
+            )
+        )
+        self.bots.core = self.core
+
+    @classmethod
+    async def open(
+        cls, declared: AdapterManifest | None = None, agent: Agent | None = None, **ports: Any
+    ) -> "PlatformWorld":
+        discovery = ports.pop("discovery", DISCOVERY)
+        world = cls(FakePlatform(), declared or chat_manifest(), BreakableJournal(), CountedIds(), **ports)
+        world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
+        await world.core.agents.add(agent or make_agent())
+        await world.core.routes.replace(BOT, [Route("*", "agent", {"agent_id": "agent"})])
+        await world.core.take_up()
+        await world.bots.up.wait()
+        return world
+
+    async def restart(self, discovery: dict[str, Any] = DISCOVERY) -> "PlatformWorld":
+        """The process is gone, and the next one has taken up what it left."""
+        self.journal.dead = True
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        vars(asyncio.get_running_loop()).setdefault("ghosts", []).extend(tasks)
+        world = PlatformWorld(
+            self.platform, self.declared, BreakableJournal(self.journal.database), self.ids, **self._ports
+        )
+        world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
+        await world.core.load()
+        await world.bots.up.wait()
+        await world.core.take_up()
+        return world
+
+    def rows(self, **conditions: Any) -> list[Row]:
+        rows = self.journal.database.read(Select(OUTBOX, order=("seq",)))
+        return [row for row in rows if all(row[name] == value for name, value in conditions.items())]
+
+    def states(self) -> list[str]:
+        return [row["state"] for row in self.rows()]
+
+    async def rest(self) -> None:
+        """Nothing goes on and nothing waits to be sent."""
+        core = self.core
+        await until(lambda: not len(core.lanes) and not core.outbox._drains)

@@ -1,0 +1,23 @@
+"""A platform of the test's choice."""
+
+from typing import Any
+
+from parlour.core.platforms.manifest import AdapterManifest, Components, Limits
+
+EVERYTHING = ["Plain", "At", "AtAll", "Image", "Voice", "File", "Video", "Quote", "Face", "Forward"]
+
+
+def manifest(
+    limit: int = 4000, unit: str = "characters", send: list[str] | None = None, **fields: Any
+) -> AdapterManifest:
+    limits = {"text": limit, "text_unit": unit, **fields.pop("limits", {})}
+    return AdapterManifest(
+        name="fake",
+        label={"en_US": "Fake"},
+        description={"en_US": "Fake"},
+        modes={},
+        supported_events=["message.received"],
+        components=Components(receive=[], send=EVERYTHING if send is None else send),
+        limits=Limits(**limits),
+        **{"supported_apis": ["send_message"], **fields},
+    )

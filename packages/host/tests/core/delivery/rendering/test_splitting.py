@@ -1,0 +1,117 @@
+"""Pieces are within the limit, join to the whole, and are cut where a reader would cut them."""
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlour.core.delivery.rendering.measuring import MEASURES
+from parlour.core.delivery.rendering.splitting import Piece, split
+
+FAMILY = "👩\u200d👩\u200d👧\u200d👦"
+LINK = "[a link](https://example.org/x)"
+words = st.sampled_from(
+    ["word", "Ende.", "你好。", FAMILY, "e\u0301", "🇩🇪", LINK, "@somebody", "**bold words**", "`code`"]
+)
+lines = st.lists(words, min_size=1, max_size=12).map(" ".join)
+fences = st.tuples(
+    st.sampled_from(["```", "````", "~~~"]),
+    st.sampled_from(["", "python", "c++", "a language whose name is long"]),
+    st.lists(st.text("abc {}\t=中", max_size=90), max_size=12),
+).map(lambda parts: "\n".join([f"{parts[0]}{parts[1]}", *parts[2], parts[0]]))
+tables = st.integers(1, 8).map(lambda rows: "\n".join(["| a | b |", "|---|---|", *["| one | two |"] * rows]))
+texts = st.lists(st.one_of(lines, fences, tables), min_size=1, max_size=8).map("\n\n".join)
+units = st.sampled_from(["characters", "utf16", "bytes"])
+
+
+def pieces(text: str, limit: int, unit: str = "characters") -> list[Piece]:
+    return split(text, limit, MEASURES[unit])  # type: ignore[index]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.one_of(texts, st.text()), st.integers(64, 400), units)
+def test_pieces_join_to_the_whole_and_none_is_over_the_limit(text: str, limit: int, unit: str) -> None:
+    cut = pieces(text, limit, unit)
+    assert "".join(piece.text for piece in cut) == text
+    assert all(MEASURES[unit](piece.shown) <= limit for piece in cut)  # type: ignore[index]
+    assert all(piece.text for piece in cut) or text == ""
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, st.integers(64, 400), units)
+def test_no_grapheme_is_cut(text: str, limit: int, unit: str) -> None:
+    boundaries = {match.end() for match in regex.finditer(r"\X", text)}
+    position = 0
+    for piece in pieces(text, limit, unit)[:-1]:
+        position += len(piece.text)
+        assert position in boundaries
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, st.integers(120, 400))
+def test_a_link_that_one_message_can_hold_is_in_one_message(text: str, limit: int) -> None:
+    assert sum(piece.text.count(LINK) for piece in pieces(text, limit)) == text.count(LINK)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(100, 300), st.integers(45, 80))
+def test_code_that_is_cut_is_opened_again_in_its_language(limit: int, count: int) -> None:
+    code = "".join(f"line {number}\n" for number in range(count))
+    cut = pieces(f"Look:\n\n```python\n{code}```\n\nThat was it.", limit)
+    for piece in cut:
+        shown = piece.shown
+        assert shown.count("```") % 2 == 0
+        if "line " in shown:
+            assert "```python\nline" in shown
+    assert len(cut) > 1
+
+
+def test_a_paragraph_is_preferred_to_a_sentence_and_a_sentence_to_a_word() -> None:
+    paragraphs = pieces(f"{'One two. ' * 5}\n\n{'Three four. ' * 8}", 100)
+    assert paragraphs[0].text == f"{'One two. ' * 5}\n\n"
+    sentences = pieces("A sentence of some words. " * 6, 100)
+    assert [piece.text for piece in sentences[:1]] == ["A sentence of some words. " * 3]
+    words_only = pieces("word " * 40, 64)
+    assert all(piece.text.endswith("word ") for piece in words_only)
+
+
+def test_chinese_is_cut_after_a_sentence() -> None:
+    cut = pieces("今天天气很好我们去公园。" * 12, 100)
+    assert all(piece.text.endswith("。") for piece in cut)
+
+
+def test_joined_emoji_stay_whole_when_there_is_nothing_else_to_cut_at() -> None:
+    cut = pieces(FAMILY * 100, 64)
+    assert all(len(piece.text) % len(FAMILY) == 0 for piece in cut)
+
+
+def test_code_that_fits_is_moved_whole_into_the_next_message() -> None:
+    text = "word " * 12 + "\n```\n" + "x = 1\n" * 8 + "```\nafter"
+    cut = pieces(text, 100)
+    assert [piece.text.count("```") for piece in cut] == [0, 2]
+    assert all(not piece.opened and not piece.closed for piece in cut)
+
+
+def test_a_table_that_fits_stays_whole_and_a_larger_one_is_cut_between_rows() -> None:
+    table = "| name | number |\n|---|---|\n" + "| somebody | 12345 |\n" * 3
+    whole = pieces("word " * 12 + "\n\n" + table, 120)
+    assert any(table in piece.text for piece in whole)
+    large = pieces("| name | number |\n|---|---|\n" + "| somebody | 12345 |\n" * 40, 100)
+    assert all(piece.text.endswith("|\n") for piece in large)
+
+
+def test_a_fence_that_is_never_closed_is_closed_where_it_is_cut() -> None:
+    cut = pieces("```js\n" + "let a = 1\n" * 30, 100)
+    assert all(piece.shown.startswith("```js\n") for piece in cut)
+    assert all(piece.closed for piece in cut[:-1])
+
+
+@pytest.mark.parametrize("unit", ["characters", "utf16", "bytes"])
+def test_a_long_answer_is_cut_into_few_messages(unit: str) -> None:
+    text = ("A sentence that says a little. " * 20 + "\n\n") * 20
+    assert len(pieces(text, 4000, unit)) <= len(text) // 4000 + 2
+
+
+def test_one_grapheme_that_no_message_holds_is_cut_rather_than_lost() -> None:
+    text = "e" + "\u0301" * 200
+    assert "".join(piece.text for piece in pieces(text, 64)) == text

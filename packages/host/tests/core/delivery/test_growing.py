@@ -1,0 +1,246 @@
+"""People see an answer grow: early, no faster than the chat takes it, and in the end exactly as it was completed."""
+
+import asyncio
+
+from parlour.core.platforms.manifest import Limits
+from parlour.testing.fake_platform import manifest
+
+from ..support import PuppetRun, make_agent, settle
+from .platform_support import PlatformWorld, chat_manifest
+from .test_platform_delivery import LONG
+
+
+async def begun(world: PlatformWorld, *words: str) -> PuppetRun:
+    await world.platform.say("hello")
+    run = await world.plugins.next_run()
+    for word in words:
+        run.send(run.delta(word))
+        await settle()
+    return run
+
+
+def calls(world: PlatformWorld, api: str) -> int:
+    return sum(1 for name, _ in world.platform.calls if name == api)
+
+
+async def test_the_first_words_are_shown_at_once_and_the_last_ones_surely() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "One")
+    assert world.platform.texts() == ["One"]
+    run.send(run.delta(" two"))
+    run.answer("One two three")
+    await world.rest()
+    assert world.platform.texts() == ["One two three"]
+    assert world.states() == ["sent"]
+
+
+async def test_the_row_is_there_before_the_first_words_are_shown() -> None:
+    world = await PlatformWorld.open()
+    await world.platform.say("hello")
+    run = await world.plugins.next_run()
+    world.platform.delay_seconds = 5
+    run.send(run.delta("One"))
+    await settle()
+    assert world.platform.texts() == []
+    assert world.states() == ["streaming"]
+
+
+async def test_edits_are_coalesced_to_the_rate_of_the_chat() -> None:
+    world = await PlatformWorld.open(chat_manifest(edits=2))
+    run = await begun(world, "Begin.")
+    for number in range(100):
+        run.send(run.delta(f" {number}"))
+        await asyncio.sleep(0.1)
+    run.answer("Begin. End.")
+    await world.rest()
+    assert 15 <= calls(world, "edit_message") <= 22
+    assert calls(world, "send_message") == 1
+    assert world.platform.texts() == ["Begin. End."]
+
+
+async def test_an_answer_that_was_shown_whole_is_not_edited_again() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "All of it.")
+    run.answer("All of it.")
+    await world.rest()
+    assert calls(world, "edit_message") == 0
+
+
+async def test_a_platform_that_has_enough_is_edited_less_often() -> None:
+    world = await PlatformWorld.open(chat_manifest(edits=5))
+    run = await begun(world, "Begin.")
+    world.platform.refuse("edit_message", "too many", retry_after=10)
+    run.send(run.delta(" More."))
+    await asyncio.sleep(9)
+    assert world.platform.shown[0].versions == ["Begin."]
+    await asyncio.sleep(2)
+    assert world.platform.shown[0].versions[-1] == "Begin. More."
+    run.answer("Begin. More. End.")
+    await world.rest()
+    assert world.platform.texts() == ["Begin. More. End."]
+
+
+async def test_what_grows_past_the_limit_goes_on_in_the_next_message() -> None:
+    world = await PlatformWorld.open(chat_manifest(limit=500))
+    run = await begun(world)
+    for start in range(0, len(LONG), 100):
+        run.send(run.delta(LONG[start : start + 100]))
+        await asyncio.sleep(0.5)
+    shown = len(world.platform.shown)
+    assert shown > 3
+    assert all(row["state"] == "streaming" for row in world.rows())
+    run.answer(LONG)
+    await world.rest()
+    assert "".join(world.platform.texts()) == LONG
+    assert len(world.platform.shown) == shown
+    assert set(world.states()) == {"sent"}
+
+
+async def test_an_answer_that_ends_shorter_than_it_grew_leaves_nothing_behind() -> None:
+    world = await PlatformWorld.open(chat_manifest(limit=500))
+    run = await begun(world, LONG)
+    await asyncio.sleep(30)
+    run.answer("Never mind.")
+    await world.rest()
+    await asyncio.sleep(1)
+    assert world.platform.texts() == ["Never mind."]
+    assert world.states()[0] == "sent"
+    assert set(world.states()[1:]) == {"failed"}
+
+
+async def test_a_last_edit_that_fails_for_good_becomes_a_fresh_message() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "One")
+    world.platform.refuse("edit_message", "it was deleted", permanent=True)
+    run.answer("One two")
+    await world.rest()
+    assert world.platform.texts() == ["One", "One two"]
+    assert world.rows()[0]["platform_message_id"] == world.platform.shown[1].message_id
+
+
+async def test_a_last_edit_without_an_answer_is_made_again() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "One")
+    world.platform.lose_answer("edit_message", happens=False)
+    run.answer("One two")
+    await world.rest()
+    assert world.platform.texts() == ["One two"]
+    assert world.states() == ["sent"]
+
+
+async def test_first_words_that_were_never_answered_are_followed_by_a_marked_message() -> None:
+    world = await PlatformWorld.open()
+    world.platform.lose_answer()
+    run = await begun(world, "One")
+    run.send(run.delta(" two"))
+    run.answer("One two")
+    await world.rest()
+    assert world.platform.texts() == ["One", "One two\n(possibly repeated)"]
+
+
+async def test_first_words_that_the_platform_finds_are_edited_to_the_end() -> None:
+    world = await PlatformWorld.open()
+    world.platform.remembers_keys = True
+    world.platform.lose_answer()
+    run = await begun(world, "One")
+    run.answer("One two")
+    await world.rest()
+    assert world.platform.texts() == ["One two"]
+
+
+async def test_two_messages_of_a_run_grow_one_after_the_other() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "First")
+    run.send(run.completed("First."))
+    await settle()
+    run.send(run.delta("Second"))
+    await asyncio.sleep(1)
+    run.send(run.completed("Second."), run.finished())
+    await world.rest()
+    assert world.platform.texts() == ["First.", "Second."]
+
+
+async def test_a_run_that_breaks_leaves_what_was_shown_and_a_word() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "One")
+    run.crash()
+    await world.rest()
+    told = "The agent stopped unexpectedly while it was answering. Please ask again."
+    assert world.platform.texts() == ["One", told]
+    assert world.states() == ["failed", "sent"]
+
+
+async def test_a_restart_in_mid_stream_is_told_and_no_bubble_is_doubled() -> None:
+    world = await PlatformWorld.open()
+    await begun(world, "One")
+    world = await world.restart()
+    await world.rest()
+    assert world.platform.texts() == ["One", "The answer was interrupted by a restart. Please ask again."]
+    assert world.states() == ["failed", "sent"]
+
+
+async def test_a_restart_between_the_whole_message_and_its_last_edit_edits_the_same_bubble() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "One")
+    world.platform.delay_seconds = 20
+    run.answer("One two")
+    await asyncio.sleep(1)
+    assert world.platform.texts() == ["One"]
+    world.platform.delay_seconds = 0
+    world = await world.restart()
+    await world.rest()
+    assert world.platform.texts() == ["One two"]
+    assert world.states() == ["sent"]
+
+
+async def test_a_policy_without_streaming_shows_the_answer_once_it_is_whole() -> None:
+    world = await PlatformWorld.open(agent=make_agent(delivery_policy={"streaming": False}))
+    run = await begun(world, "One", " two")
+    assert world.platform.texts() == []
+    run.answer("One two")
+    await world.rest()
+    assert world.platform.shown[0].versions == ["One two"]
+
+
+async def test_what_a_model_thinks_is_not_shown_while_it_grows() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "<thi", "nk>hm, ", "what?")
+    await asyncio.sleep(1)
+    assert world.platform.texts() == []
+    run.send(run.delta("</think>Yes"))
+    await asyncio.sleep(1)
+    run.answer("<think>hm, what?</think>Yes.")
+    await world.rest()
+    assert world.platform.shown[0].versions == ["Yes", "Yes."]
+
+
+async def test_where_the_platform_streams_itself_words_are_handed_on() -> None:
+    world = await PlatformWorld.open(manifest(limits=Limits(edits_per_second=2)))
+    run = await begun(world, "One")
+    for word in (" two", " three", " four"):
+        run.send(run.delta(word))
+    await asyncio.sleep(2)
+    run.answer("One two three four")
+    await world.rest()
+    [stream] = world.platform.streams
+    assert stream.finished
+    assert stream.pieces == ["One", " two three four"]
+    assert world.states() == ["sent"]
+
+
+async def test_a_platform_stream_that_can_not_be_opened_gives_way_to_a_message() -> None:
+    world = await PlatformWorld.open(manifest(limits=Limits(edits_per_second=2)))
+    world.platform.refuse("open_stream")
+    run = await begun(world, "One")
+    run.answer("One two")
+    await world.rest()
+    assert world.platform.texts() == ["One two"]
+
+
+async def test_a_platform_stream_of_a_run_that_breaks_is_told_so() -> None:
+    world = await PlatformWorld.open(manifest(limits=Limits(edits_per_second=2)))
+    run = await begun(world, "One")
+    run.crash()
+    await world.rest()
+    await asyncio.sleep(1)
+    assert world.platform.streams[0].failed

@@ -1,0 +1,128 @@
+"""An adapter that does what a test tells it, and bots around it on virtual time."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from parlour.core.platforms.api import PlatformApi
+from parlour.core.platforms.book import BotBook, PlatformCursors
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.core.platforms.port import Adapter, Incoming, Link
+from parlour.core.platforms.replying import Replies
+from parlour.platforms.bots import Bots
+from parlour.platforms.link import Doors
+from parlour_sdk.protocol.chain import MessageChain, Plain
+from parlour_sdk.protocol.people import ChatType, User
+from parlour_sdk.protocol.platform_api import MessageResult
+from parlour_sdk.protocol.platform_events import MessageReceived
+
+from ..support import World
+
+MANIFEST = AdapterManifest.model_validate(
+    {
+        "name": "fake",
+        "label": {"en_US": "Fake"},
+        "description": {"en_US": "A platform of tests"},
+        "config": [
+            {"name": "mode", "label": {"en_US": "Mode"}, "type": "string", "default": "socket"},
+            {"name": "token", "label": {"en_US": "Token"}, "type": "secret", "required": True},
+            {"name": "address", "label": {"en_US": "Address"}, "type": "string", "required": True},
+        ],
+        "modes": {
+            "socket": {"label": {"en_US": "Socket"}},
+            "hook": {"label": {"en_US": "Hook"}, "without": {"get_group_list": "hooks only hear"}},
+        },
+        "supported_events": ["message.received"],
+        "supported_apis": ["send_message", "get_group_list", "is_muted"],
+        "components": {"receive": ["Plain"], "send": ["Plain"]},
+    }
+)
+
+
+class Box:
+    """Seals so that a test sees it."""
+
+    def seal(self, secret: str) -> str:
+        return f"<{secret}>"
+
+    def open(self, sealed: str) -> str:
+        return sealed[1:-1]
+
+
+class FakeApi(PlatformApi):
+    def __init__(self, account: str, sent: list[Any]) -> None:
+        self._account = account
+        self._sent = sent
+
+    async def send_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str | None = None,
+        thread_id: str = "",
+    ) -> MessageResult:
+        self._sent.append((self._account, target_type, target_id, chain, thread_id))
+        return MessageResult(message_id=f"m{len(self._sent)}")
+
+    async def is_muted(self, group_id: str) -> bool:
+        return group_id == "quiet"
+
+
+class FakeAdapter:
+    def __init__(self, link: Link, serve: Callable[[Link], Any]) -> None:
+        self.link = link
+        self.sent: list[Any] = []
+        self._serve = serve
+
+    async def serve(self) -> None:
+        await self._serve(self.link)
+
+    def api(self, account: str = "") -> PlatformApi:
+        return FakeApi(account, self.sent)
+
+
+async def connect(link: Link) -> None:
+    """As an adapter whose platform is always there."""
+    link.state("connected")
+    await asyncio.Event().wait()
+
+
+class FakeCatalogue:
+    def __init__(self) -> None:
+        self.made: list[FakeAdapter] = []
+        self.behaviour: dict[str, Callable[[Link], Any]] = {}
+        """By bot id."""
+
+    def manifests(self) -> Mapping[str, AdapterManifest]:
+        return {"fake": MANIFEST}
+
+    def create(self, name: str, link: Link) -> Adapter:
+        self.made.append(FakeAdapter(link, self.behaviour.get(link.bot_id, connect)))
+        return self.made[-1]
+
+
+class Company:
+    """Bots on a core of fakes."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.catalogue = FakeCatalogue()
+        self.book = BotBook(world.journal, world.clock)
+        self.bots = Bots(self.catalogue, Box(), world.clock)
+        cursors = PlatformCursors(world.journal, world.clock)
+        doors = Doors(world.core.gateway, cursors, world.core.artifacts)
+        self.bots.serve(self.book, Replies(world.journal), doors)
+
+
+def said(text: str, event_id: str, chat_id: str = "ann", **incoming: Any) -> Incoming:
+    event = MessageReceived(
+        event_id=event_id,
+        timestamp=1,
+        message_id=f"message-{event_id}",
+        message_chain=[Plain(text=text)],
+        sender=User(id="ann"),
+        chat_type="private",
+        chat_id=chat_id,
+    )
+    return Incoming(event, **incoming)

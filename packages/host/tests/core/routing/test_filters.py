@@ -1,0 +1,147 @@
+"""Filters: each holds for what it names and for nothing else, and always the same way for the same event."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlour.core.events.envelope import Party
+from parlour.core.routing import filters
+from parlour.core.routing.windows import DAYS, within
+
+from ..support import EPOCH, message
+
+
+def holds(name: str, value: Any, text: str = "hello", **fields: Any) -> bool:
+    return not filters.unmet({name: value}, message(text, surface="platform", **fields), EPOCH)
+
+
+GROUP = {"chat_type": "group", "chat_id": "g1"}
+PRIVATE = {"chat_type": "private", "chat_id": "ann"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fields", "expected"),
+    [
+        ("chat_type", "group", {"data": GROUP}, True),
+        ("chat_type", "group", {"data": PRIVATE}, False),
+        ("chat_type", "group", {}, False),
+        ("groups", ["g1", "g2"], {"data": GROUP}, True),
+        ("groups", ["g2"], {"data": GROUP}, False),
+        ("groups", ["ann"], {"data": PRIVATE}, False),
+        ("groups", ["g3"], {"data": {"group": {"id": "g3"}}}, True),
+        ("users", ["ann"], {}, True),
+        ("users", ["bob"], {}, False),
+        ("mentions_bot", True, {"data": {**GROUP, "mentions_bot": True}}, True),
+        ("mentions_bot", True, {"data": GROUP}, False),
+        ("mentions_bot", True, {"data": PRIVATE}, True),
+        ("mentions_bot", False, {"data": GROUP}, True),
+        ("mentions_bot", False, {"data": PRIVATE}, False),
+        ("text_prefix", "/ask", {"text": "  /ask me"}, True),
+        ("text_prefix", ["!", "/"], {"text": "/x"}, True),
+        ("text_prefix", "/ask", {"text": "please /ask"}, False),
+        ("text_keyword", "HELP", {"text": "i need help now"}, True),
+        ("text_keyword", ["a", "帮助"], {"text": "请求帮助"}, True),
+        ("text_keyword", "help", {"text": ""}, False),
+        ("text_regex", r"^\d+$", {"text": "123"}, True),
+        ("text_regex", r"^\d+$", {"text": "12a"}, False),
+        ("data", {"sender.nickname": "Ann"}, {"data": {"sender": {"nickname": "Ann"}}}, True),
+        ("data", {"changed_fields.1": "name"}, {"data": {"changed_fields": ["id", "name"]}}, True),
+        ("data", {"changed_fields.7": "name"}, {"data": {"changed_fields": ["id", "name"]}}, False),
+        ("data", {"a.b": 1, "c": 2}, {"data": {"a": {"b": 1}, "c": 3}}, False),
+        ("data", {"a": None}, {"data": {}}, True),
+        ("probability", 1, {}, True),
+        ("probability", 0, {}, False),
+    ],
+)
+def test_a_filter_holds_for_what_it_names(name: str, value: Any, fields: dict[str, Any], expected: bool) -> None:
+    assert holds(name, value, **fields) == expected
+
+
+@pytest.mark.parametrize(("role", "expected"), [("admin", True), ("owner", True), ("member", False), ("", False)])
+def test_a_role_is_the_senders(role: str, expected: bool) -> None:
+    event = message(surface="platform")
+    named = type(event)(**{**_fields(event), "actor": Party("user", "ann", "", {"role": role} if role else {})})
+    assert (not filters.unmet({"roles": ["owner", "admin"]}, named, EPOCH)) == expected
+
+
+def _fields(event: Any) -> dict[str, Any]:
+    return {name: getattr(event, name) for name in event.__slots__}
+
+
+def test_all_filters_must_hold_and_the_first_that_does_not_is_named() -> None:
+    event = message("hello", surface="platform", data=GROUP)
+    assert filters.unmet({"chat_type": "group", "text_prefix": "hel"}, event, EPOCH) == ""
+    assert filters.unmet({"chat_type": "private", "text_prefix": "x"}, event, EPOCH).startswith(
+        "chat_type: it is group"
+    )
+
+
+def test_a_regular_expression_that_takes_for_ever_is_cut_off_and_said_so() -> None:
+    reason = filters.unmet({"text_regex": r"^(a|a)*$"}, message("a" * 5000 + "b", surface="platform"), EPOCH)
+    assert "took longer than" in reason
+
+
+@settings(deadline=None)
+@given(st.text(), st.floats(0, 1))
+def test_a_draw_is_the_same_whenever_it_is_asked_for(event_id: str, probability: float) -> None:
+    drawn = [holds("probability", probability, event_id=f"e{event_id}") for _ in range(2)]
+    assert drawn[0] == drawn[1]
+
+
+def test_draws_come_out_as_often_as_they_should() -> None:
+    drawn = sum(holds("probability", 0.3, event_id=f"event {number}") for number in range(2000))
+    assert 480 < drawn < 720
+
+
+ZONES = ["UTC", "Asia/Shanghai", "America/New_York", "Europe/Berlin"]
+clock = st.times().map(lambda time: f"{time.hour:02}:{time.minute:02}")
+
+
+@settings(deadline=None)
+@given(
+    begin=clock,
+    end=clock,
+    days=st.lists(st.sampled_from(DAYS), unique=True),
+    zone=st.sampled_from(ZONES),
+    moment=st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1)),
+)
+def test_a_window_is_the_minutes_from_its_beginning_on_the_days_it_begins(
+    begin: str, end: str, days: list[str], zone: str, moment: datetime
+) -> None:
+    """Against the definition: some day's window, counted from that day's midnight, covers the moment."""
+    at = int(moment.replace(tzinfo=ZoneInfo("UTC")).timestamp() * 1000)
+    local = datetime.fromtimestamp(at / 1000, ZoneInfo(zone)).replace(tzinfo=None)
+    first, last = _minutes(begin), _minutes(end)
+    length = (last - first) % 1440 or 1440
+    covered = []
+    for back in (0, 1):
+        day = (local - timedelta(days=back)).replace(hour=0, minute=0, second=0, microsecond=0)
+        passed = (local - day).total_seconds() / 60
+        if first <= passed < first + length and (not days or DAYS[day.weekday()] in days):
+            covered.append(day)
+    window = {"from": begin, "to": end, "days": days, "timezone": zone}
+    assert within(window, at) == bool(covered)
+
+
+def _minutes(written: str) -> int:
+    return int(written[:2]) * 60 + int(written[3:])
+
+
+def test_a_window_over_midnight_belongs_to_the_day_it_begins_on() -> None:
+    window = {"from": "22:00", "to": "06:00", "days": ["mon"], "timezone": "Asia/Shanghai"}
+    moments = {"2026-11-16T23:00": True, "2026-11-17T05:59": True, "2026-11-17T06:00": False, "2026-11-17T23:00": False}
+    for written, expected in moments.items():
+        at = datetime.fromisoformat(written).replace(tzinfo=ZoneInfo("Asia/Shanghai"))
+        assert within(window, int(at.timestamp() * 1000)) == expected, written
+
+
+def test_an_event_without_a_time_happened_now() -> None:
+    now = datetime(2026, 11, 16, 12, 0, tzinfo=ZoneInfo("UTC"))
+    event = message(surface="platform")
+    window = {"from": "11:00", "to": "13:00"}
+    assert filters.unmet({"time_window": window}, event, int(now.timestamp() * 1000)) == ""
+    assert filters.unmet({"time_window": window}, event, int(now.timestamp() * 1000) + 2 * 3_600_000) != ""

@@ -1,0 +1,80 @@
+"""When a schedule is due: by interval, by calendar, and where the clocks change."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.core.scheduling.schedule import Schedule, ScheduleRefused, check
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def at(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def times(schedule: Schedule, begin: str, count: int) -> list[str]:
+    moment, found = at(begin), []
+    for _ in range(count):
+        moment = schedule.following(moment)
+        found.append(datetime.fromtimestamp(moment / 1000, ZoneInfo(schedule.timezone)).isoformat())
+    return found
+
+
+@given(st.integers(10, 10**6), st.integers(0, 4 * 10**12))
+def test_an_interval_is_due_next_within_one_interval(seconds: int, moment: int) -> None:
+    due = Schedule("s", "s", interval_seconds=seconds).following(moment)
+
+    assert moment < due <= moment + seconds * 1000
+    assert due % (seconds * 1000) == 0
+
+
+@given(st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1)), st.sampled_from(["*/7 * * * *", "30 2 * * *"]))
+def test_a_calendar_is_always_due_later(moment: datetime, cron: str) -> None:
+    begin = int(moment.replace(tzinfo=UTC).timestamp() * 1000)
+
+    assert Schedule("s", "s", cron=cron, timezone="Europe/Berlin").following(begin) > begin
+
+
+def test_what_daylight_saving_skips_comes_right_after_the_gap_and_once() -> None:
+    daily = Schedule("s", "s", cron="30 2 * * *", timezone="Europe/Berlin")
+
+    assert times(daily, "2026-03-28T12:00:00+01:00", 3) == [
+        "2026-03-29T03:00:00+02:00",
+        "2026-03-30T02:30:00+02:00",
+        "2026-03-31T02:30:00+02:00",
+    ]
+
+
+def test_what_daylight_saving_repeats_comes_once() -> None:
+    daily = Schedule("s", "s", cron="30 2 * * *", timezone="Europe/Berlin")
+
+    assert times(daily, "2026-10-24T12:00:00+02:00", 2) == [
+        "2026-10-25T02:30:00+02:00",
+        "2026-10-26T02:30:00+01:00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({}, "cron", "give either cron"),
+        ({"cron": "0 9 * * *", "interval_seconds": 60}, "cron", "give either cron"),
+        ({"cron": "0 9 * *"}, "cron", "five fields"),
+        ({"cron": "99 9 * * *"}, "cron", "can't be read"),
+        ({"cron": "0 0 31 2 *"}, "cron", "can't be read"),
+        ({"interval_seconds": 5}, "interval_seconds", "at least 10"),
+        ({"interval_seconds": 60, "timezone": "Berlin"}, "timezone", "looks like Europe/Berlin"),
+        ({"interval_seconds": 60, "timezone": "../etc/passwd"}, "timezone", "looks like Europe/Berlin"),
+        ({"interval_seconds": 60, "agent_id": ""}, "agent_id", "give either an agent_id"),
+        ({"interval_seconds": 60, "bot_id": "bot"}, "agent_id", "give either an agent_id"),
+    ],
+)
+def test_a_schedule_that_cannot_be_is_refused_by_field(fields: dict[str, object], field: str, words: str) -> None:
+    with pytest.raises(ScheduleRefused, match=words) as refused:
+        check(Schedule("s", "s", **{"agent_id": "agent", **fields}), at("2026-01-01T00:00:00+00:00"))  # type: ignore[arg-type]
+
+    assert refused.value.field == field

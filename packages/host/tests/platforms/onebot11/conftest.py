@@ -1,0 +1,92 @@
+"""The adapter on a link in memory, with the simulator on the other side of a real WebSocket."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from parlour.platforms import backoff
+from parlour.platforms.onebot11.adapter import OneBot, create
+from parlour.testing.memory_link import MemoryLink
+from parlour.testing.network import free_port
+from parlour.testing.onebot_simulator import Simulator
+
+TOKEN = "a-token-nobody-may-see"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connects again at once."""
+    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+
+
+class Bot:
+    """A served adapter and the address that implementations connect to."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.link = MemoryLink(config)
+        self.adapter = create(self.link)
+        self.url = f"ws://127.0.0.1:{config.get('port')}/onebot/v11/ws"
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator["Bot"]:
+        work = asyncio.create_task(self.adapter.serve())
+        try:
+            await self.link.until(lambda: bool(self.link.states) or work.done())
+            yield self
+        finally:
+            work.cancel()
+            await asyncio.wait([work])
+            if not work.cancelled() and (error := work.exception()) is not None:
+                raise error
+
+    @property
+    def onebot(self) -> OneBot:
+        assert isinstance(self.adapter, OneBot)
+        return self.adapter
+
+
+Reverse = Callable[..., Any]
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def reverse(stack: AsyncExitStack) -> Reverse:
+    """A bot that listens."""
+
+    async def make(**config: Any) -> Bot:
+        bot = Bot({"mode": "reverse", "host": "127.0.0.1", "port": free_port(), **config})
+        return await stack.enter_async_context(bot.served())
+
+    return make
+
+
+@pytest.fixture
+def joined(stack: AsyncExitStack) -> Reverse:
+    """A simulator that is connected to a bot."""
+
+    async def make(bot: Bot, **options: Any) -> Simulator:
+        simulator, before = Simulator(**options), len(bot.link.states)
+        await stack.enter_async_context(simulator.connecting(bot.url))
+        await bot.link.until(lambda: "connected" in [state for state, _ in bot.link.states[before:]])
+        await simulator.until(lambda: simulator.connected)
+        return simulator
+
+    return make
+
+
+@pytest.fixture
+async def bot(reverse: Reverse) -> Bot:
+    return await reverse()  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+async def simulator(bot: Bot, joined: Reverse) -> Simulator:
+    return await joined(bot)  # type: ignore[no-any-return]

@@ -1,0 +1,187 @@
+"""Who may connect, what the bot's state says about it, and what happens when a connection goes bad."""
+
+import asyncio
+import json
+import time
+from contextlib import AsyncExitStack
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from parlour.core.platforms.port import AdapterStopped, PlatformAway
+from parlour.platforms.onebot11 import accounts, adapter, forward
+from parlour.testing.memory_link import MemoryLink
+from parlour.testing.network import free_port
+from parlour.testing.onebot_simulator import Simulator, native
+from parlour_sdk.protocol.chain import Plain
+
+from .conftest import TOKEN, Bot, Reverse
+
+
+@pytest.mark.parametrize("path", ["/", "/ws", "/onebot/v11/ws", "/onebot/v11/ws/"])
+async def test_implementations_may_come_to(path: str, bot: Bot) -> None:
+    simulator = Simulator()
+    async with simulator.connecting(bot.url.replace("/onebot/v11/ws", path)):
+        await simulator.say("hello")
+        await bot.link.events(1)
+
+
+async def test_another_path_is_refused_with_those_that_are_not(bot: Bot) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(bot.url + "/api", proxy=None)
+    assert refused.value.response.status_code == 404
+    assert b"/onebot/v11/ws" in refused.value.response.body
+
+
+@pytest.mark.parametrize("given", ["", "wrong"])
+async def test_a_wrong_token_is_refused_and_shown(given: str, reverse: Reverse, stack: AsyncExitStack) -> None:
+    bot = await reverse(access_token=TOKEN)
+    simulator = Simulator(token=given)
+    await stack.enter_async_context(simulator.connecting(bot.url))
+    await bot.link.until(lambda: "access token is missing or wrong" in bot.link.now[1])
+    await simulator.until(lambda: simulator.refusal == 401)
+    assert bot.link.now[0] == "connecting"
+    async with Simulator(token=TOKEN).connecting(bot.url):
+        await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
+async def test_the_token_may_stand_in_the_address(reverse: Reverse, stack: AsyncExitStack) -> None:
+    bot = await reverse(access_token=TOKEN)
+    await stack.enter_async_context(Simulator().connecting(f"{bot.url}?access_token={TOKEN}"))
+    await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
+async def test_accounts_of_one_bot_are_told_apart(bot: Bot, joined: Reverse) -> None:
+    first, second = await joined(bot, self_id=1), await joined(bot, self_id=2)
+    await first.say("to the first", user_id=7)
+    await second.say("to the second", user_id=7)
+    incoming = await bot.link.events(2)
+    assert {each.account for each in incoming} == {"1", "2"}
+    assert len({each.event.event_id for each in incoming}) == 2
+
+
+async def test_a_send_goes_by_the_account_that_is_named(bot: Bot, joined: Reverse) -> None:
+    first, second = await joined(bot, self_id=1), await joined(bot, self_id=2)
+    await bot.adapter.api("2").send_message("private", "7", [Plain(text="by the second")])
+    assert [each.text for each in second.sent()] == ["by the second"]
+    assert first.sent() == []
+    with pytest.raises(PlatformAway, match="account 3 is not connected"):
+        await bot.adapter.api("3").send_message("private", "7", [Plain(text="by nobody")])
+
+
+async def test_a_second_claim_of_a_living_account_is_refused_and_shown(bot: Bot, joined: Reverse) -> None:
+    first = await joined(bot)
+    second = Simulator()
+    async with second.connecting(bot.url):
+        await second.until(lambda: second.refusal == 409)
+        await bot.link.until(lambda: "claims account 10001" in bot.link.now[1])
+        assert bot.link.now[0] == "connected"
+        await first.say("still here")
+        await bot.link.events(1)
+
+
+async def test_an_account_whose_connection_is_dead_can_be_claimed_anew(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "ALIVE_SECONDS", 0.2)
+    headers = {"X-Self-ID": "10001"}
+    async with connect(bot.url, additional_headers=headers, proxy=None) as dead:
+        await bot.link.until(lambda: bot.link.now[0] == "connected")
+        dead.transport.pause_reading()  # type: ignore[attr-defined]
+        simulator = Simulator()
+        async with simulator.connecting(bot.url):
+            await simulator.say("I am back")
+            await bot.link.events(1)
+        dead.transport.abort()
+
+
+async def test_calls_and_events_may_have_connections_of_their_own(bot: Bot, stack: AsyncExitStack) -> None:
+    events, calls = Simulator(), Simulator()
+    await stack.enter_async_context(events.connecting(bot.url, role="Event"))
+    await stack.enter_async_context(calls.connecting(bot.url, role="API"))
+    await events.until(lambda: events.connected)
+    await calls.until(lambda: calls.connected)
+    await events.say("an event")
+    await bot.link.events(1)
+    await bot.adapter.api().send_message("private", "7", [Plain(text="a call")])
+    assert [each.text for each in calls.sent()] == ["a call"]
+    assert events.sent() == []
+
+
+async def test_a_connection_that_does_not_say_whose_it_is_gets_asked(bot: Bot) -> None:
+    async with connect(bot.url, proxy=None) as socket:
+        call = json.loads(await socket.recv())
+        assert call["action"] == "get_login_info"
+        answer = {"status": "ok", "retcode": 0, "data": {"user_id": 5}, "echo": call["echo"]}
+        await socket.send(json.dumps(answer))
+        await bot.link.until(lambda: bot.link.now[0] == "connected")
+
+
+async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
+    async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
+        await socket.send(json.dumps(native.heartbeat(10001, 0.05)))
+        await bot.link.until(lambda: "the heartbeat of account 10001 stopped" in bot.link.now[1])
+        await socket.wait_closed()
+    assert bot.link.now[0] == "connecting"
+
+
+async def test_an_account_that_is_logged_out_is_shown_until_it_is_back(bot: Bot, joined: Reverse) -> None:
+    simulator = await joined(bot)
+    simulator.world.online = False
+    simulator.heartbeat_seconds = 0.05
+    await bot.link.until(lambda: "log in there again" in bot.link.now[1])
+    simulator.world.online = True
+    await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
+async def test_a_clock_that_is_wrong_is_shown(bot: Bot, joined: Reverse) -> None:
+    simulator = await joined(bot)
+    late = {**native.heartbeat(10001, 60), "time": int(time.time()) - 3600}
+    await simulator.report(late)
+    await bot.link.until(lambda: "clock is 60 minutes behind the Host's" in bot.link.now[1])
+
+
+async def test_a_port_in_use_is_told_and_tried_again(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    other = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", port)
+    bot = await reverse(port=port)
+    state, error = bot.link.now
+    assert state == "failed"
+    assert f"port {port} on 127.0.0.1 is in use" in error
+    other.close()
+    await other.wait_closed()
+    await bot.link.until(lambda: bot.link.now[0] == "connecting")
+
+
+async def test_an_implementation_that_is_not_there_is_tried_again() -> None:
+    port = free_port()
+    link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}"})
+    work = asyncio.create_task(adapter.create(link).serve())
+    await link.until(lambda: "can't be reached" in link.now[1])
+    simulator = Simulator()
+    async with simulator.listening(port):
+        await link.until(lambda: link.now == ("connected", ""))
+    await link.until(lambda: link.now[0] == "connecting")
+    work.cancel()
+    await asyncio.wait([work])
+
+
+async def test_a_token_that_the_implementation_refuses_is_told() -> None:
+    async with Simulator(token=TOKEN).listening() as url:
+        link = MemoryLink({"mode": "forward", "url": url, "access_token": "another"})
+        work = asyncio.create_task(adapter.create(link).serve())
+        await link.until(lambda: "refused the access token" in link.now[1])
+        work.cancel()
+        await asyncio.wait([work])
+
+
+@pytest.mark.parametrize("url", ["", "http://example.com", "ws://"])
+async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
+    link = MemoryLink({"mode": "forward", "url": url})
+    with pytest.raises(AdapterStopped, match="url: "):
+        await forward.Caller(link, accounts.Accounts(link, ""), _nothing).serve()
+
+
+async def _nothing(connection: object) -> None:
+    return None

@@ -1,0 +1,59 @@
+"""CQ strings: what is written is read back, and no text can pretend to be a code."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.platforms.onebot11.cq import escape, format_segments, parse, unescape
+from parlour.testing.onebot_simulator import cq_codes
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+NAMES = st.from_regex(r"[a-z_]{1,10}", fullmatch=True)
+SEGMENTS = st.lists(
+    st.one_of(
+        st.builds(lambda text: {"type": "text", "data": {"text": text}}, TEXTS),
+        st.builds(
+            lambda kind, data: {"type": kind, "data": data},
+            NAMES.filter(lambda name: name != "text"),
+            st.dictionaries(NAMES, TEXTS, max_size=4),
+        ),
+    )
+)
+
+
+def joined(segments: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Neighbouring texts are one text in a string."""
+    told: list[dict[str, object]] = []
+    for segment in segments:
+        if told and segment["type"] == told[-1]["type"] == "text":
+            text = told[-1]["data"]["text"] + segment["data"]["text"]  # type: ignore[index]
+            told[-1] = {"type": "text", "data": {"text": text}}
+        else:
+            told.append(segment)
+    return told
+
+
+@given(SEGMENTS)
+def test_segments_survive_a_string(segments: list[dict[str, object]]) -> None:
+    assert parse(format_segments(segments)) == joined(segments)
+
+
+@given(SEGMENTS)
+def test_the_simulator_and_the_adapter_read_each_other(segments: list[dict[str, object]]) -> None:
+    assert parse(cq_codes.written(segments)) == joined(segments)
+    assert cq_codes.understood(format_segments(segments)) == joined(segments)
+
+
+@given(TEXTS)
+def test_a_text_stays_a_text(text: str) -> None:
+    assert unescape(escape(text, comma=True)) == text
+    assert parse(escape(text)) == [{"type": "text", "data": {"text": text}}]
+
+
+@given(st.text())
+def test_anything_can_be_read(text: str) -> None:
+    assert all(isinstance(segment["type"], str) for segment in parse(text))
+
+
+def test_what_is_no_whole_code_is_text() -> None:
+    for text in ("[CQ:at,qq=1", "[CQ:]", "[cq:at,qq=1]", "[CQ:at qq=1]"):
+        assert parse(text) == [{"type": "text", "data": {"text": text}}]

@@ -1,0 +1,101 @@
+"""What comes in: completed where it only names things, in order within a chat, and never the bot's own."""
+
+import asyncio
+import json
+
+import pytest
+
+from parlour.core.platforms.port import Incoming
+from parlour.platforms.onebot11 import complete
+from parlour.testing.onebot_simulator import Simulator, native
+from parlour_sdk.protocol.chain import File, Forward, Image, MessageChain, Plain, Quote, Unknown, Voice
+
+from .conftest import Bot, Reverse
+
+
+def chain(incoming: Incoming) -> MessageChain:
+    return list(incoming.event.message_chain)[1:]  # type: ignore[attr-defined]
+
+
+async def test_what_a_message_only_names_is_asked_for(bot: Bot, simulator: Simulator) -> None:
+    world = simulator.world
+    world.files = {name: f"https://example.com/{name}" for name in ("a.jpg", "a.amr", "file-1")}
+    world.forwards["fwd"] = [native.segment("node", user_id="8", nickname="Bo", content=[native.text("inner")])]
+    earlier = await simulator.say("earlier", user_id=8, group_id=5)
+    await simulator.say(
+        [
+            native.segment("reply", id=str(earlier["message_id"])),
+            native.segment("image", file="a.jpg"),
+            native.segment("record", file="a.amr", url="/home/qq/a.amr"),
+            native.segment("file", file="report.pdf", file_id="file-1"),
+            native.segment("forward", id="fwd"),
+        ],
+        group_id=5,
+    )
+    _, incoming = await bot.link.events(2)
+    quote, image, voice, file, forward = chain(incoming)
+    assert quote == Quote(id=str(earlier["message_id"]), sender="8", origin=[Plain(text="earlier")])
+    assert isinstance(image, Image)
+    assert image.url == "https://example.com/a.jpg"
+    assert isinstance(voice, Voice)
+    assert voice.url == "https://example.com/a.amr"
+    assert isinstance(file, File)
+    assert (file.url, file.name) == ("https://example.com/file-1", "report.pdf")
+    assert isinstance(forward, Forward)
+    assert forward.nodes[0].chain == [Plain(text="inner")]
+
+
+async def test_what_can_not_be_had_is_named_and_the_message_comes(
+    bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(complete, "ASK_SECONDS", 0.2)
+    simulator.faults.stay_silent("get_msg")
+    await simulator.say(
+        [native.segment("reply", id="5"), native.segment("image", file="gone.jpg"), native.text("hello")]
+    )
+    [incoming] = await bot.link.events(1)
+    assert chain(incoming) == [Quote(id="5"), Unknown(text="[image: gone.jpg]"), Plain(text="hello")]
+
+
+async def test_a_chat_keeps_its_order_while_another_waits(
+    bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(complete, "ASK_SECONDS", 60)
+    simulator.faults.stay_silent("get_msg")
+    await simulator.say([native.segment("reply", id="5"), native.text("slow")], user_id=1)
+    for number in range(20):
+        await simulator.say(f"{number}", user_id=2)
+    incoming = await bot.link.events(20)
+    assert [chain(each) for each in incoming] == [[Plain(text=f"{number}")] for number in range(20)]
+
+
+async def test_the_bots_own_messages_are_left_out(bot: Bot, joined: Reverse) -> None:
+    simulator = await joined(bot)
+    simulator.reports_own = True
+    await bot.adapter.api().send_message("group", "5", [Plain(text="mine")])
+    await simulator.say("yours", group_id=5)
+    incoming = await bot.link.events(1)
+    assert [chain(each) for each in incoming] == [[Plain(text="yours")]]
+
+
+async def test_a_repeated_event_has_the_id_that_it_had(bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.repeat = 1.0
+    await simulator.say("twice")
+    await simulator.report(native.notice(10001, "friend_add", user_id=8))
+    incoming = await bot.link.events(4)
+    ids = [each.event.event_id for each in incoming]
+    assert len(set(ids)) == 2
+    assert all(ids.count(each) == 2 for each in ids)
+
+
+async def test_half_an_emoji_does_no_harm(bot: Bot, simulator: Simulator) -> None:
+    event = native.message(10001, 5, 7, [native.text("HALF")])
+    await simulator.send_frame(json.dumps(event).replace("HALF", "\\ud83d cut"))
+    [incoming] = await bot.link.events(1)
+    assert chain(incoming) == [Plain(text="\N{REPLACEMENT CHARACTER} cut")]
+
+
+async def test_a_flood_waits_at_the_door_and_arrives_whole(bot: Bot, simulator: Simulator) -> None:
+    await asyncio.gather(*(simulator.say(f"{number}", user_id=number % 40 + 1) for number in range(2000)))
+    incoming = await bot.link.events(2000)
+    assert len({each.event.event_id for each in incoming}) == 2000

@@ -1,0 +1,139 @@
+"""What becomes of a message that is sent: done, refused in words, or uncertain; never done twice by the adapter."""
+
+import asyncio
+
+import pytest
+
+from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused, PlatformUncertain
+from parlour.core.providers import ProviderFailed
+from parlour.platforms.onebot11 import client
+from parlour.testing.onebot_simulator import Simulator
+from parlour_sdk.protocol.chain import At, File, Image, MessageChain, Plain, Quote, Voice
+
+from .conftest import Bot, Reverse
+
+HELLO: MessageChain = [Plain(text="hello")]
+
+
+async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: Reverse) -> None:
+    await joined(bot, strict=True)
+    with pytest.raises(PlatformRefused, match=r"the group 5 does not exist .* \(retcode 1200\)") as refused:
+        await bot.adapter.api().send_message("group", "5", HELLO)
+    assert refused.value.permanent
+
+
+@pytest.mark.parametrize(
+    ("retcode", "words", "sentence"),
+    [
+        (100, "", "a parameter is missing or wrong (retcode 100)"),
+        (1404, "no such thing", "it does not know this action – no such thing (retcode 1404)"),
+        (4711, "", "no reason was given (retcode 4711)"),
+    ],
+)
+async def test_a_retcode_is_told_in_words(
+    retcode: int, words: str, sentence: str, bot: Bot, simulator: Simulator
+) -> None:
+    simulator.faults.refuse("send_private_msg", retcode, words)
+    with pytest.raises(PlatformRefused) as refused:
+        await bot.adapter.api().send_message("private", "7", HELLO)
+    assert str(refused.value) == f"OneBot refused send_private_msg: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("retcode", "words"), [(1429, ""), (429, ""), (201, ""), (1200, "发送频率过快"), (200, "too many")]
+)
+async def test_too_much_is_refused_for_now(retcode: int, words: str, bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.refuse("send_private_msg", retcode, words, {"retry_after": 7})
+    with pytest.raises(PlatformRefused) as refused:
+        await bot.adapter.api().send_message("private", "7", HELLO)
+    assert (refused.value.retry_after, refused.value.permanent) == (7, False)
+
+
+async def test_no_answer_is_uncertain(bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client.Connection.call, "__defaults__", (0.2,))
+    simulator.faults.stay_silent("send_private_msg")
+    with pytest.raises(PlatformUncertain, match="did not answer send_private_msg"):
+        await bot.adapter.api().send_message("private", "7", HELLO)
+    assert len(simulator.sent()) == 1
+
+
+async def test_a_cut_before_the_answer_is_uncertain(bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.cut("send_private_msg")
+    with pytest.raises(PlatformUncertain, match="cut before OneBot answered"):
+        await bot.adapter.api().send_message("private", "7", HELLO)
+
+
+async def test_an_implementation_that_waited_in_vain_can_not_tell(bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.refuse("send_private_msg", 1200, "Timeout: NTEvent sendMsg")
+    with pytest.raises(PlatformUncertain):
+        await bot.adapter.api().send_message("private", "7", HELLO)
+
+
+async def test_nobody_connected_is_no_attempt(bot: Bot) -> None:
+    with pytest.raises(PlatformAway):
+        await bot.adapter.api().send_message("private", "7", HELLO)
+
+
+async def test_answers_that_overtake_each_other_find_their_calls(bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.disorder = True
+    names = await asyncio.gather(*(bot.adapter.api().get_user_info(str(number)) for number in range(1, 41)))
+    assert [each.id for each in names] == [str(number) for number in range(1, 41)]
+
+
+async def test_a_second_try_goes_on_after_the_parts_that_went_out(bot: Bot, simulator: Simulator) -> None:
+    chain: MessageChain = [Plain(text="one"), Voice(url="https://example.com/a.amr"), Plain(text="three")]
+    simulator.faults.refuse("send_private_msg", skip=2)
+    with pytest.raises(PlatformRefused):
+        await bot.adapter.api().send_message("private", "7", chain, "key")
+    result = await bot.adapter.api().send_message("private", "7", chain, "key")
+    kinds = [each.segments[0]["type"] for each in simulator.sent()]
+    assert kinds == ["text", "record", "text"]
+    assert result.raw["message_ids"] == [str(each.message_id) for each in simulator.sent()]
+
+
+async def test_an_artifact_goes_out_with_its_bytes_and_name(bot: Bot, simulator: Simulator) -> None:
+    bot.link.files["art"] = Content(b"hello", "cat.png", "image/png")
+    await bot.adapter.api().send_message("private", "7", [Image(artifact_id="art")])
+    [sent] = simulator.sent()
+    assert sent.segments[0]["data"] == {"file": "base64://aGVsbG8=", "name": "cat.png"}
+    with pytest.raises(ProviderFailed):
+        await bot.adapter.api().send_message("private", "7", [Image(artifact_id="gone")])
+
+
+async def test_a_path_of_the_hosts_machine_is_never_sent(bot: Bot, simulator: Simulator) -> None:
+    with pytest.raises(PlatformRefused, match="a path of the Host's machine is not sent"):
+        await bot.adapter.api().send_message("private", "7", [File(path="/etc/passwd")])
+    assert simulator.sent() == []
+
+
+@pytest.mark.parametrize("target", ["", "abc", "1; 2", "１２a"])
+async def test_a_target_that_is_no_number_is_refused(target: str, bot: Bot, simulator: Simulator) -> None:
+    with pytest.raises(PlatformRefused, match=r"target_id: .* is no id of OneBot"):
+        await bot.adapter.api().send_message("group", target, HELLO)
+    assert simulator.requests == []
+
+
+async def test_nothing_to_send_is_refused(bot: Bot, simulator: Simulator) -> None:
+    with pytest.raises(PlatformRefused, match="nothing in this message"):
+        await bot.adapter.api().send_message("private", "7", [Plain(text="")])
+
+
+async def test_who_speaks_in_cq_strings_is_answered_in_cq_strings(bot: Bot, joined: Reverse) -> None:
+    simulator = await joined(bot, message_format="string")
+    await simulator.say("a [b] & c", user_id=7)
+    [incoming] = await bot.link.events(1)
+    assert incoming.event.message_chain[1] == Plain(text="a [b] & c")  # type: ignore[attr-defined]
+    await bot.adapter.api().send_message("private", "7", [At(target="9"), Plain(text=" [x], & y")])
+    assert simulator.requests[-1]["params"]["message"] == "[CQ:at,qq=9] &#91;x&#93;, &amp; y"
+    assert simulator.sent()[-1].segments[0] == {"type": "at", "data": {"qq": "9"}}
+
+
+async def test_an_answer_to_the_bots_own_message_addresses_it(bot: Bot, simulator: Simulator) -> None:
+    sent = await bot.adapter.api().send_message("group", "5", HELLO)
+    quote = {"type": "reply", "data": {"id": sent.message_id}}
+    await simulator.say([quote, {"type": "text", "data": {"text": "why?"}}], group_id=5)
+    await simulator.say("to nobody", group_id=5)
+    answer, other = await bot.link.events(2)
+    assert (answer.addressed, other.addressed) == (True, False)
+    expected = Quote(id=sent.message_id, sender="10001", origin=[Plain(text="hello")])
+    assert answer.event.message_chain[1] == expected  # type: ignore[attr-defined]

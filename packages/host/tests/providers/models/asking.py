@@ -1,0 +1,54 @@
+"""Requests, models and recorded answers that the tests of dialects share."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from parlour.core.models.catalogue import Kind
+from parlour.core.models.model import Model
+from parlour.providers.models.dialects.base import Answer, Called, Dialect, Piece
+from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.reading import DONE
+from parlour.providers.models.sse import Splitter
+from parlour_sdk.protocol.models import InvokeModel
+
+SAMPLES = Path(__file__).with_name("samples")
+PICTURE = {"type": "image", "mime_type": "image/png", "content_base64": "aGk="}
+TOOL = {"name": "time.now", "description": "The time", "parameters_schema": {"type": "object", "properties": {}}}
+DIALOGUE = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "What is this?"}, PICTURE]},
+    {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": [{"id": "c1", "name": "time.now", "arguments": {"zone": "UTC"}}],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "noon"},
+]
+
+
+def called(dialect: str, **fields: Any) -> Called:
+    kind = {name: fields.pop(name) for name in ("limit_word", "returns_reasoning") if name in fields}
+    return Called(Kind("kind", "Kind", dialect, **kind), Model("m", "p", "the-model", **fields))
+
+
+def request(messages: Any = "hello", **fields: Any) -> InvokeModel:
+    listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    return InvokeModel.model_validate({"call_id": "1", "model_id": "m", "messages": listed, **fields})
+
+
+def body(dialect: Dialect, asked: InvokeModel, **fields: Any) -> dict[str, Any]:
+    named = {"Anthropic": "anthropic", "Gemini": "gemini"}.get(type(dialect).__name__, "openai")
+    names = ToolNames(tool.name for tool in asked.tools or ())
+    return dialect.chat(called(named, **fields), asked, names, stream=True).body
+
+
+def read(answer: Answer, sample: str) -> Piece:
+    """A recorded stream, whole."""
+    splitter, joined = Splitter(), Piece()
+    content = (SAMPLES / sample).read_bytes()
+    for event in [*splitter.feed(content), *splitter.end()]:
+        if event != DONE:
+            joined.add(answer.read(from_json(event)))
+    return joined

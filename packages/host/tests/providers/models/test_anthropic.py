@@ -1,0 +1,87 @@
+"""Anthropic's dialect: what is asked, and what recorded answers mean."""
+
+import pytest
+
+from parlour.providers.models.dialects.anthropic import JSON_ONLY, Anthropic
+from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.failures import Failure
+from parlour_sdk.protocol.models import Embed
+from parlour_sdk.protocol.usage import Usage
+
+from .asking import DIALOGUE, TOOL, body, called, read, request
+
+DIALECT = Anthropic()
+
+
+def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_anthropics_words() -> None:
+    asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]), max_output_tokens=9)
+    assert (asked["system"], asked["max_tokens"]) == ("Be brief.", 9)
+    assert asked["messages"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "What is this?"},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "c1", "name": "time_now", "input": {"zone": "UTC"}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "noon"}]},
+    ]
+    assert asked["tools"][0]["input_schema"] == TOOL["parameters_schema"]
+
+
+def test_results_of_several_tools_are_one_turn() -> None:
+    results = [{"role": "tool", "tool_call_id": name, "content": name} for name in "ab"]
+    turns = body(DIALECT, request([{"role": "user", "content": "go"}, *results]))["messages"]
+    assert [len(turn["content"]) for turn in turns] == [3]
+
+
+def test_words_of_other_services_are_translated_or_left_out() -> None:
+    extra = {"stop": "END", "seed": 1, "max_tokens": 7, "tool_choice": "required", "top_k": 3}
+    asked = body(DIALECT, request(extra=extra))
+    assert (asked["stop_sequences"], asked["max_tokens"], asked["tool_choice"]) == (["END"], 7, {"type": "any"})
+    assert asked["top_k"] == 3
+    assert not {"stop", "seed"} & set(asked)
+
+
+def test_json_is_asked_for_by_schema_or_in_words() -> None:
+    schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
+    by_schema = body(DIALECT, request(extra={"response_format": schema}))
+    assert by_schema["output_config"]["format"]["schema"] == {"type": "object"}
+    assert body(DIALECT, request(extra={"response_format": {"type": "json_object"}}))["system"] == JSON_ONLY
+
+
+def test_a_streamed_answer_is_put_together() -> None:
+    answer = DIALECT.answer()
+    piece = read(answer, "anthropic_tools.sse")
+    assert (piece.reasoning, piece.text) == ("The user wants the time.", "Let me look.")
+    assert (piece.finish_reason, piece.done) == ("tool_calls", True)
+    assert piece.usage == Usage(prompt_tokens=55, completion_tokens=42, cached_tokens=30)
+    [call] = answer.calls.whole(ToolNames(["time.now"]))
+    assert (call.id, call.name, call.arguments) == ("toolu_1", "time.now", {"zone": "UTC"})
+
+
+def test_a_whole_answer_is_read_too() -> None:
+    answer = DIALECT.answer()
+    blocks = [{"type": "text", "text": "4"}, {"type": "tool_use", "id": "t", "name": "n", "input": {"a": 1}}]
+    usage = {"input_tokens": 3, "output_tokens": 1}
+    piece = answer.whole({"content": blocks, "stop_reason": "end_turn", "usage": usage})
+    assert (piece.text, piece.finish_reason, piece.usage) == ("4", "stop", Usage(prompt_tokens=3, completion_tokens=1))
+    assert answer.calls.whole(ToolNames([]))[0].arguments == {"a": 1}
+
+
+def test_an_error_inside_a_stream_is_told() -> None:
+    with pytest.raises(Failure, match="Overloaded"):
+        DIALECT.answer().read({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+
+
+def test_what_the_service_does_not_have_is_refused() -> None:
+    with pytest.raises(Failure) as refused:
+        DIALECT.embed(called("anthropic"), Embed(call_id="1", model_id="m", texts=["a"]))
+    assert refused.value.code == "not_supported"

@@ -1,0 +1,78 @@
+"""Gemini's dialect: what is asked, and what recorded answers mean."""
+
+import pytest
+
+from parlour.providers.models.dialects.gemini import UNSIGNED, Gemini
+from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.failures import Failure
+from parlour_sdk.protocol.models import Embed
+from parlour_sdk.protocol.usage import Usage
+
+from .asking import DIALOGUE, TOOL, body, called, read, request
+
+DIALECT = Gemini()
+
+
+def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_geminis_words() -> None:
+    asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
+    assert asked["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
+    assert asked["contents"] == [
+        {
+            "role": "user",
+            "parts": [{"text": "What is this?"}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}],
+        },
+        {
+            "role": "model",
+            "parts": [
+                {"text": "I look."},
+                {"functionCall": {"name": "time_now", "args": {"zone": "UTC"}}, "thoughtSignature": UNSIGNED},
+            ],
+        },
+        {"role": "user", "parts": [{"functionResponse": {"name": "time_now", "response": {"output": "noon"}}}]},
+    ]
+    assert asked["tools"][0]["functionDeclarations"][0]["name"] == "time_now"
+
+
+def test_the_model_is_named_in_the_path() -> None:
+    asked = DIALECT.chat(called("gemini"), request(), ToolNames([]), stream=True)
+    assert asked.path == "/v1beta/models/the-model:streamGenerateContent?alt=sse"
+    assert DIALECT.chat(called("gemini"), request(), ToolNames([]), stream=False).path.endswith(":generateContent")
+
+
+def test_settings_go_where_gemini_wants_them() -> None:
+    schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
+    extra = {"max_tokens": 7, "stop": "END", "response_format": schema, "tool_choice": "required"}
+    asked = body(DIALECT, request(extra=extra), parameters={"temperature": 0})
+    assert asked["generationConfig"] == {
+        "temperature": 0,
+        "maxOutputTokens": 7,
+        "stopSequences": ["END"],
+        "responseMimeType": "application/json",
+        "responseJsonSchema": {"type": "object"},
+    }
+    assert asked["toolConfig"] == {"functionCallingConfig": {"mode": "ANY"}}
+
+
+def test_a_streamed_answer_is_put_together() -> None:
+    answer = DIALECT.answer()
+    piece = read(answer, "gemini_tools.sse")
+    assert (piece.reasoning, piece.text, piece.finish_reason) == ("I should look.", "One moment.", "tool_calls")
+    assert piece.usage == Usage(prompt_tokens=7, completion_tokens=16, cached_tokens=2, reasoning_tokens=5)
+    [call] = answer.calls.whole(ToolNames(["time.now"]))
+    assert (call.id, call.name, call.arguments) == ("call_1", "time.now", {"zone": "UTC"})
+
+
+def test_a_prompt_that_is_blocked_is_filtered() -> None:
+    assert DIALECT.answer().whole({"promptFeedback": {"blockReason": "SAFETY"}}).finish_reason == "content_filter"
+
+
+def test_an_answer_of_another_form_is_none() -> None:
+    with pytest.raises(Failure, match="candidates"):
+        DIALECT.answer().whole({"hello": 1})
+
+
+def test_texts_are_embedded_in_one_request() -> None:
+    asked = DIALECT.embed(called("gemini"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
+    assert asked.path.endswith(":batchEmbedContents")
+    assert [each["content"]["parts"][0]["text"] for each in asked.body["requests"]] == ["a", "b"]
+    assert DIALECT.embedded({"embeddings": [{"values": [1.0]}, {"values": [2.0]}]})[0] == [[1.0], [2.0]]

@@ -1,0 +1,120 @@
+"""OpenAI's dialect: what is asked, and what recorded answers mean."""
+
+import pytest
+
+from parlour.providers.models.dialects import reranking
+from parlour.providers.models.dialects.openai import OpenAI
+from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.failures import Failure
+from parlour_sdk.protocol.models import Embed, Rerank
+from parlour_sdk.protocol.usage import Usage
+
+from .asking import DIALOGUE, PICTURE, TOOL, body, called, read, request
+
+DIALECT = OpenAI()
+
+
+def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_openais_words() -> None:
+    asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
+    assert asked["model"] == "the-model"
+    assert asked["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "What is this?"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "time_now", "arguments": '{"zone":"UTC"}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "noon"},
+    ]
+    assert [tool["function"]["name"] for tool in asked["tools"]] == ["time_now"]
+    assert (asked["stream"], asked["stream_options"]) == (True, {"include_usage": True})
+
+
+def test_parameters_of_the_model_go_along_unless_the_request_says_otherwise() -> None:
+    extra = {"temperature": 1, "response_format": {"type": "json_object"}}
+    asked = body(DIALECT, request(extra=extra), parameters={"temperature": 0, "top_p": 0.5})
+    assert (asked["temperature"], asked["top_p"], asked["response_format"]) == (1, 0.5, {"type": "json_object"})
+
+
+@pytest.mark.parametrize("word", ["max_tokens", "max_completion_tokens"])
+def test_the_limit_of_an_answer_goes_by_the_services_own_word(word: str) -> None:
+    asked = body(DIALECT, request(extra={"max_tokens": 5}), limit_word=word)
+    assert asked[word] == 5
+
+
+@pytest.mark.parametrize(("returns", "expected"), [(True, "hm"), (False, None)])
+def test_thoughts_go_back_only_to_services_that_want_them(returns: bool, expected: str | None) -> None:
+    thought = {"role": "assistant", "reasoning": "hm", "tool_calls": [{"id": "1", "name": "t"}]}
+    asked = body(DIALECT, request([thought]), returns_reasoning=returns)
+    assert asked["messages"][0].get("reasoning_content") == expected
+
+
+def test_elements_that_no_service_knows_are_told_in_words() -> None:
+    quote = {"type": "quote", "sender": "Ann", "contents": [{"type": "text", "text": "hi"}]}
+    mention = {"type": "mention", "user_id": "7", "name": "Bob"}
+    file = {**PICTURE, "type": "file", "name": "a.bin"}
+    asked = body(DIALECT, request([{"role": "user", "content": [quote, mention, file]}]))
+    assert asked["messages"][0]["content"] == "> Ann: hi\n@Bob[file: a.bin]"
+
+
+def test_streamed_tool_calls_are_put_together() -> None:
+    answer = DIALECT.answer()
+    piece = read(answer, "openai_tools.sse")
+    calls = answer.calls.whole(ToolNames(["time.now", "weather"]))
+    assert [(call.id, call.name, call.arguments) for call in calls] == [
+        ("call_a", "time.now", {"zone": "UTC"}),
+        ("call_b", "weather", {}),
+    ]
+    assert piece.finish_reason == "tool_calls"
+    assert piece.usage == Usage(prompt_tokens=81, completion_tokens=33, cached_tokens=64, reasoning_tokens=12)
+
+
+def test_streamed_thoughts_are_kept_apart_from_the_answer() -> None:
+    piece = read(DIALECT.answer(), "deepseek_reasoning.sse")
+    assert (piece.reasoning, piece.text, piece.finish_reason) == ("两个数相加", "4", "stop")
+    assert piece.usage == Usage(prompt_tokens=11, completion_tokens=9, cached_tokens=8)
+
+
+def test_arguments_that_are_no_json_stay_a_text() -> None:
+    answer = DIALECT.answer()
+    call = {"index": 0, "id": "1", "function": {"name": "t", "arguments": "{broken"}}
+    answer.read({"choices": [{"delta": {"tool_calls": [call]}}]})
+    assert answer.calls.whole(ToolNames([]))[0].arguments == "{broken"
+
+
+def test_an_error_inside_a_stream_is_told() -> None:
+    with pytest.raises(Failure, match="overloaded"):
+        DIALECT.answer().read({"error": {"message": "overloaded"}})
+
+
+def test_embeddings_come_in_the_order_of_the_texts() -> None:
+    asked = DIALECT.embed(called("openai"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
+    assert asked.body["input"] == ["a", "b"]
+    data = [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]
+    assert DIALECT.embedded({"data": data, "usage": {"prompt_tokens": 4}}) == (
+        [[1.0], [2.0]],
+        Usage(prompt_tokens=4),
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"results": [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.1}]},
+        {"results": [{"index": 0, "score": 0.1}, {"index": 1, "score": 0.9}, {"index": 9, "score": 1.0}]},
+        {"output": {"results": [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.1}]}},
+        {"data": [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.1}]},
+    ],
+)
+def test_ranks_are_read_in_every_known_form(answer: object) -> None:
+    asked = Rerank(call_id="1", model_id="m", query="q", documents=["a", "b"], top_k=2)
+    assert [(each.index, each.score) for each in reranking.ranked(answer, asked)] == [(1, 0.9), (0, 0.1)]

@@ -1,0 +1,88 @@
+"""The small parts: tool names, keys, prices, estimates, the catalogue, the demo model."""
+
+import subprocess
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.core.models.model import Model, Prices
+from parlour.providers.models import estimates
+from parlour.providers.models.catalogue import ShippedCatalogue
+from parlour.providers.models.demo import Demo
+from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.keys import KeyRing
+from parlour_sdk.protocol.usage import Usage
+
+from .asking import TOOL, request
+
+PRODUCT = """openai anthropic gemini deepseek xai moonshot zhipu dashscope volcengine siliconflow modelscope openrouter
+giteeai compshare ppio shengsuanyun jiekou 302ai qiniu tokenpony ollama lmstudio vllm openai-compatible demo"""
+
+
+@given(st.sets(st.text(min_size=1, max_size=100)))
+def test_tool_names_are_taken_by_services_and_come_back_as_they_were(names: set[str]) -> None:
+    known = ToolNames(names)
+    wire = [known.wire(name) for name in names]
+    assert all(0 < len(each) <= 64 and each.replace("_", "a").replace("-", "a").isalnum() for each in wire)
+    assert all(each.isascii() for each in wire)
+    assert {known.own(each) for each in wire} == names
+
+
+def test_a_key_that_rests_gives_way_to_the_next_until_its_rest_is_over() -> None:
+    ring = KeyRing(("a", "b"))
+    assert (ring.current(0), ring.rest("a", 0, 10), ring.current(1)) == ("a", True, "b")
+    assert not ring.rest("b", 1, 60)
+    assert ring.current(2) == "a"
+    assert ring.current(11) == "a"
+
+
+def test_keys_are_not_repeated() -> None:
+    assert KeyRing(("sk-secret",)).hide("no such key: sk-secret.") == "no such key: ********."
+
+
+def test_cost_is_counted_in_whole_micro_units_and_rounded_up() -> None:
+    prices = Prices(input=2.5, output=10, cached_input=1.25)
+    assert prices.cost_micros(Usage(prompt_tokens=100, completion_tokens=10, cached_tokens=40)) == 300
+    assert Prices(input=0.15).cost_micros(Usage(prompt_tokens=1)) == 1
+    assert Prices().cost_micros(Usage(prompt_tokens=10**9)) == 0
+
+
+def test_the_worst_case_is_never_less_than_what_is_likely() -> None:
+    asked = request("hello 你好", tools=[TOOL])
+    worst = estimates.at_most(Model("m", "p", "n", max_output_tokens=50), asked)
+    assert worst.prompt_tokens >= estimates.likely_prompt(asked)
+    assert worst.completion_tokens == 50
+    assert estimates.at_most(Model("m", "p", "n"), request(extra={"max_tokens": 7})).completion_tokens == 7
+
+
+@given(st.text())
+def test_a_text_has_no_more_tokens_than_bytes(text: str) -> None:
+    assert estimates.likely(text) <= max(1, len(text.encode(errors="replace")))
+
+
+def test_the_catalogue_knows_every_service_of_the_product() -> None:
+    kinds = {kind.kind: kind for kind in ShippedCatalogue().kinds()}
+    assert set(PRODUCT.split()) <= set(kinds)
+    assert all(kind.base_url for name, kind in kinds.items() if name not in ("openai-compatible", "demo"))
+    assert all(kind.key_page for kind in kinds.values() if kind.needs_key)
+
+
+async def test_the_demo_model_says_what_to_do_next_and_streams_what_it_says() -> None:
+    model, asked = Model("demo", "demo", "demo"), request("hello", tools=[TOOL])
+    whole = await Demo().invoke(model, asked)
+    pieces = [piece async for piece in Demo().stream(model, asked)]
+    assert "add a provider" in whole.text
+    assert "".join(piece.text for piece in pieces) == whole.text
+    assert len(pieces) > 3
+    assert (pieces[-1].done, pieces[-1].usage) == (True, whole.usage)
+
+
+async def test_the_demo_model_answers_in_chinese_when_it_is_spoken_to_so() -> None:
+    assert "演示模型" in (await Demo().invoke(Model("demo", "demo", "demo"), request("你好"))).text
+
+
+def test_nothing_heavy_is_loaded_before_a_model_is_asked() -> None:
+    code = "import sys, parlour.model_side; print('aiohttp' in sys.modules, 'nacl' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

@@ -1,0 +1,49 @@
+"""Streams are split into the same events however they are cut."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.providers.models.sse import LINE_BYTES, EventTooLong, Splitter
+
+DATA = st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), min_size=1).map(str.encode)
+END = st.sampled_from([b"\n", b"\r\n", b"\r"])
+
+
+def all_events(blocks: list[bytes]) -> list[bytes]:
+    splitter = Splitter()
+    return [event for block in blocks for event in splitter.feed(block)] + splitter.end()
+
+
+@given(st.lists(DATA, max_size=5), END, st.lists(st.integers(0, 400)), st.booleans())
+def test_events_come_out_as_they_went_in_wherever_the_stream_is_cut(
+    events: list[bytes], end: bytes, cuts: list[int], marked: bool
+) -> None:
+    stream = b"\xef\xbb\xbf" * marked + b"".join(b"data: " + event + end + end for event in events)
+    places = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
+    blocks = [stream[begin:stop] for begin, stop in pairwise(places)]
+    assert all_events(blocks) == events
+
+
+@given(st.binary())
+def test_nothing_that_comes_is_too_strange(stream: bytes) -> None:
+    once = all_events([stream])
+    assert all_events([stream[at : at + 1] for at in range(len(stream))]) == once
+
+
+def test_lines_of_one_event_are_joined_and_all_but_data_is_passed_over() -> None:
+    stream = b": ping\n\nevent: delta\nid: 7\ndata: one\ndata:two\nretry: 5\n\ndata\n\n"
+    assert all_events([stream]) == [b"one\ntwo"]
+
+
+def test_the_last_event_needs_no_empty_line_after_it() -> None:
+    assert all_events([b"data: [DONE]"]) == [b"[DONE]"]
+
+
+def test_a_line_without_an_end_is_not_waited_for() -> None:
+    splitter = Splitter()
+    assert splitter.feed(b"x" * LINE_BYTES) == []
+    with pytest.raises(EventTooLong):
+        splitter.feed(b"x")

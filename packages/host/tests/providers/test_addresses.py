@@ -1,0 +1,80 @@
+"""Which addresses may be connected to, whatever they are called and however they are written."""
+
+import asyncio
+import socket
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from aiohttp import ClientConnectorError, ClientSession
+
+from parlour.providers.addresses import AddressRefused, Allowed, connector, is_public, resolve_public
+
+NOBODY = Allowed()
+
+
+INSIDE = """
+127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 255.255.255.255 240.0.0.1
+192.0.2.1 ::1 :: fe80::1 fc00::1 fec0::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1
+2002:7f00:1:: 2002:a00:1:: 2001:db8::1 ::127.0.0.1
+"""
+
+
+@pytest.mark.parametrize("address", INSIDE.split())
+def test_an_address_inside_is_not_public_in_any_dress(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
+def test_an_address_of_the_internet_is_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+def names(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
+    """Each look-up of a name gets the next answer; the last one stays."""
+    left = list(answers)
+
+    async def getaddrinfo(host: str, port: int, **_: Any) -> list[Any]:
+        answer = left.pop(0) if len(left) > 1 else left[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answer]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+
+
+async def test_of_a_names_addresses_only_the_public_ones_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    names(monkeypatch, ["10.0.0.1", "8.8.8.8", "127.0.0.1"])
+    assert await resolve_public("mixed.example", 80, NOBODY) == [ip_address("8.8.8.8")]
+
+
+@pytest.mark.parametrize("allowed", ["inside.example", "10.0.0.0/8", "10.0.0.1"])
+async def test_the_operator_allows_by_name_address_or_network(monkeypatch: pytest.MonkeyPatch, allowed: str) -> None:
+    names(monkeypatch, ["10.0.0.1"])
+    assert await resolve_public("inside.example", 80, Allowed.of([allowed])) == [ip_address("10.0.0.1")]
+    with pytest.raises(AddressRefused, match=r"'inside.example' is not a public address"):
+        await resolve_public("inside.example", 80, NOBODY)
+
+
+async def test_a_name_that_turns_inward_after_it_was_looked_at_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    names(monkeypatch, ["8.8.8.8"], ["127.0.0.1"])
+    await resolve_public("rebinding.example", 80, NOBODY)
+    async with ClientSession(connector=connector(NOBODY)) as session:
+        with pytest.raises(ClientConnectorError) as refused:
+            await session.get("http://rebinding.example/")
+    assert isinstance(refused.value.os_error, AddressRefused)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost"])
+async def test_nothing_is_sent_to_an_address_inside(host: str) -> None:
+    reached: list[bytes] = []
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.append(await reader.read(1))
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, ClientSession(connector=connector(NOBODY)) as session:
+        with pytest.raises(ClientConnectorError) as refused:
+            await session.get(f"http://{host}:{port}/")
+    assert isinstance(refused.value.os_error, AddressRefused)
+    assert reached == []

@@ -1,0 +1,133 @@
+"""Real MCP servers, started as their users start them, and the Host's side of them without a Host."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+
+from parlour.core.identity import SystemClock
+from parlour.core.mcp.book import McpBook
+from parlour.core.mcp.port import Status
+from parlour.core.mcp.server import McpServer
+from parlour.providers.tools.mcp.connection import Pace
+from parlour.providers.tools.mcp.servers import McpServers
+from parlour.testing.memory_journal import MemoryJournal
+
+ROOT = Path(__file__).parents[6]
+INSTALLED = ROOT / ".tools" / "mcp-servers" / "node_modules" / "@modelcontextprotocol"
+EVERYTHING = str(INSTALLED / "server-everything" / "dist" / "index.js")
+FILESYSTEM = str(INSTALLED / "server-filesystem" / "dist" / "index.js")
+HERE = Path(__file__).parent
+QUICK = Pace(start=60, first_pause=0.05, longest_pause=0.2, refresh=60, patience=60)
+
+
+class Unsealed:
+    """Secrets as they are."""
+
+    def seal(self, secret: str) -> str:
+        return secret
+
+    def open(self, sealed: str) -> str:
+        return sealed
+
+
+def time_server(name: str = "clock") -> McpServer:
+    return McpServer(name, name, "stdio", command=sys.executable, arguments=("-m", "mcp_server_time"))
+
+
+def everything(name: str = "everything") -> McpServer:
+    return McpServer(name, name, "stdio", command="node", arguments=(EVERYTHING, "stdio"))
+
+
+def filesystem(folder: Path, name: str = "files") -> McpServer:
+    return McpServer(name, name, "stdio", command="node", arguments=(FILESYSTEM, str(folder)))
+
+
+def hostile(manner: str) -> McpServer:
+    return McpServer(
+        manner, manner, "stdio", command=sys.executable, arguments=(str(HERE / "hostile_server.py"), manner)
+    )
+
+
+@asynccontextmanager
+async def connecting(*servers: McpServer, pace: Pace = QUICK, allowed: bool = True) -> AsyncIterator[McpServers]:
+    """Server ids are names."""
+    clock = SystemClock()
+    book = McpBook(MemoryJournal(), clock)
+    for server in servers:
+        await book.add(server)
+    made = McpServers(book, Unsealed(), clock, allowed, pace)
+    await made.start()
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def settled(servers: McpServers, name: str, seconds: float = 60) -> Status:
+    """How the first attempt came out."""
+    import asyncio
+
+    async with asyncio.timeout(seconds):
+        while (status := servers.status(name)).state == "connecting":
+            await asyncio.sleep(0.02)
+    return status
+
+
+def processes(words: str) -> list[psutil.Process]:
+    """Those below this one whose command names it."""
+    below = psutil.Process().children(recursive=True)
+    return [each for each in below if words in " ".join(each.cmdline())]
+
+
+class RemoteServer:
+    """A server that listens on a port of its own; it can be killed and started again there."""
+
+    def __init__(self, *command: str, announced: str) -> None:
+        self._command = command
+        self._announced = announced
+        self.port = 0
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> "RemoteServer":
+        for _ in range(5):  # somebody else may take the port first
+            port = self.port or _free_port()
+            environment = {**os.environ, "PORT": str(port)}
+            self._process = subprocess.Popen(
+                self._command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            if self._listens():
+                self.port = port
+                return self
+        raise AssertionError("the server did not find a port")
+
+    def _listens(self) -> bool:
+        assert self._process is not None
+        assert self._process.stderr is not None
+        until = time.monotonic() + 60
+        while time.monotonic() < until and (line := self._process.stderr.readline()):
+            if re.search(self._announced, line):
+                return True
+        self.kill()
+        return False
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(30)
+            assert self._process.stderr is not None
+            self._process.stderr.close()
+            self._process = None
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

@@ -1,0 +1,103 @@
+"""MCP servers that people use: listed, called, killed in mid-call, back again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from parlour.core.providers import ProviderFailed
+from parlour.providers.tools.mcp.servers import McpServers
+from parlour_sdk.protocol.content import MediaElement, plain_text
+
+from ..sources import ASKING
+from .real_servers import connecting, everything, filesystem, processes, settled, time_server
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Connected(NamedTuple):
+    servers: McpServers
+    folder: Path
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def connected(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Connected]:
+    folder = tmp_path_factory.mktemp("some files").resolve()
+    async with connecting(time_server(), everything(), filesystem(folder)) as servers:
+        for name in ("clock", "everything", "files"):
+            status = await settled(servers, name)
+            assert status.state == "connected", status.last_error
+        yield Connected(servers, folder)
+    assert processes("mcp") == []
+
+
+async def test_servers_of_both_revisions_are_spoken_to(connected: Connected) -> None:
+    versions = [connected.servers.status(name).identity.protocol_version for name in ("clock", "everything")]
+    assert versions == ["2026-07-28", "2025-11-25"]
+
+
+async def test_tools_have_their_servers_name_and_it_is_known_whether_they_only_read(connected: Connected) -> None:
+    offers = {each.tool_name: each.read_only for each in connected.servers.offers()}
+    assert offers["clock.get_current_time"]
+    assert offers["files.read_text_file"]
+    assert not offers["files.write_file"]
+
+
+async def test_tools_are_called_and_answer(connected: Connected) -> None:
+    servers, folder = connected
+    written = {"path": str(folder / "a file.txt"), "content": "hello"}
+    await servers.call(ASKING, "files.write_file", written)
+    assert (folder / "a file.txt").read_text() == "hello"
+    read = await servers.call(ASKING, "files.read_text_file", {"path": str(folder / "a file.txt")})
+    assert plain_text(read.content) == "hello"
+    shown = await servers.call(ASKING, "clock.get_current_time", {"timezone": "Asia/Tokyo"})
+    assert "Asia/Tokyo" in plain_text(shown.content)
+    image = await servers.call(ASKING, "everything.get-tiny-image", {})
+    assert [each.mime_type for each in image.content if isinstance(each, MediaElement)] == ["image/png"]
+
+
+async def test_what_a_server_refuses_is_told_to_the_model(connected: Connected) -> None:
+    outcome = await connected.servers.call(ASKING, "files.read_text_file", {"path": "/etc/passwd"})
+    assert outcome.is_error
+    assert "outside allowed directories" in plain_text(outcome.content)
+
+
+async def test_a_server_killed_in_mid_call_is_a_sentence_and_the_next_call_finds_it_again(connected: Connected) -> None:
+    long = {"duration": 300, "steps": 300}
+    calling = asyncio.ensure_future(connected.servers.call(ASKING, "everything.trigger-long-running-operation", long))
+    await asyncio.sleep(0)
+    (process,) = processes("server-everything")
+    assert (await connected.servers.call(ASKING, "everything.echo", {"message": "one"})).is_error is False
+    process.kill()
+    with pytest.raises(ProviderFailed, match=r"went away during the call; whether it acted is not known") as failed:
+        await asyncio.wait_for(calling, 60)
+    assert "ended with status -9" in failed.value.message
+    again = await connected.servers.call(ASKING, "everything.echo", {"message": "two"})
+    assert plain_text(again.content) == "Echo: two"
+    assert connected.servers.status("everything").last_error == ""
+
+
+async def test_the_process_that_talks_to_servers_may_die_and_comes_back_with_them(connected: Connected) -> None:
+    (worker,) = processes("providers.tools.mcp.worker")
+    worker.kill()
+    outcome = None
+    async with asyncio.timeout(60):
+        while outcome is None:
+            try:
+                outcome = await connected.servers.call(ASKING, "clock.get_current_time", {"timezone": "UTC"})
+            except ProviderFailed as failed:
+                assert "the process that talks to MCP servers ended" in failed.message
+    assert "UTC" in plain_text(outcome.content)
+
+
+async def test_a_call_that_nobody_waits_for_any_more_is_let_go(connected: Connected) -> None:
+    long = {"duration": 300, "steps": 300}
+    calling = asyncio.ensure_future(connected.servers.call(ASKING, "everything.trigger-long-running-operation", long))
+    assert (await connected.servers.call(ASKING, "everything.echo", {"message": "one"})).is_error is False
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    assert (await connected.servers.call(ASKING, "everything.echo", {"message": "two"})).is_error is False

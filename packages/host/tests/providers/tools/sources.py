@@ -1,0 +1,28 @@
+"""A source of tools that are plain functions."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from parlour.core.providers import Asking
+from parlour.providers.tools.source import Offer
+from parlour_sdk.protocol.tools import ToolOutcome
+
+ASKING = Asking("test/plugin")
+Function = Callable[[dict[str, Any]], Awaitable[ToolOutcome]]
+
+
+class Functions:
+    def __init__(self, provider: str, **tools: Function) -> None:
+        self._provider = provider
+        self._tools = tools
+        self.list(*tools)
+
+    def list(self, *names: str) -> None:
+        """What is offered from now on."""
+        self._offers = tuple(Offer(f"a.{name}", "native", self._provider, read_only=name == "look") for name in names)
+
+    def offers(self) -> Sequence[Offer]:
+        return self._offers
+
+    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        return await self._tools[tool_name.removeprefix("a.")](parameters)

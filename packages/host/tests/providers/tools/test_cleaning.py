@@ -1,0 +1,64 @@
+"""What tools answer with is readable and bounded, whatever they send."""
+
+import base64
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.providers.tools.cleaning import ANSWER_BYTES, ELEMENTS, cleaned
+from parlour_sdk.protocol.content import JsonElement, MediaElement, TextElement, plain_text
+from parlour_sdk.protocol.tools import ToolOutcome
+
+
+def text_of(*elements: Any) -> str:
+    return plain_text(cleaned(ToolOutcome(content=list(elements))).content)
+
+
+def test_control_characters_are_left_out_and_lines_and_tabs_stay() -> None:
+    words = "a line that is long enough to be a text\n\tand another one"
+    assert text_of(TextElement(text=f"{words}\x1b\x00\x07\x9d\ud800")) == words
+
+
+def test_of_binary_data_there_is_a_sentence() -> None:
+    noise = bytes(range(256)).decode("latin-1") * 10
+    assert text_of(TextElement(text=noise)) == "[2560 characters of binary data, which is not text]"
+
+
+def test_ten_megabytes_are_cut_and_that_is_said() -> None:
+    outcome = cleaned(ToolOutcome(content=[TextElement(text="é" * 5_000_000), TextElement(text="more")]))
+    assert outcome.truncated
+    text = plain_text(outcome.content)
+    assert len(text.encode()) <= ANSWER_BYTES + 100
+    assert text.endswith("bytes; cut]")
+
+
+def test_a_value_that_is_too_large_is_the_beginning_of_its_text() -> None:
+    outcome = cleaned(ToolOutcome(content=[JsonElement(value=["x" * ANSWER_BYTES])]))
+    assert outcome.truncated
+    assert plain_text(outcome.content).startswith('["xxx')
+
+
+def test_values_keep_their_shape_without_control_characters() -> None:
+    outcome = cleaned(ToolOutcome(content=[JsonElement(value={"a\x00": ["b\x01", 1, None]})]))
+    assert outcome.model_dump()["content"][0]["value"] == {"a": ["b", 1, None]}
+
+
+def test_files_that_are_broken_or_too_large_are_left_out_in_words() -> None:
+    large = base64.b64encode(bytes(ANSWER_BYTES)).decode()
+    assert text_of(MediaElement(type="image", content_base64="no!")) == (
+        "[a file of type image that is not base64 was left out]"
+    )
+    assert "was left out: it is too large" in text_of(MediaElement(type="image", content_base64=large))
+
+
+def test_not_more_elements_than_anybody_reads() -> None:
+    outcome = cleaned(ToolOutcome(content=[TextElement(text="x")] * (ELEMENTS + 1)))
+    assert (len(outcome.content), outcome.truncated) == (ELEMENTS + 1, True)
+
+
+@given(st.lists(st.text()))
+def test_any_text_can_be_kept_afterwards(texts: list[str]) -> None:
+    content = cleaned(ToolOutcome(content=[TextElement(text=text) for text in texts])).content
+    kept = plain_text(content).encode()
+    assert b"\0" not in kept

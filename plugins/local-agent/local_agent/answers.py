@@ -1,0 +1,96 @@
+"""An answer while it is written: the fragments of a model become text, thoughts and tool calls."""
+
+from dataclasses import dataclass, replace
+
+from parlour_sdk import results
+from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement, plain_text
+from parlour_sdk.protocol.messages import Message, ToolCall
+from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.results import Result
+
+from .thinking import Thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    model_id: str
+    text: str
+    reasoning: str
+    media: tuple[MediaElement, ...]
+    tool_calls: tuple[ToolCall, ...]
+    finish_reason: str
+    counted: int
+    """Tokens of the prompt, by the provider."""
+    estimated: int
+
+    @property
+    def says_something(self) -> bool:
+        return bool(self.text.strip() or self.media)
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.says_something and not self.tool_calls
+
+    def without_calls(self) -> "Answer":
+        return replace(self, tool_calls=())
+
+    def for_model(self) -> Message:
+        return Message(role="assistant", content=self.text, tool_calls=list(self.tool_calls) or None)
+
+    def content(self) -> str | list[ContentElement]:
+        if not self.media:
+            return self.text
+        return [*([TextElement(text=self.text)] if self.text else []), *self.media]
+
+
+class Writing:
+    """White space before the first word is left out, so that what was shown is always what is said in the end."""
+
+    def __init__(self, show_thinking: bool) -> None:
+        self._show_thinking = show_thinking
+        self._marks = Thinking()
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._media: list[MediaElement] = []
+        self._calls: list[ToolCall] = []
+        self._finish_reason = "stop"
+        self._usage = Usage()
+
+    @property
+    def shown(self) -> bool:
+        return bool(self._text)
+
+    def take(self, message: Message, usage: Usage | None, finish_reason: str | None) -> list[Result]:
+        """What people may see of this fragment."""
+        self._usage = usage or self._usage
+        self._finish_reason = finish_reason or self._finish_reason
+        self._calls += [call for call in message.tool_calls or () if call not in self._calls]
+        if not isinstance(message.content, str):
+            self._media += [each for each in message.content if isinstance(each, MediaElement)]
+        said, thought = self._marks.feed(text) if (text := plain_text(message.content)) else ("", "")
+        return self._written(said, (message.reasoning or "") + thought)
+
+    def end(self) -> list[Result]:
+        return self._written(*self._marks.end())
+
+    def answer(self, model_id: str, estimated: int) -> Answer:
+        return Answer(
+            model_id,
+            "".join(self._text),
+            "".join(self._reasoning),
+            tuple(self._media),
+            tuple(self._calls),
+            self._finish_reason,
+            self._usage.prompt_tokens,
+            estimated,
+        )
+
+    def _written(self, said: str, thought: str) -> list[Result]:
+        seen: list[Result] = []
+        if thought:
+            self._reasoning.append(thought)
+            seen += [results.thinking(thought)] if self._show_thinking else []
+        if words := said if self._text else said.lstrip():
+            self._text.append(words)
+            seen.append(results.delta(words))
+        return seen

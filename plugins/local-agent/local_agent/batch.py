@@ -1,0 +1,110 @@
+"""Carries out the tool calls of one answer, side by side. What goes wrong is told to the model: it may know better."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from parlour_sdk import results
+from parlour_sdk.api import AgentAPIException
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.messages import Message, ToolCall
+from parlour_sdk.results import Result
+
+from . import said
+from .failing import ends_the_run
+from .outputs import Output, Outputs
+from .toolbox import Toolbox
+
+CALL_SECONDS = 120.0
+SHOWN_CHARACTERS = 2000
+"""Of an output in the telemetry."""
+
+
+class Batch:
+    """`messages` answers the calls in their order, once the results were read to their end."""
+
+    def __init__(self, ctx: AgentRunContext, toolbox: Toolbox, outputs: Outputs, calls: Sequence[ToolCall]) -> None:
+        self._ctx = ctx
+        self._toolbox = toolbox
+        self._outputs = outputs
+        self._calls = calls
+        self.messages: list[Message] = []
+
+    async def results(self) -> AsyncGenerator[Result, None]:
+        for call in self._calls:
+            yield results.tool_started(call.id, call.name, call.arguments)
+        tasks = {asyncio.ensure_future(self._called(call)): call for call in self._calls}
+        try:
+            pending = set(tasks)
+            while pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    yield _completed(tasks[task], task.result())
+        finally:
+            await _stop(tasks)
+        self.messages = _messages([(call, task.result()) for task, call in tasks.items()])
+
+    def refused(self, sentence: str) -> list[Message]:
+        """Answers the calls without making them."""
+        return _messages([(call, Output(sentence, is_error=True)) for call in self._calls])
+
+    async def _called(self, call: ToolCall) -> Output:
+        offered = self._toolbox.find(call.name)
+        if offered is None:
+            there = ", ".join(self._toolbox.names) or "none"
+            return Output(f"There is no tool '{call.name}'. There are: {there}.", is_error=True)
+        parameters = _parameters(call.arguments)
+        if parameters is None:
+            return Output("The arguments must be a JSON object.", is_error=True)
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                given = await offered.call(parameters)
+            return await self._outputs.of(call.name, given)
+        except TimeoutError:
+            return Output(f"The tool did not answer within {CALL_SECONDS:g} seconds.", is_error=True)
+        except AgentAPIException as error:
+            if ends_the_run(error, self._ctx):
+                raise
+            return Output(f"The tool could not be called: {error.message}", is_error=True)
+
+
+def _parameters(arguments: Any) -> dict[str, Any] | None:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError:
+            return None
+    if arguments is None:
+        return {}
+    return arguments if isinstance(arguments, dict) else None
+
+
+def _completed(call: ToolCall, output: Output) -> Result:
+    shown = output.text[:SHOWN_CHARACTERS]
+    return results.tool_completed(
+        call.id, call.name, None if output.is_error else shown, shown if output.is_error else None
+    )
+
+
+def _messages(outputs: Sequence[tuple[ToolCall, Output]]) -> list[Message]:
+    """Providers take only text from a tool, so pictures follow in a message of their own."""
+    told = [
+        Message(
+            role="tool",
+            tool_call_id=call.id,
+            name=call.name,
+            content=f"Error: {output.text}" if output.is_error else output.text,
+        )
+        for call, output in outputs
+    ]
+    pictures = tuple(picture for _, output in outputs for picture in output.pictures)
+    shown = [said.Said("The pictures that the tools gave:", pictures).message()] if pictures else []
+    return [*told, *shown]
+
+
+async def _stop(tasks: dict["asyncio.Task[Output]", ToolCall]) -> None:
+    """Nothing is left behind when the run is cancelled, or one of the calls ends it."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,165 @@
+"""Keeps the history within its budget: what is too old becomes a summary, kept in state and used until it is too small.
+
+A summary is made from the one before it and from what was said since; by a model, or without one when that fails.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from parlour_sdk import results
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.state import CHECKPOINT_KEY, CompactionCheckpoint
+from parlour_sdk.results import Result
+
+from . import budget, estimates
+from .failing import Failed
+from .history import History, Tail, UnusableCursor
+from .models import Models
+from .past import Past
+
+SCHEMA_VERSION = 1
+KEPT_ITEMS = 50
+"""That stay as they are beside a summary: half a page, or the next messages would soon fill it again."""
+PAGES = 10
+"""That are read back, at the most, for one summary."""
+LINE_CHARACTERS = 2000
+EXCERPT_CHARACTERS = 40, 160
+"""Of each message in a summary without a model: at least and at most."""
+SOURCE_TOKENS = 32_000
+"""That a summary is made of, at the most."""
+INSTRUCTION_TOKENS = 500
+INSTRUCTIONS = """\
+You keep the memory of a conversation. Write a summary that lets an assistant go on with it as if it had read all of it:
+who the people are, what they want and like, facts, numbers, names, decisions, promises, open questions. Leave out
+greetings and repetitions. Write in the language of the conversation, in at most {words} words, and nothing but the
+summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the model is given of the past, and the results that keep it."""
+
+    past: Sequence[Past] = ()
+    summary: str = ""
+    results: tuple[Result, ...] = ()
+
+
+def checkpoint_of(ctx: AgentRunContext) -> CompactionCheckpoint | None:
+    """The one in state, unless it is of another schema or conversation, or broken."""
+    try:
+        found = CompactionCheckpoint.model_validate(ctx.state.conversation.get(CHECKPOINT_KEY))
+    except ValidationError:
+        return None
+    own = found.schema_version == SCHEMA_VERSION and found.conversation_id == ctx.context.conversation_id
+    return found if own and found.summary.strip() and found.covers_until else None
+
+
+class Compaction:
+    def __init__(self, ctx: AgentRunContext, history: History, models: Models) -> None:
+        self._ctx = ctx
+        self._history = history
+        self._models = models
+        self._checkpoint = checkpoint_of(ctx)
+
+    async def tail(self) -> Tail:
+        """After the checkpoint, if there is one that can be used."""
+        if self._checkpoint is not None:
+            try:
+                return await self._history.tail(self._checkpoint.covers_until)
+            except UnusableCursor:
+                self._checkpoint = None
+        return await self._history.tail()
+
+    async def memory(self, tail: Tail, tokens: int) -> Memory:
+        summary = self._checkpoint.summary if self._checkpoint else ""
+        limit = tail.measure.estimated(tokens)
+        if tail.older is None and estimates.of_text(summary) + tail.tokens <= limit:
+            return Memory(tail.past, summary)
+        if not self._ctx.context.available_apis.state:
+            return Memory(_newest_past(tail.past, limit))
+        return await self._compacted(tail, summary, limit)
+
+    async def _compacted(self, tail: Tail, summary: str, limit: int) -> Memory:
+        kept = _newest_past(tail.past[-KEPT_ITEMS:], limit // 2)
+        covered = [*await self._before(tail), *tail.past[: len(tail.past) - len(kept)]]
+        cursor = next((each.cursor for each in reversed(covered) if each.cursor), None)
+        if cursor is None:
+            return Memory(kept, summary)
+        made = await self._summary(summary, covered, limit // 4)
+        tokens = estimates.of_text(summary) + sum(each.tokens for each in covered)
+        value = self._value(made, cursor, tokens)
+        return Memory(kept, made, (results.state_updated("conversation", CHECKPOINT_KEY, value),))
+
+    async def _before(self, tail: Tail) -> list[Past]:
+        after = self._checkpoint.covers_until if self._checkpoint else None
+        found: list[Past] = []
+        older, pages = tail.older, 0
+        while older is not None and pages < PAGES:
+            page = await self._history.older(older, after)
+            found[:0] = page.past
+            older, pages = page.older, pages + 1
+        return found
+
+    async def _summary(self, before: str, covered: Sequence[Past], tokens: int) -> str:
+        room = min(SOURCE_TOKENS, budget.room(self._models.primary) or SOURCE_TOKENS) - estimates.of_text(before)
+        lines = _newest([_line(each.message, LINE_CHARACTERS) for each in covered], room - INSTRUCTION_TOKENS)
+        asked = [f"The summary so far:\n{before}"] if before else []
+        asked.append("What was said since:\n" + "\n".join(lines) if before else "\n".join(lines))
+        instructions = INSTRUCTIONS.format(words=max(50, tokens // 2))
+        prompt = [Message(role="system", content=instructions), Message(role="user", content="\n\n".join(asked))]
+        try:
+            made = await self._models.say(prompt)
+        except Failed:
+            return excerpt(before, [each.message for each in covered], tokens)
+        return _bounded(made, tokens)
+
+    def _value(self, summary: str, cursor: str, tokens: int) -> dict[str, Any]:
+        return CompactionCheckpoint(
+            schema_version=SCHEMA_VERSION,
+            summary=summary,
+            covers_until=cursor,
+            tokens_before=tokens,
+            created_at=int(time.time() * 1000),
+            conversation_id=self._ctx.context.conversation_id or "",
+        ).model_dump()
+
+
+def excerpt(before: str, covered: Sequence[Message], tokens: int) -> str:
+    """A summary without a model: the old one, and how each of the latest messages begins."""
+    old = _bounded(before, tokens // 2)
+    left = max(1, tokens - estimates.of_text(old))
+    least, most = EXCERPT_CHARACTERS
+    characters = max(least, min(most, 3 * left // max(1, len(covered))))
+    lines = _newest([_line(each, characters) for each in covered], left)
+    return "\n".join([*([old] if old else []), *lines])
+
+
+def _newest_past(past: Sequence[Past], tokens: int) -> Sequence[Past]:
+    return past[len(past) - len(budget.newest([each.message for each in past], tokens)) :]
+
+
+def _newest(lines: Sequence[str], tokens: int) -> list[str]:
+    """At least the last one, so that there is something to tell."""
+    at = max(0, len(lines) - 1)
+    left = tokens - estimates.of_text(lines[at]) if lines else 0
+    while at and (left := left - 1 - estimates.of_text(lines[at - 1])) >= 0:
+        at -= 1
+    return list(lines[at:])
+
+
+def _line(message: Message, characters: int) -> str:
+    text = " ".join(plain_text(message.content).split())
+    return f"{message.role}: {text if len(text) <= characters else text[:characters] + '...'}"
+
+
+def _bounded(text: str, tokens: int) -> str:
+    """Its beginning, if it is longer than it was to be."""
+    while estimates.of_text(text) > tokens:
+        text = text[: len(text) * 3 // 4]
+    return text

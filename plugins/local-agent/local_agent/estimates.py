@@ -1,0 +1,87 @@
+"""How many tokens something is, without a tokenizer: Chinese, Japanese and Korean count by character.
+
+An estimate errs towards more. Where a provider has told what a prompt really was, `Measure` corrects it.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from parlour_sdk.protocol.content import MediaElement, TextElement
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import ToolDefinition
+
+WIDE = re.compile(
+    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff]"
+)
+CHARACTERS_PER_TOKEN = 4
+OTHER_CHARACTERS_PER_TOKEN = 2
+"""Of scripts that are neither Latin nor wide."""
+MESSAGE_TOKENS = 4
+IMAGE_TOKENS = 1000
+MEDIA_TOKENS = 40
+"""Of the note that stands for it."""
+SMALLEST_SAMPLE = 200
+LEAST, MOST = 0.5, 4.0
+
+
+def of_text(text: str) -> int:
+    if text.isascii():
+        return -(-len(text) // CHARACTERS_PER_TOKEN)
+    plain = len(text.encode("ascii", "ignore"))
+    wide = len(WIDE.findall(text))
+    other = len(text) - plain - wide
+    return wide + -(-plain // CHARACTERS_PER_TOKEN) + -(-other // OTHER_CHARACTERS_PER_TOKEN)
+
+
+def of_message(message: Message) -> int:
+    content = message.content
+    tokens = MESSAGE_TOKENS + (of_text(content) if isinstance(content, str) else sum(map(_of_element, content)))
+    for call in message.tool_calls or ():
+        tokens += MESSAGE_TOKENS + of_text(call.name) + of_text(_json(call.arguments))
+    return tokens
+
+
+def of_messages(messages: Iterable[Message]) -> int:
+    return sum(map(of_message, messages))
+
+
+def of_tools(tools: Iterable[ToolDefinition]) -> int:
+    told = (f"{tool.name} {tool.description} {_json(tool.parameters_schema)}" for tool in tools)
+    return sum(MESSAGE_TOKENS + of_text(each) for each in told)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How many tokens one estimated token really is."""
+
+    ratio: float = 1.0
+
+    @classmethod
+    def of(cls, counted: int, estimated: int) -> "Measure":
+        """A short prompt, or a provider that counts nothing, says nothing of the next one."""
+        if estimated < SMALLEST_SAMPLE or counted <= 0:
+            return cls()
+        return cls(min(MOST, max(LEAST, counted / estimated)))
+
+    def estimated(self, tokens: int) -> int:
+        """So many real tokens, in estimated ones."""
+        return int(tokens / self.ratio)
+
+    def real(self, estimated: int) -> int:
+        return int(estimated * self.ratio)
+
+
+def _of_element(element: object) -> int:
+    match element:
+        case TextElement():
+            return of_text(element.text)
+        case MediaElement(type="image"):
+            return IMAGE_TOKENS
+        case _:
+            return MEDIA_TOKENS
+
+
+def _json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,34 @@
+"""What a model is told of an event: a message as it was said, anything else by the template of its type."""
+
+import json
+from collections.abc import Mapping
+
+from parlour_sdk.protocol.context import AgentRunContext
+
+from . import said
+from .said import Said
+from .variables import Variables, in_group
+
+DATA_CHARACTERS = 4000
+
+
+def told(ctx: AgentRunContext, templates: Mapping[str, str], variables: Variables) -> Said:
+    given = said.of_input(ctx.input, speaker(ctx, ctx.actor.actor_name if ctx.actor else None))
+    template = templates.get(ctx.event.event_type)
+    if template is not None:
+        return Said(variables.fill(template), given.media)
+    if ctx.event.event_type == "message.received" or not given.is_nothing:
+        return given
+    return Said(_described(ctx))
+
+
+def speaker(ctx: AgentRunContext, name: str | None) -> str | None:
+    """The name to put before what somebody said, where several speak."""
+    return name if in_group(ctx) else None
+
+
+def _described(ctx: AgentRunContext) -> str:
+    """For an event that nobody wrote a template for."""
+    data = json.dumps(ctx.event.data, ensure_ascii=False, default=str)[:DATA_CHARACTERS]
+    who = f" by {ctx.actor.actor_name or ctx.actor.actor_id}" if ctx.actor else ""
+    return f"This happened{who}: {ctx.event.event_type}\n{data}"

@@ -1,0 +1,111 @@
+"""Reads the transcript before the event that is answered, a page at a time, as messages for a model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from parlour_sdk.api import AgentAPIException, AgentRunAPI
+from parlour_sdk.protocol.content import ContentElement
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.history import HistoryPage, TranscriptItem
+from parlour_sdk.protocol.limits import PAGE_ITEMS
+from parlour_sdk.protocol.messages import Message
+
+from . import said
+from .estimates import Measure
+from .past import Past
+from .said import Said
+from .variables import in_group
+
+ROLES: Final = ("user", "assistant")
+TOKENS = "tokens"
+"""In the metadata of an answer: what its prompt was estimated at, and what the provider counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The latest part of the conversation, or what came after a checkpoint. There may be more before it."""
+
+    past: Sequence[Past] = ()
+    measure: Measure = field(default_factory=Measure)
+    older: str | None = None
+    """The cursor before which there is more."""
+
+    @property
+    def tokens(self) -> int:
+        return sum(each.tokens for each in self.past)
+
+
+class UnusableCursor(Exception):
+    """The transcript no longer has the place that a checkpoint names."""
+
+
+class History:
+    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI) -> None:
+        self._ctx = ctx
+        self._api = api
+        self._in_group = in_group(ctx)
+
+    async def tail(self, after: str | None = None) -> Tail:
+        """One page at the most, and no call where there is nothing to read."""
+        if not (self._ctx.context.has_history_before and self._ctx.context.available_apis.history_page):
+            return Tail()
+        try:
+            page = await self._api.history.page(after_cursor=after, limit=PAGE_ITEMS)
+        except AgentAPIException as error:
+            if after is not None and error.kind in ("invalid_argument", "not_found"):
+                raise UnusableCursor from error
+            raise
+        return self._read(page)
+
+    async def older(self, before: str, after: str | None) -> Tail:
+        return self._read(await self._api.history.page(before_cursor=before, after_cursor=after, limit=PAGE_ITEMS))
+
+    def _read(self, page: HistoryPage) -> Tail:
+        items = _before(page.items, self._ctx.event.event_id)
+        past = [Past.of(message, item.cursor) for item in items if (message := self._message(item)) is not None]
+        return Tail(past, _measured(items), page.next_cursor if page.has_more else None)
+
+    def _message(self, item: TranscriptItem) -> Message | None:
+        if item.role not in ROLES or item.item_type == "notice":
+            return None
+        if item.role == "assistant":
+            return Message(role="assistant", content=item.content) if item.content else None
+        given = _said(item, item.metadata.get("actor_name") if self._in_group else None)
+        return None if given.is_nothing else given.message()
+
+
+def _before(items: Sequence[TranscriptItem], event_id: str) -> Sequence[TranscriptItem]:
+    """Without the event itself and what came after it: another attempt's words, messages that wait to be steered."""
+    for at, item in enumerate(items):
+        if item.event_id == event_id:
+            return items[:at]
+    return items
+
+
+def _said(item: TranscriptItem, speaker: str | None) -> Said:
+    contents = _contents(item.content_json)
+    return said.of_contents(contents, speaker) if contents else Said(item.content or "", speaker=speaker)
+
+
+def _contents(value: Any) -> list[ContentElement]:
+    """Elements where the item has other things than its text; a list, or a message that has one."""
+    found = value.get("content") if isinstance(value, dict) else value
+    if not isinstance(found, list) or all(isinstance(each, dict) and each.get("type") == "text" for each in found):
+        return []
+    try:
+        return TypeAdapter(list[ContentElement]).validate_python(found)
+    except ValidationError:
+        return []
+
+
+def _measured(items: Sequence[TranscriptItem]) -> Measure:
+    """By what the provider counted when it gave the latest answer."""
+    for item in reversed(items):
+        kept = item.metadata or (item.content_json.get("metadata") if isinstance(item.content_json, dict) else None)
+        match (kept or {}).get(TOKENS):
+            case {"counted": int(counted), "estimated": int(estimated)}:
+                return Measure.of(counted, estimated)
+    return Measure()

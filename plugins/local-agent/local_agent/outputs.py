@@ -1,0 +1,61 @@
+"""What a tool gave, as the model gets it: text, and pictures beside it; a long text is kept whole and shown in part."""
+
+from dataclasses import dataclass, replace
+
+from parlour_sdk.api import AgentAPIException, AgentRunAPI
+from parlour_sdk.protocol.content import MediaElement
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from . import said
+from .failing import ends_the_run
+from .media import note
+
+WHOLE_CHARACTERS = 32_000
+PREVIEW_CHARACTERS = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    text: str
+    is_error: bool = False
+    pictures: tuple[MediaElement, ...] = ()
+
+
+class Outputs:
+    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI) -> None:
+        self._ctx = ctx
+        self._api = api
+
+    async def of(self, tool_name: str, given: ToolOutcome) -> Output:
+        output = _read(given)
+        if len(output.text) <= WHOLE_CHARACTERS:
+            return output
+        kept = await self._kept(tool_name, output.text)
+        whole = f"the whole, {len(output.text)} characters, is {kept}" if kept else "the rest is lost"
+        return replace(output, text=f"{output.text[:PREVIEW_CHARACTERS]}\n... ({whole})")
+
+    async def _kept(self, tool_name: str, text: str) -> str:
+        """Where it is; nowhere if the Host can't keep it, and the preview has to do."""
+        if not self._ctx.context.available_apis.artifact_create:
+            return ""
+        content, name = text.encode(errors="replace"), f"{tool_name}.txt"
+        try:
+            made = await self._api.artifacts.create(content, "tool_result", mime_type="text/plain", name=name)
+        except AgentAPIException as error:
+            if ends_the_run(error, self._ctx):
+                raise
+            return ""
+        return f"artifact {made.artifact_id}"
+
+
+def _read(given: ToolOutcome) -> Output:
+    """Of what was kept as an artifact the model is told where it is."""
+    found = said.of_contents(given.content)
+    pictures = tuple(each for each in found.media if each.type == "image")
+    notes = [note(each) for each in found.media if each.type != "image"]
+    for ref in given.artifact_refs:
+        whole = "the whole output is" if given.truncated else "it also gave"
+        notes.append(f"({whole} artifact {ref.artifact_id}{f', {ref.name}' if ref.name else ''})")
+    text = "\n".join(part for part in (found.text, *notes) if part)
+    return Output(text or ("(see the picture)" if pictures else "(nothing)"), given.is_error, pictures)

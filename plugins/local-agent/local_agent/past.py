@@ -1,0 +1,18 @@
+"""One thing that was said before, with its place in the transcript and its size."""
+
+from dataclasses import dataclass
+
+from parlour_sdk.protocol.messages import Message
+
+from . import estimates
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    message: Message
+    cursor: str | None
+    tokens: int
+
+    @classmethod
+    def of(cls, message: Message, cursor: str | None = None) -> "Past":
+        return cls(message, cursor, estimates.of_message(message))

@@ -1,0 +1,28 @@
+"""What stands above a conversation: the agent's instructions, their variables filled in, its skills, a summary."""
+
+from collections.abc import Sequence
+
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.resources import SkillResource
+
+from . import skills
+from .variables import Variables
+
+
+class Prompt:
+    def __init__(
+        self, parts: Sequence[tuple[str, str]], granted: Sequence[SkillResource], variables: Variables
+    ) -> None:
+        self._parts = [(role, variables.fill(text)) for role, text in parts]
+        self._skills = skills.section(granted)
+
+    def messages(self, summary: str = "") -> list[Message]:
+        """One system message, because not every model takes several; then the examples, if there are any."""
+        instructions = [text for role, text in self._parts if role == "system"]
+        past = f"What was said before, in short:\n{summary}" if summary else ""
+        above = "\n\n".join(part for part in (*instructions, self._skills, past) if part)
+        examples = [self._example(role, text) for role, text in self._parts if role != "system"]
+        return [*([Message(role="system", content=above)] if above else []), *examples]
+
+    def _example(self, role: str, text: str) -> Message:
+        return Message(role="assistant" if role == "assistant" else "user", content=text)

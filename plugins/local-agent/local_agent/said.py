@@ -1,0 +1,86 @@
+"""What somebody said, for a model: one text, with quotes and mentions written out, and the media beside it."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from parlour_sdk.protocol.content import (
+    AgentInput,
+    ContentElement,
+    JsonElement,
+    MediaElement,
+    MentionElement,
+    QuoteElement,
+    TextElement,
+)
+from parlour_sdk.protocol.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    text: str = ""
+    media: tuple[MediaElement, ...] = ()
+    speaker: str | None = None
+    """In a group it matters who speaks."""
+    passages: str = ""
+    """What the knowledge bases say about it."""
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.text.strip() and not self.media
+
+    def message(self) -> Message:
+        """Who spoke and what is known about it go into the text; the media stay as they are."""
+        named = f"{self.speaker}: {self.text}" if self.speaker else self.text
+        text = f"{self.passages}\n\n{named}" if self.passages else named
+        if not self.media:
+            return Message(role="user", content=text)
+        words: list[ContentElement] = [TextElement(text=text)] if text else []
+        return Message(role="user", content=[*words, *self.media])
+
+
+def of_input(given: AgentInput, speaker: str | None = None) -> Said:
+    if not given.contents and not given.attachments:
+        return Said(given.text or "", speaker=speaker)
+    said = of_contents(given.contents, speaker)
+    if given.text and not any(isinstance(each, TextElement) for each in given.contents):
+        said = replace(said, text="\n".join(part for part in (said.text, given.text) if part))
+    shown = {each.artifact_id for each in said.media}
+    files = [
+        MediaElement(
+            type="image" if (each.mime_type or "").startswith("image/") else "file",
+            name=each.name,
+            mime_type=each.mime_type,
+            size_bytes=each.size_bytes,
+            artifact_id=each.artifact_id,
+        )
+        for each in given.attachments
+        if each.artifact_id not in shown
+    ]
+    return replace(said, media=(*said.media, *files))
+
+
+def of_contents(contents: Iterable[ContentElement], speaker: str | None = None) -> Said:
+    words: list[str] = []
+    media: list[MediaElement] = []
+    for element in contents:
+        match element:
+            case TextElement():
+                words.append(element.text)
+            case MediaElement():
+                media.append(element)
+            case MentionElement():
+                words.append(f"@{'everyone' if element.everyone else element.name or element.user_id} ")
+            case JsonElement():
+                words.append(json.dumps(element.value, ensure_ascii=False))
+            case QuoteElement():
+                quoted = of_contents(element.contents)
+                words.append(_quoted(element.sender, quoted.text))
+                media += quoted.media
+    return Said("".join(words), tuple(media), speaker)
+
+
+def _quoted(sender: str | None, text: str) -> str:
+    lines = "\n".join(f"> {line}" for line in text.splitlines())
+    head = f"> {sender} wrote:\n" if sender else ""
+    return f"{head}{lines}\n\n" if head or lines else ""

@@ -1,0 +1,41 @@
+"""Skills: the model sees their names and descriptions, and takes one up by a tool of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlour_sdk.api import AgentRunAPI
+from parlour_sdk.protocol.content import TextElement
+from parlour_sdk.protocol.models import ToolDefinition
+from parlour_sdk.protocol.resources import SkillResource
+from parlour_sdk.protocol.tools import ToolOutcome
+
+NAME = "activate_skill"
+
+
+def section(skills: Sequence[SkillResource]) -> str:
+    """For the prompt; empty without skills."""
+    if not skills:
+        return ""
+    told = "\n".join(": ".join(part for part in (f"- {each.skill_name}", each.description) if part) for each in skills)
+    return f"You have skills. When one fits, take it up with the tool {NAME} before you go on:\n{told}"
+
+
+def definition(skills: Sequence[SkillResource]) -> ToolDefinition:
+    return ToolDefinition(
+        name=NAME,
+        description="Takes up a skill: gives its instructions, and the names of its files.",
+        parameters_schema={
+            "type": "object",
+            "properties": {"name": {"type": "string", "enum": [each.skill_name for each in skills]}},
+            "required": ["name"],
+        },
+    )
+
+
+async def activated(api: AgentRunAPI, parameters: dict[str, Any]) -> ToolOutcome:
+    name = parameters.get("name")
+    if not isinstance(name, str) or not name:
+        return ToolOutcome(content=[TextElement(text=f"{NAME} needs the name of a skill")], is_error=True)
+    skill = await api.skills.activate(name)
+    files = f"\n\nFiles of this skill: {', '.join(skill.files)}" if skill.files else ""
+    return ToolOutcome(content=[TextElement(text=f"{skill.instructions}{files}")])

@@ -1,0 +1,170 @@
+"""The local agent with its own manifest: few calls, what it is told and tells, and what it does when it is stopped."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_agent import batch
+
+from parlour_sdk.protocol.content import AgentInput, MediaElement, MentionElement, QuoteElement, TextElement
+from parlour_sdk.protocol.models import InvokeModel
+from parlour_sdk.protocol.platform_events import MemberJoined
+from parlour_sdk.testing import FakeHost, FakeModel, event, failure, reply, tool_call
+
+FOLDER = Path(__file__).parents[1]
+MODEL = {"primary": "m", "fallbacks": []}
+CONFIG: dict[str, Any] = {"model": MODEL, "prompt": "Be kind."}
+
+
+async def test_a_plain_turn_asks_for_one_page_one_answer_and_what_was_said_meanwhile() -> None:
+    host = FakeHost(models={"m": "yes"})
+    first, second = [await host.run(FOLDER, "hi", config=CONFIG) for _ in range(2)]
+    assert [call.action for call in first.calls] == ["invoke_llm_stream", "steering_pull"]
+    assert [call.action for call in second.calls] == ["history_page", "invoke_llm_stream", "steering_pull"]
+
+
+async def test_a_platform_that_shows_whole_messages_is_spared_the_fragments() -> None:
+    host = FakeHost(models={"m": "yes indeed"})
+    run = await host.run(FOLDER, "hi", config=CONFIG, context={"delivery": {"surface": "onebot"}})
+    assert (run.text, run.deltas) == ("yes indeed", [])
+    assert "invoke_llm" in [call.action for call in run.calls]
+
+
+async def test_nothing_is_answered_with_silence() -> None:
+    assert (await FakeHost(models={"m": "yes"}).run(FOLDER, " ", config=CONFIG)).silent
+
+
+async def test_quotes_and_mentions_are_written_out_and_media_stay() -> None:
+    asked: list[InvokeModel] = []
+    host = FakeHost(models={"m": FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))})
+    contents = [
+        QuoteElement(sender="Bob", contents=[TextElement(text="one\ntwo")]),
+        MentionElement(user_id="7", name="Ann"),
+        TextElement(text="is that so?"),
+        MediaElement(type="image", name="cat.png", url="https://example.org/cat.png"),
+        MediaElement(type="file", name="a.pdf", mime_type="application/pdf", url="https://example.org/a.pdf"),
+    ]
+    await host.run(FOLDER, AgentInput(contents=contents), config=CONFIG)
+    text, picture, note = asked[0].messages[-1].content
+    assert text.text == "> Bob wrote:\n> one\n> two\n\n@Ann is that so?"  # type: ignore[union-attr]
+    assert (picture.type, note.type) == ("image", "text")  # type: ignore[union-attr]
+    assert note.text == "[file: a.pdf, application/pdf, https://example.org/a.pdf]"  # type: ignore[union-attr]
+    await host.run(FOLDER, "and now?", config=CONFIG)
+    assert [each.type for each in asked[1].messages[1].content] == ["text", "image", "text"]  # type: ignore[union-attr]
+
+
+async def test_an_event_is_told_by_its_template() -> None:
+    asked: list[str] = []
+    host = FakeHost(models={"m": lambda request: asked.append(request.messages[-1].content) or "Welcome!"})
+    templates = {"group.member_joined": "{{event.member.user.nickname}} came to {{group}}."}
+    run = await host.run(FOLDER, event=event(MemberJoined), config={**CONFIG, "event_templates": templates})
+    assert (run.text, asked) == ("Welcome!", ["User One came to Group One."])
+
+
+async def test_a_base_that_fails_leaves_the_others() -> None:
+    asked: list[str] = []
+    host = FakeHost(
+        models={"m": lambda request: asked.append(str(request.messages[-1].content)) or "yes"},
+        knowledge={"down": failure("runtime_error"), "up": ["tea is hot"]},
+    )
+    run = await host.run(FOLDER, "is tea hot", config={**CONFIG, "knowledge_bases": ["down", "up"]})
+    assert "[1] up.txt\ntea is hot" in asked[0]
+    assert (run.messages[0].metadata or {})["citations"][0]["file_name"] == "up.txt"
+
+
+async def test_what_is_said_meanwhile_is_searched_for_too() -> None:
+    asked: list[InvokeModel] = []
+    host = FakeHost(
+        models={"m": lambda request: asked.append(request) or "yes"}, knowledge={"kb": ["tea is hot", "ice is cold"]}
+    )
+    config = {**CONFIG, "knowledge_bases": ["kb"], "retrieve_top_k": 1}
+    run = await host.run(FOLDER, "is tea hot", config=config, steering=["is ice cold"])
+    assert [each.content for each in run.messages] == ["yes", "yes"]
+    assert "[2] kb.txt\nice is cold" in str(asked[1].messages[-1].content)
+
+
+async def test_only_rounds_of_tools_count_as_rounds() -> None:
+    host = FakeHost(models={"m": "yes"})
+    run = await host.run(FOLDER, "one", config={**CONFIG, "max_tool_rounds": 0}, steering={1: "two", 2: "three"})
+    assert ([each.content for each in run.messages], run.finish_reason) == (["yes", "yes", "yes"], "stop")
+
+
+async def test_a_cancelled_run_leaves_no_tool_behind() -> None:
+    ended = asyncio.Event()
+
+    async def slow() -> str:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return ""
+
+    host = FakeHost(models={"m": reply(tool_calls=[tool_call("slow")])}, tools={"slow": slow})
+    async with host.start(FOLDER, "go", config={**CONFIG, "tools": ["slow"]}) as run:
+        await run.until(lambda run: any(call.action == "call_tool" for call in run.calls))
+        run.cancel()
+    assert (run.status, run.warnings) == ("cancelled", [])
+    await asyncio.wait_for(ended.wait(), 30)
+
+
+async def test_a_tool_that_takes_too_long_is_told_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow() -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    monkeypatch.setattr(batch, "CALL_SECONDS", 0.01)
+    script = [reply(tool_calls=[tool_call("slow")]), "It is late."]
+    host = FakeHost(models={"m": script}, tools={"slow": slow})
+    run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["slow"]})
+    assert run.text == "It is late."
+    [completed] = [each for each in run.results if each.type == "tool.call.completed"]
+    assert completed.data["error"] == "The tool did not answer within 0.01 seconds."
+
+
+async def test_a_long_output_is_kept_whole_and_shown_in_part() -> None:
+    asked: list[InvokeModel] = []
+    script = iter([reply(tool_calls=[tool_call("book")]), "I read it."])
+    host = FakeHost(models={"m": lambda request: asked.append(request) or next(script)}, tools={"book": "x" * 50_000})
+    run = await host.run(FOLDER, "read", config={**CONFIG, "tools": ["book"]})
+    shown = str(asked[1].messages[-1].content)
+    assert len(shown) < 9000
+    [kept] = [call.answer for call in run.calls if call.action == "artifact_create"]
+    assert shown.endswith(f"(the whole, 50000 characters, is artifact {kept.artifact.artifact_id})")
+
+
+async def test_a_long_output_that_can_not_be_kept_is_shown_in_part() -> None:
+    script = [reply(tool_calls=[tool_call("book")]), "I read it."]
+    host = FakeHost(models={"m": script}, tools={"book": "x" * 50_000})
+    host.fail("artifact_create", "runtime_error")
+    assert (await host.run(FOLDER, "read", config={**CONFIG, "tools": ["book"]})).text == "I read it."
+
+
+async def test_a_model_that_can_not_call_tools_is_told_of_none() -> None:
+    asked: list[InvokeModel] = []
+    model = FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))
+    await FakeHost(models={"m": model}, tools={"clock": "noon"}).run(
+        FOLDER, "hi", config={**CONFIG, "tools": ["clock"]}
+    )
+    assert asked[0].tools is None
+
+
+async def test_it_asks_for_nothing_that_its_manifest_does_not_name() -> None:
+    script = [reply(tool_calls=[tool_call("activate_skill", {"name": "cook"}), tool_call("clock")]), "done"]
+    host = FakeHost(models={"m": script}, tools={"clock": "noon"}, skills={"cook": "Heat."}, knowledge={"kb": ["go"]})
+    run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["clock"], "knowledge_bases": ["kb"]})
+    assert run.text == "done"
+    assert not any(call.error for call in run.calls)
+
+
+async def test_a_tool_that_can_not_be_looked_at_is_left_out_and_names_are_told_once() -> None:
+    asked: list[InvokeModel] = []
+    host = FakeHost(
+        models={"m": lambda request: asked.append(request) or "yes"},
+        tools={"one": "1", "two": "2", "activate_skill": "mine"},
+        skills={"cook": "Heat."},
+    )
+    host.fail("get_tool_detail", "not_found")
+    run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["one", "two", "activate_skill"]})
+    assert run.text == "yes"
+    assert [each.name for each in asked[0].tools or []] == ["two", "activate_skill"]

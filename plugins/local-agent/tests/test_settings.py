@@ -1,0 +1,54 @@
+"""Settings: the form's names, its defaults, and a sentence for what it can't check."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_agent import settings
+from local_agent.failing import Failed
+
+from parlour_sdk.plugin import read_plugin
+
+FORM = read_plugin(Path(__file__).parents[1]).runner_manifests()["default"]["config_schema"]
+
+
+def test_the_form_asks_for_exactly_what_the_contract_names() -> None:
+    assert [item["name"] for item in FORM] == [
+        *("model", "prompt", "knowledge_bases", "retrieve_top_k", "rerank_model", "rerank_top_k", "tools"),
+        *("max_tool_rounds", "context_tokens", "thinking", "event_templates", "streaming"),
+    ]
+    assert all(set(item["label"]) == set(item["description"]) == {"en_US", "zh_Hans"} for item in FORM)
+
+
+def test_the_forms_defaults_are_those_of_an_empty_configuration() -> None:
+    defaults = {item["name"]: item["default"] for item in FORM if item.get("default") is not None}
+    assert settings.read({**defaults, "prompt": None}) == settings.read({})
+    assert settings.read(defaults).max_tool_rounds == 128
+
+
+def test_the_models_are_asked_in_their_order_and_each_once() -> None:
+    chosen = {"primary": "a", "fallbacks": ["b", "a", "c"]}
+    assert settings.read({"model": chosen}).models == ("a", "b", "c")
+    assert settings.read({"model": {"primary": None, "fallbacks": ["b"]}}).models == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("model", "m"),
+        ("model", {"primary": 7}),
+        ("model", {"primary": "a", "fallbacks": "b"}),
+        ("prompt", [{"role": "tool", "content": "x"}]),
+        ("prompt", ["x"]),
+        ("event_templates", ["x"]),
+        ("event_templates", {"group.member_joined": 7}),
+        ("retrieve_top_k", 0),
+        ("rerank_top_k", 65),
+        ("max_tool_rounds", 1001),
+        ("context_tokens", "many"),
+    ],
+)
+def test_what_makes_no_sense_is_named_with_what_would(name: str, value: Any) -> None:
+    with pytest.raises(Failed, match=rf"^The agent's setting '{name}' must be .*\.$") as failure:
+        settings.read({name: value})
+    assert failure.value.code == "local-agent.configuration"

@@ -1,0 +1,84 @@
+"""Variables of a prompt: filled in once, and never by what somebody calls himself."""
+
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from local_agent.variables import Variables, zone
+
+from parlour_sdk.protocol.context import AgentRunContext
+
+
+def context(name: str = "Ann", **fields: Any) -> AgentRunContext:
+    return AgentRunContext.model_validate(
+        {
+            "run_id": "run",
+            "trigger": {"type": "message.received", "source": "api"},
+            "event": {"event_id": "e", "event_type": "message.received", "source": "api", "data": fields},
+            "actor": {"actor_type": "user", "actor_id": "7", "actor_name": name},
+            "conversation": {"bot_id": "bot", "session_id": "chat"},
+            "input": {"text": "hi"},
+            "delivery": {"surface": "api"},
+            "resources": {},
+            "context": {"conversation_id": "c"},
+            "state": {},
+            "runtime": {"trace_id": "run", "attempt": 1, "timezone": "Asia/Shanghai", "locale": "zh_Hans"},
+        }
+    )
+
+
+def at_noon(zone: tzinfo) -> datetime:
+    return datetime(2026, 1, 1, 4, 0, tzinfo=UTC).astimezone(zone)
+
+
+def filled(template: str, ctx: AgentRunContext | None = None) -> str:
+    return Variables(ctx or context(), at_noon).fill(template)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{actor}}/{{actor_id}}", "Ann/7"),
+        ("{{ actor }}", "Ann"),
+        ("{{group}}{{group_id}}", ""),
+        ("{{chat_type}} {{bot_id}} {{surface}} {{locale}}", "private bot api zh_Hans"),
+        ("{{date}} {{weekday}}", "2026-01-01 Thursday"),
+        ("{{time}}", "2026-01-01 12:00 CST"),
+        ("{{event_type}}: {{input}}", "message.received: hi"),
+        ("{{nobody}} {actor} {{actor.name}} {{", "{{nobody}} {actor} {{actor.name}} {{"),
+        ('{"json": {"a": 1}}', '{"json": {"a": 1}}'),
+    ],
+)
+def test_a_variable_stands_for_what_it_is(template: str, expected: str) -> None:
+    assert filled(template) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{{group}} {{group_id}} {{chat_type}}", "Cats g1 group"),
+        ("{{event.member.user.nickname}}", "Bob"),
+        ("{{event.roles.1}}", "owner"),
+        ("{{event.member.user.age}}|{{event.nothing.at.all}}", "30|"),
+        ("{{event.member.user}}", '{"nickname": "Bob", "age": 30}'),
+    ],
+)
+def test_an_events_fields_are_found_by_their_path(template: str, expected: str) -> None:
+    member = {"user": {"nickname": "Bob", "age": 30}}
+    assert (
+        filled(template, context(group={"id": "g1", "name": "Cats"}, member=member, roles=["a", "owner"])) == expected
+    )
+
+
+@given(st.text())
+def test_a_name_is_short_on_one_line_and_read_as_nothing_else(name: str) -> None:
+    given = filled("{{actor}}", context(f"{{{{time}}}}{name}"))
+    assert given.startswith("{{time}}")
+    assert len(given) <= 100
+    assert len(given.splitlines()) == 1
+
+
+def test_a_zone_that_nobody_knows_is_utc() -> None:
+    assert zone("Nowhere/Land") is zone("../etc/passwd") is zone(None) is UTC

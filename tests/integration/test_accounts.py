@@ -1,0 +1,238 @@
+"""People: the first owner, logging in, what a role may do, and what a foreign page can't."""
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from .commands import PARLOUR
+from .conftest import MakeHost
+from .harness import ECHO, ECHO_PLUGIN, Host, error_code
+
+PASSWORD = "correct horse battery"
+ROLES = ("admin", "operator", "viewer")
+
+
+@dataclass
+class Person:
+    """A browser in which somebody is logged in."""
+
+    http: httpx.Client
+    me: dict[str, Any]
+
+    @property
+    def token(self) -> dict[str, str]:
+        return {"X-CSRF-Token": self.me["csrf_token"]}
+
+
+def browser(host: Host) -> httpx.Client:
+    return httpx.Client(base_url=f"{host.address}/api/v1", timeout=30)
+
+
+def users_create(host: Host, email: str) -> "subprocess.CompletedProcess[str]":
+    """`parlour users create` with the password on its standard input."""
+    command = [str(PARLOUR), "users", "create", "--email", email, "--role", "owner", "--data", str(host.data)]
+    return subprocess.run(command, input=f"{PASSWORD}\n", capture_output=True, text=True, timeout=30)
+
+
+def logged_in(host: Host, email: str, password: str = PASSWORD) -> Person:
+    http = browser(host)
+    answer = http.post("/auth/login", json={"email": email, "password": password})
+    assert answer.status_code == 200, answer.text
+    return Person(http, answer.json())
+
+
+@pytest.fixture(scope="module")
+def owned(shared_host: Host) -> Host:
+    return shared_host
+
+
+@pytest.fixture(scope="module")
+def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("accounts"))
+    host.install(ECHO_PLUGIN)
+    host.start()
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+@pytest.fixture(scope="module")
+def owner(owned: Host) -> Person:
+    """The first one, made in a browser."""
+    http = browser(owned)
+    assert http.get("/auth/setup").json() == {"needed": True, "token_required": False}
+    answer = http.post("/auth/setup", json={"email": "Ada@Example.org", "password": PASSWORD, "name": "Ada"})
+    assert answer.status_code == 201, answer.text
+    return Person(http, answer.json())
+
+
+@pytest.fixture(scope="module")
+def people(owned: Host, owner: Person) -> dict[str, Person]:
+    """One of each role."""
+    for role in ROLES:
+        body = {"email": f"{role}@example.org", "password": PASSWORD, "role": role}
+        assert owner.http.post("/users", json=body, headers=owner.token).status_code == 201
+    return {"owner": owner, **{role: logged_in(owned, f"{role}@example.org") for role in ROLES}}
+
+
+def test_the_first_owner_is_logged_in_at_once_and_is_the_only_first_one(owned: Host, owner: Person) -> None:
+    assert owner.http.get("/auth/me").json() == owner.me
+    assert (owner.me["email"], owner.me["name"], owner.me["role"]) == ("ada@example.org", "Ada", "owner")
+    assert browser(owned).get("/auth/setup").json()["needed"] is False
+
+    second = browser(owned).post("/auth/setup", json={"email": "eve@example.org", "password": PASSWORD})
+
+    assert (second.status_code, error_code(second)) == (409, "conflict")
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(owned: Host, people: dict[str, Person]) -> None:
+    answer = browser(owned).post("/auth/login", json={"email": "viewer@example.org", "password": PASSWORD})
+
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+
+
+@pytest.mark.parametrize("email", ["ada@example.org", "nobody@example.org"])
+def test_a_wrong_password_and_no_account_are_told_alike(owned: Host, owner: Person, email: str) -> None:
+    answer = browser(owned).post("/auth/login", json={"email": email, "password": "not the one"})
+
+    assert answer.status_code == 401
+    assert answer.json()["error"]["message"] == "this address and password belong to no account"
+
+
+def test_whoever_guesses_has_to_wait(make_host: MakeHost) -> None:
+    host = make_host().start()
+    assert users_create(host, "ada@example.org").returncode == 0
+    guess = {"email": "ada@example.org", "password": "not the one"}
+
+    answers = [browser(host).post("/auth/login", json=guess).status_code for _ in range(5)]
+    right = browser(host).post("/auth/login", json={**guess, "password": PASSWORD})
+
+    assert answers == [401] * 5
+    assert (right.status_code, error_code(right)) == (429, "rate_limited")
+
+
+def test_a_session_that_is_ended_fails_on_its_next_request(owned: Host, people: dict[str, Person]) -> None:
+    person = logged_in(owned, "viewer@example.org")
+    kept = dict(person.http.cookies)
+
+    assert person.http.post("/auth/logout", headers=person.token).status_code == 204
+
+    again = httpx.get(f"{owned.address}/api/v1/auth/me", cookies=kept)
+    assert (again.status_code, error_code(again)) == (401, "unauthenticated")
+
+
+def test_a_changed_password_ends_every_other_session(owned: Host, owner: Person) -> None:
+    body = {"email": "grace@example.org", "password": PASSWORD, "role": "operator"}
+    assert owner.http.post("/users", json=body, headers=owner.token).status_code == 201
+    first, second = logged_in(owned, "grace@example.org"), logged_in(owned, "grace@example.org")
+    change = {"password": "another long one", "current_password": PASSWORD}
+
+    assert first.http.put("/auth/me", json=change, headers=first.token).status_code == 200
+
+    assert first.http.get("/auth/me").status_code == 200
+    assert second.http.get("/auth/me").status_code == 401
+    assert logged_in(owned, "grace@example.org", "another long one").me["role"] == "operator"
+
+
+def test_a_change_without_the_token_is_refused(owned: Host, owner: Person) -> None:
+    answer = owner.http.post("/users", json={"email": "eve@example.org", "password": PASSWORD})
+
+    assert answer.status_code == 403
+    assert "X-CSRF-Token" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("header", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/agents"), ("POST", "/auth/logout"), ("POST", "/auth/login")])
+def test_a_page_of_another_site_gets_nothing(owner: Person, header: dict[str, str], method: str, path: str) -> None:
+    body = {"email": "ada@example.org", "password": PASSWORD} if path == "/auth/login" else None
+    answer = owner.http.request(method, path, headers={**owner.token, **header}, json=body)
+
+    assert (answer.status_code, error_code(answer)) == (403, "forbidden")
+
+
+def test_roles_see_and_change_what_is_theirs(people: dict[str, Person]) -> None:
+    agent = {"name": "n", "runner_id": ECHO}
+    allowed = {
+        role: (
+            person.http.get("/agents").status_code,
+            person.http.post("/agents", json=agent, headers=person.token).status_code,
+            person.http.get("/users").status_code,
+        )
+        for role, person in people.items()
+    }
+
+    assert allowed == {
+        "owner": (200, 201, 200),
+        "admin": (200, 201, 200),
+        "operator": (200, 403, 403),
+        "viewer": (200, 403, 403),
+    }
+
+
+def test_admins_do_not_make_admins(people: dict[str, Person]) -> None:
+    admin = people["admin"]
+    body = {"email": "new@example.org", "password": PASSWORD, "role": "admin"}
+
+    answer = admin.http.post("/users", json=body, headers=admin.token)
+
+    assert answer.json()["error"]["message"] == "only an owner manages admins and owners"
+
+
+def test_the_last_owner_stays(owner: Person) -> None:
+    answer = owner.http.put(f"/users/{owner.me['user_id']}", json={"role": "viewer"}, headers=owner.token)
+
+    assert answer.status_code == 422
+    assert "make somebody else owner first" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"email": "no address", "password": PASSWORD}, "email"),
+        ({"email": "ada@example.org", "password": PASSWORD}, "email"),
+        ({"email": "short@example.org", "password": "short"}, "password"),
+        ({"email": "same@example.org", "password": "aaaaaaaaaaaa"}, "password"),
+    ],
+)
+def test_an_account_that_cannot_be_is_refused_by_field(owner: Person, body: dict[str, str], field: str) -> None:
+    answer = owner.http.post("/users", json=body, headers=owner.token)
+
+    assert answer.status_code == 422
+    assert answer.json()["error"]["details"]["fields"][0]["field"] == field
+
+
+def test_a_key_is_shown_once_and_revoked_at_once(owned: Host, owner: Person) -> None:
+    made = owner.http.post("/api-keys", json={"name": "phone", "scope": "viewer"}, headers=owner.token).json()
+    bearer = {"Authorization": f"Bearer {made['key']}"}
+    assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer).status_code == 200
+
+    [listed] = [key for key in owner.http.get("/api-keys").json()["items"] if key["name"] == "phone"]
+    revoked = owner.http.delete(f"/api-keys/{made['key_id']}", headers=owner.token)
+
+    assert listed["last_used_at"] is not None
+    assert "key" not in listed
+    assert revoked.status_code == 204
+    assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer).status_code == 401
+
+
+def test_what_people_did_to_accounts_is_in_the_audit_without_passwords(
+    owner: Person, people: dict[str, Person]
+) -> None:
+    entries = owner.http.get("/audit", params={"limit": 100}).json()["items"]
+
+    assert {"user.create", "user.login"} <= {entry["action"] for entry in entries}
+    assert PASSWORD not in str(entries)
+    assert "argon2" not in str(entries)
+
+
+def test_the_command_line_names_what_is_wrong(owned: Host, owner: Person) -> None:
+    made = users_create(owned, "ada@example.org")
+
+    assert (made.returncode, made.stderr) == (1, "parlour: email: 'ada@example.org' has an account already\n")

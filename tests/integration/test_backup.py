@@ -1,0 +1,120 @@
+"""A backup under load holds what was accepted when it was made; restored, what was owed is answered once."""
+
+import io
+import tarfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from .commands import parlour, refusal
+from .conftest import MakeHost
+from .harness import ECHO_PLUGIN, Host, eventually
+
+
+def test_a_restored_host_knows_the_same_facts_and_answers_what_was_owed_once(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    host = make_host(ECHO_PLUGIN).start()
+    agent = host.agent(config={"hold_ms": 600_000})
+    quick = host.agent()
+    told = [host.ask(quick, f"message {number}")["event_id"] for number in range(10)]
+    owed = host.send(agent, "still owed")["event_id"]
+    eventually(lambda: host.items("/runs", status="running"), "the owed one is being answered")
+    stop = threading.Event()
+    load = threading.Thread(target=lambda: [host.ask(quick, "more") for _ in iter(stop.is_set, True)])
+    load.start()
+
+    made = parlour("backup", tmp_path / "one.backup", "--data", host.data)
+    stop.set()
+    load.join()
+    assert made.returncode == 0, made.stderr
+    host.kill()
+
+    brought = parlour("restore", tmp_path / "one.backup", "--data", tmp_path / "brought back" / "data")
+    assert brought.returncode == 0, brought.stderr
+    again = Host(tmp_path / "brought back").start()
+    try:
+        events = {event["event_id"] for event in again.items("/events", limit=100)}
+        runs = eventually(lambda: _runs_of(again, owed, 2), "the owed one is taken up again")
+        assert set(told) <= events
+        assert sorted(run["status"] for run in runs) == ["failed", "running"]
+    finally:
+        again.kill()
+
+
+def _runs_of(host: Host, event_id: str, count: int) -> list[dict[str, object]]:
+    runs = [run for run in host.items("/runs", limit=100) if run["event_id"] == event_id]
+    return runs if len(runs) == count else []
+
+
+@pytest.fixture(scope="module")
+def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("backups")
+    assert parlour("keys", "create", "--name", "one", "--data", folder / "data").returncode == 0
+    assert parlour("backup", folder / "one.backup", "--data", folder / "data").returncode == 0
+    return folder / "one.backup"
+
+
+def test_a_backup_is_its_owners_alone(backup: Path) -> None:
+    assert backup.stat().st_mode & 0o077 == 0
+    assert [path.name for path in backup.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_nothing_is_written_over(backup: Path) -> None:
+    written = refusal("backup", backup, "--data", backup.parent / "data")
+    brought = refusal("restore", backup, "--data", backup.parent / "data")
+
+    assert written.endswith("exists already; name another file, or move it away")
+    assert brought.endswith("is not empty; name another folder with --data, or move it away")
+
+
+def test_what_is_no_backup_is_refused_and_nothing_is_left(backup: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.backup"
+    cut.write_bytes(backup.read_bytes()[: backup.stat().st_size // 2])
+    foreign = tmp_path / "foreign.backup"
+    foreign.write_text("hello")
+
+    told = [refusal("restore", file, "--data", tmp_path / "data") for file in (cut, foreign, tmp_path / "none")]
+
+    assert "is no backup of Parlour, or it is not whole" in told[0]
+    assert "is no backup of Parlour, or it is not whole" in told[1]
+    assert told[2].endswith(f"there is no file '{tmp_path / 'none'}'")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.backup", "foreign.backup"]
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/outside", "plugins/../../outside", "logs/host.log"])
+def test_a_backup_that_reaches_elsewhere_is_refused(backup: Path, tmp_path: Path, name: str) -> None:
+    evil = tmp_path / "evil.backup"
+    with tarfile.open(backup) as good, tarfile.open(evil, "w:gz") as bad:
+        for entry in good:
+            bad.addfile(entry, good.extractfile(entry))
+        bad.addfile(tarfile.TarInfo(name))
+
+    assert f"it holds '{name}', which no backup does" in refusal("restore", evil, "--data", tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_backup_of_a_newer_release_is_refused(backup: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.backup"
+    with tarfile.open(backup) as good, tarfile.open(newer, "w:gz") as bad:
+        for entry in good:
+            content = good.extractfile(entry)
+            assert content is not None
+            data = content.read().replace(b'"revision": "0', b'"revision": "9')
+            if entry.name == "parlour-backup.json":
+                entry.size = len(data)
+            content.seek(0)
+            bad.addfile(entry, io.BytesIO(data) if entry.name == "parlour-backup.json" else content)
+
+    assert "was made by a newer Parlour" in refusal("restore", newer, "--data", tmp_path / "data")
+
+
+def test_the_database_tells_its_revision(backup: Path, tmp_path: Path) -> None:
+    before = parlour("db", "current", "--data", tmp_path / "data").stdout
+    upgraded = parlour("db", "upgrade", "--data", tmp_path / "data").stdout
+    after = parlour("db", "current", "--data", tmp_path / "data").stdout
+
+    assert before == "there is no database yet; parlour serve makes it\n"
+    assert upgraded.endswith("as this release needs it\n")
+    assert after == upgraded

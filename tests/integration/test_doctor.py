@@ -1,0 +1,191 @@
+"""`parlour doctor` names the cause and the remedy of what is broken, and nothing else."""
+
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from .commands import parlour_here
+
+Environment = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """How it is broken, given a data directory that was fine; what is told of it, and what is advised."""
+
+    name: str
+    cause: str
+    remedy: str
+    spoil: Callable[[Path], None] = lambda data: None
+    settings: Environment = field(default_factory=dict)
+
+
+def damaged(data: Path) -> None:
+    """The first page of the tables is torn, the header is whole."""
+    with (data / "parlour.db").open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 3996)
+
+
+def foreign(data: Path) -> None:
+    (data / "parlour.db").unlink()
+    with closing(sqlite3.connect(data / "parlour.db")) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+
+
+def newer(data: Path) -> None:
+    with closing(sqlite3.connect(data / "parlour.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+
+
+def bot(data: Path, name: str = "Ann", **fields: object) -> None:
+    definition = {"name": name, "adapter": "onebot11", "config": {}, "secrets": {}, "enabled": True, **fields}
+    with closing(sqlite3.connect(data / "parlour.db")) as connection:
+        connection.execute("INSERT INTO bots VALUES (?, ?, 0, 0)", (name, json.dumps(definition)))
+        connection.commit()
+
+
+def two_on_one_port(data: Path) -> None:
+    for name in ("Ann", "Bob"):
+        bot(data, name, config={"mode": "reverse", "host": "127.0.0.1", "port": 6700})
+
+
+def key_of_another(data: Path) -> None:
+    bot(data, secrets={"access_token": "c2VhbGVkIHdpdGggYW5vdGhlciBrZXkgdGhhbiB0aGlz"})
+    (data / "secret.key").write_bytes(os.urandom(32))
+    (data / "secret.key").chmod(0o600)
+
+
+def no_key(data: Path) -> None:
+    bot(data, secrets={"access_token": "c2VhbGVk"})
+
+
+def open_key(data: Path) -> None:
+    (data / "secret.key").write_bytes(os.urandom(32))
+    (data / "secret.key").chmod(0o644)
+
+
+def half_a_key(data: Path) -> None:
+    (data / "secret.key").write_bytes(b"half")
+
+
+SETUPS = [
+    Broken("a damaged database", "is damaged or is no database", "restore a backup", damaged),
+    Broken("another program's database", "database of another program", "correct database.url", foreign),
+    Broken("a newer database", "made by a newer Parlour", "update Parlour", newer),
+    Broken(
+        "a database server that is not there",
+        "database",
+        "start what it names",
+        settings={"PARLOUR__DATABASE__URL": "postgresql://nobody@127.0.0.1:1/none"},
+    ),
+    Broken("secrets without their key", "secret.key is missing", "put it back from a backup", no_key),
+    Broken("a key that is none", "secret.key is no key", "put the key file of this database back", half_a_key),
+    Broken("secrets of another key", "bot 'Ann': its secrets can't be read", "enter the secret anew", key_of_another),
+    Broken(
+        "two bots on one port", "Ann and Bob listen on the same 127.0.0.1:6700", "a port of its own", two_on_one_port
+    ),
+    Broken(
+        "a platform that is not here",
+        "bot 'Ann' needs the platform telegraph",
+        "delete the bot",
+        lambda data: bot(data, adapter="telegraph"),
+    ),
+    Broken(
+        "a sandbox that must be and can't",
+        "plugins.bubblewrap names '/no/such/bwrap'",
+        "correct it",
+        settings={"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"},
+    ),
+    Broken(
+        "a runtime that is not there",
+        "nobody listens at 127.0.0.1:1",
+        "start it with parlour runtime",
+        settings={"PARLOUR__RUNTIME__URL": "ws://127.0.0.1:1", "PARLOUR__RUNTIME__TOKEN": "secret"},
+    ),
+    Broken(
+        "a bucket that is not there",
+        "artifacts",
+        "correct artifacts.s3",
+        settings={
+            "PARLOUR__ARTIFACTS__STORE": "s3",
+            "PARLOUR__ARTIFACTS__S3__ENDPOINT": "http://127.0.0.1:1",
+            "PARLOUR__ARTIFACTS__S3__BUCKET": "none",
+            "PARLOUR__ARTIFACTS__S3__ACCESS_KEY": "nobody",
+            "PARLOUR__ARTIFACTS__S3__SECRET_KEY": "secret",
+        },
+    ),
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Of a Host that is fine."""
+    assert parlour_here("db", "upgrade", "--data", tmp_path / "data").returncode == 0
+    return tmp_path / "data"
+
+
+@contextmanager
+def somebody_listening() -> Iterator[int]:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        yield listener.getsockname()[1]
+
+
+def examined(data: Path, environment: Environment, port: int = 0) -> tuple[int, list[str]]:
+    """The exit status, and what is a problem, each with its remedy on one line."""
+    finished = parlour_here("doctor", "--data", data, "--port", port, environment=environment)
+    assert finished.stderr == ""
+    joined = finished.stdout.replace("\n" + " " * 22 + "->", " ->")
+    return finished.returncode, [line for line in joined.splitlines() if line.startswith("problem")]
+
+
+def test_nothing_is_wrong_with_what_is_fine(data: Path) -> None:
+    assert examined(data, {}) == (0, [])
+
+
+@pytest.mark.parametrize("broken", SETUPS, ids=lambda broken: broken.name)
+def test_what_is_broken_is_named_with_its_remedy(data: Path, broken: Broken) -> None:
+    broken.spoil(data)
+
+    status, problems = examined(data, broken.settings)
+
+    assert status == 1
+    assert len(problems) == 1, problems
+    cause, _, remedy = problems[0].partition(" -> ")
+    assert broken.cause in cause
+    assert broken.remedy in remedy
+    assert "secret" not in cause.replace("secret.key", "").replace("secrets", "")
+
+
+def test_a_taken_port_is_named(data: Path) -> None:
+    with somebody_listening() as port:
+        status, problems = examined(data, {}, port)
+
+    assert status == 1
+    assert f"127.0.0.1:{port} can't be listened on" in problems[0]
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    status, problems = examined(tmp_path / "file", {})
+
+    assert status == 1
+    assert "is not a folder" in problems[0]
+
+
+def test_a_key_that_others_can_read_is_a_warning(data: Path) -> None:
+    open_key(data)
+
+    told = parlour_here("doctor", "--data", data, "--port", 0).stdout
+
+    assert "secret.key can be read by others" in told
+    assert "chmod 600" in told

@@ -1,0 +1,93 @@
+"""What an operator watches: the live channel, figures for Prometheus, and figures by the hour."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from .harness import Host, Json, bearer
+
+
+@pytest.fixture
+def watching(host: Host) -> Iterator[ClientConnection]:
+    with watch(host, host.key("viewer")) as socket:
+        assert json.loads(socket.recv(10)) == {"type": "connected"}
+        yield socket
+
+
+def watch(host: Host, key: str) -> ClientConnection:
+    return connect(f"{host.address.replace('http', 'ws')}/api/v1/live", additional_headers=bearer(key))
+
+
+def frames_until(socket: ClientConnection, **wanted: object) -> list[Json]:
+    frames: list[Json] = []
+    while not frames or not wanted.items() <= frames[-1].items():
+        frames.append(json.loads(socket.recv(30)))
+    return frames
+
+
+def test_a_watcher_sees_an_event_its_run_and_its_end_as_they_happen(host: Host, watching: ClientConnection) -> None:
+    result = host.ask(host.agent(), "hello there")
+    run_id = result["run"]["run_id"]
+
+    frames = frames_until(watching, type="run", id=run_id, state="completed")
+
+    kinds = [(frame["type"], frame["state"]) for frame in frames]
+    assert ("configuration", "changed") in kinds, "the agent"
+    assert kinds.index(("event", "accepted")) < kinds.index(("run", "running")) < kinds.index(("run", "completed"))
+    [event] = [frame for frame in frames if frame["type"] == "event"]
+    assert (event["id"], event["input_summary"]) == (result["event_id"], "hello there")
+
+
+def test_whoever_may_only_chat_does_not_watch(host: Host) -> None:
+    with watch(host, host.key("chat")) as socket:
+        refusal = json.loads(socket.recv(10))
+        with pytest.raises(ConnectionClosed):
+            socket.recv(10)
+
+    assert (refusal["type"], refusal["code"]) == ("error", "forbidden")
+
+
+def figures(host: Host) -> dict[str, float]:
+    text = host.http(host.key("viewer")).get(f"{host.address}/metrics").text
+    samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
+    return {sample.name + "".join(sorted(sample.labels.values())): sample.value for sample in samples}
+
+
+def test_prometheus_reads_what_happened(host: Host) -> None:
+    before = figures(host)
+    agent = host.agent()
+    for number in range(3):
+        host.ask(agent, f"message {number}")
+
+    after = figures(host)
+
+    gained = {name: after[name] - before.get(name, 0) for name in after}
+    assert gained["parlour_events_totalmessage.received"] == 3
+    assert gained["parlour_runs_totalcompleted"] == 3
+    assert gained["parlour_deliveries_totalsent"] == 3
+    assert gained["parlour_run_seconds_count"] == 3
+    assert after["parlour_run_seconds_bucket+Inf"] == after["parlour_run_seconds_count"]
+    assert after["parlour_pluginsready"] >= 1
+    assert 20e6 < after["parlour_resident_memory_bytes"] < 500e6
+
+
+def test_figures_by_the_hour_add_up(host: Host) -> None:
+    before = host.http().get("/stats").json()["totals"]
+    host.ask(host.agent(), "one more")
+
+    told = host.http().get("/stats", params={"hours": 2}).json()
+
+    assert told["totals"]["runs.completed"] - before.get("runs.completed", 0) == 1
+    assert sum(hour.get("runs.completed", 0) for hour in told["items"]) == told["totals"]["runs.completed"]
+
+
+def test_the_host_tells_what_it_is(host: Host) -> None:
+    told = host.http(host.key("chat")).get("/info").json()
+
+    assert told["version"]
+    assert told["protocol"] == 1
+    assert told["limits"]["upload_bytes"] == 100 * 1024 * 1024

@@ -1,0 +1,28 @@
+"""A fresh install answers at once, and takes the first real model that is added."""
+
+from parlour.testing.model_server import ModelServer
+
+from .conftest import MakeHost
+from .harness import texts
+from .test_models import add_model, add_provider
+
+
+def test_a_fresh_install_answers_and_takes_the_first_model_and_no_other(make_host: MakeHost) -> None:
+    host = make_host(PARLOUR__PLUGINS__BUNDLED="true").start()
+    [agent] = host.items("/agents")
+    agent_id = agent["agent_id"]
+    assert agent["runner_id"] == "plugin:parlour/local-agent/default"
+    assert [model["model_id"] for model in host.items("/models")] == ["demo"]
+    [said] = texts(host.ask(agent_id, "hello"))
+    assert "add a provider" in said
+
+    with ModelServer() as server:
+        provider_id = add_provider(host, server)
+        first, _ = add_model(host, provider_id), add_model(host, provider_id, name="second")
+        assert host.items("/agents")[0]["runner_config"]["model"] == {"primary": first, "fallbacks": []}
+        assert texts(host.ask(agent_id, "hello")) == ["pong"]
+        assert server.asked[-1].body["model"] == "fake"
+
+    host.restart()
+    assert [each["agent_id"] for each in host.items("/agents")] == [agent_id]
+    assert len(host.items("/models")) == 3

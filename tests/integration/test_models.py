@@ -1,0 +1,320 @@
+"""Models through real processes: set up over HTTP, asked by a plugin, streamed into a chat, limited by budgets."""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from parlour.testing.model_server import ModelServer, Refuse, Say
+
+from .chat import Chat
+from .harness import ROOT, Host, Json, error_code, eventually, named_fields, texts
+from .scripted import CALLER, CALLING_PLUGIN
+
+LOCAL_PLUGIN = ROOT / "plugins" / "local-agent"
+LOCAL = "plugin:parlour/local-agent/default"
+PNG = b"\x89PNG\r\n\x1a\n rest"
+KEY = "sk-canary-5f2c9d"
+MASKED = "********"
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(service: ModelServer) -> ModelServer:
+    service.forget()
+    return service
+
+
+@pytest.fixture(scope="module")
+def modelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("models"))
+    host.install(CALLING_PLUGIN)
+    host.install(LOCAL_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def model(modelled: Host, server: ModelServer) -> str:
+    return add_model(modelled, add_provider(modelled, server))
+
+
+@pytest.fixture
+def budget(modelled: Host) -> Iterator[Any]:
+    """Makes budgets that end with the test."""
+    made: list[str] = []
+
+    def make(**fields: Any) -> Json:
+        answer = modelled.http().post("/budgets", json={"name": "Small", **fields})
+        assert answer.status_code == 201, answer.text
+        made.append(answer.json()["budget_id"])
+        return dict(answer.json())
+
+    yield make
+    for budget_id in made:
+        assert modelled.http().delete(f"/budgets/{budget_id}").status_code == 204
+
+
+def provider_body(server: ModelServer, **fields: Any) -> Json:
+    body = {"name": "Fake", "kind": "openai-compatible", "base_url": f"{server.address}/v1", "api_keys": [KEY]}
+    return {**body, **fields}
+
+
+def add_provider(host: Host, server: ModelServer, **fields: Any) -> str:
+    answer = host.http().post("/model-providers", json=provider_body(server, **fields))
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["provider_id"])
+
+
+def add_model(host: Host, provider_id: str, **fields: Any) -> str:
+    prices = {"input": 2, "output": 10}
+    body = {"provider_id": provider_id, "name": "fake", "max_output_tokens": 100, "prices": prices, **fields}
+    answer = host.http().post("/models", json=body)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["model_id"])
+
+
+def asked(host: Host, model_id: str, action: str = "invoke_llm", **arguments: Any) -> Any:
+    """What a plugin was answered that asked for this in a run."""
+    agent = host.agent(CALLER, resource_policy={"models": [model_id]})
+    arguments.setdefault("messages", [{"role": "user", "content": "hi"}])
+    result = host.ask(agent, json.dumps([[action, {"model_id": model_id, **arguments}]]))
+    return json.loads(texts(result)[0])[0]
+
+
+def talking(host: Host, model_id: str, **config: Any) -> str:
+    return host.agent(LOCAL, config={"model": {"primary": model_id, "fallbacks": []}, **config})
+
+
+def test_a_provider_is_shown_without_its_keys(modelled: Host, server: ModelServer) -> None:
+    made = modelled.http().post("/model-providers", json=provider_body(server))
+    assert made.status_code == 201
+    shown = made.json()
+    assert (shown["kind"], shown["base_url"], shown["api_keys"]) == (
+        "openai-compatible",
+        f"{server.address}/v1",
+        [MASKED],
+    )
+    assert modelled.http().get(f"/model-providers/{shown['provider_id']}").json() == shown
+    assert shown in modelled.items("/model-providers")
+    everything = [modelled.http().get(path).text for path in ("/audit", "/model-providers", "/models")]
+    assert not any(KEY in text for text in everything)
+    files = [path for path in modelled.data.glob("parlour.db*") if path.is_file()]
+    assert files
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+
+
+def test_masks_stand_for_the_keys_that_are_there(modelled: Host, server: ModelServer) -> None:
+    provider_id = add_provider(modelled, server)
+    model_id = add_model(modelled, provider_id)
+    path = f"/model-providers/{provider_id}"
+    for keys in (None, [MASKED], ["sk-another-key", MASKED]):
+        body = provider_body(server, name="Renamed")
+        body = {**body, "api_keys": keys} if keys is not None else {k: v for k, v in body.items() if k != "api_keys"}
+        answer = modelled.http().put(path, json=body)
+        if keys == ["sk-another-key", MASKED]:
+            assert named_fields(answer) == ["api_keys"]
+        else:
+            assert (answer.status_code, answer.json()["api_keys"]) == (200, [MASKED])
+    assert modelled.http().post(f"/models/{model_id}/test").json()["ok"]
+    assert server.asked[-1].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_keys_are_not_sent_to_another_address_unasked(modelled: Host, server: ModelServer) -> None:
+    provider_id = add_provider(modelled, server)
+    body = provider_body(server, base_url="https://elsewhere.example.org", api_keys=[MASKED])
+    assert named_fields(modelled.http().put(f"/model-providers/{provider_id}", json=body)) == ["api_keys"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"api_keys": ["sk with space"]}, "api_keys.0"),
+        ({"api_keys": ["sk-line\n"]}, "api_keys.0"),
+        ({"api_keys": [""]}, "api_keys.0"),
+        ({"kind": "openai", "api_keys": []}, "api_keys"),
+        ({"kind": "no-such"}, "kind"),
+        ({"base_url": ""}, "base_url"),
+        ({"base_url": "ftp://example.org"}, "base_url"),
+        ({"base_url": "http://user:secret@example.org"}, "base_url"),
+        ({"base_url": "https://example.org/v1/chat/completions"}, "base_url"),
+        ({"name": ""}, "name"),
+        ({"unknown": 1}, "unknown"),
+    ],
+)
+def test_a_provider_that_can_not_work_is_refused_by_its_field(
+    modelled: Host, server: ModelServer, fields: Json, named: str
+) -> None:
+    answer = modelled.http().post("/model-providers", json=provider_body(server, **fields))
+    assert answer.status_code == 422
+    assert named_fields(answer) == [named]
+    assert "secret" not in answer.text
+
+
+def test_a_model_takes_what_the_catalogue_knows(modelled: Host, server: ModelServer) -> None:
+    body = {"name": "OpenAI", "kind": "openai", "api_keys": [KEY]}
+    provider_id = modelled.http().post("/model-providers", json=body).json()["provider_id"]
+    made = modelled.http().post("/models", json={"provider_id": provider_id, "name": "gpt-4o"}).json()
+    assert (made["context_window"], made["max_output_tokens"]) == (128000, 16384)
+    assert "vision" in made["abilities"]
+    assert made["prices"]["input"] == 2.5
+    kinds = {kind["kind"]: kind for kind in modelled.http().get("/model-kinds").json()["items"]}
+    assert kinds["openai"]["base_url"] == "https://api.openai.com/v1"
+
+
+def test_a_model_is_changed_and_deleted_and_its_provider_after_it(modelled: Host, server: ModelServer) -> None:
+    provider_id = add_provider(modelled, server)
+    model_id = add_model(modelled, provider_id)
+    path = f"/models/{model_id}"
+    changed = modelled.http().put(path, json={"provider_id": provider_id, "name": "other", "context_window": 5}).json()
+    assert (changed["name"], changed["context_window"]) == ("other", 5)
+    used = modelled.http().delete(f"/model-providers/{provider_id}")
+    assert (used.status_code, error_code(used)) == (409, "in_use")
+    assert modelled.http().delete(path).status_code == 204
+    assert modelled.http().get(path).status_code == 404
+    assert modelled.http().delete(f"/model-providers/{provider_id}").status_code == 204
+    answer = modelled.http().post("/models", json={"provider_id": provider_id, "name": "x"})
+    assert named_fields(answer) == ["provider_id"]
+
+
+@pytest.mark.parametrize(("scope", "statuses"), [("viewer", (200, 403, 403)), ("chat", (403, 403, 403))])
+def test_only_admins_set_models_up(modelled: Host, model: str, scope: str, statuses: tuple[int, ...]) -> None:
+    http = modelled.http(modelled.key(scope))
+    answers = [http.get("/models"), http.delete(f"/models/{model}"), http.post(f"/models/{model}/test")]
+    assert tuple(answer.status_code for answer in answers) == statuses
+
+
+def test_trying_a_model_out_says_what_is_wrong(modelled: Host, server: ModelServer, model: str) -> None:
+    server.will(Say("Hello!"), Refuse(401, f"no such key {KEY}"), Refuse(404, "no such model"))
+    well, refused, unknown = (modelled.http().post(f"/models/{model}/test").json() for _ in range(3))
+    assert (well["ok"], well["message"]) == (True, "it answered: Hello!")
+    assert (refused["ok"], refused["code"]) == (False, "key_refused")
+    assert refused["message"] == f"Fake does not accept the API key (401): no such key {MASKED}"
+    assert unknown["code"] == "model_unknown"
+    assert "'fake'" in unknown["message"]
+
+
+def test_a_run_is_answered_and_its_cost_is_in_the_ledger(modelled: Host, server: ModelServer, model: str) -> None:
+    agent = talking(modelled, model)
+    result = modelled.ask(agent, "hello")
+    assert texts(result) == ["pong"]
+    usage = modelled.run(result["run"]["run_id"])["usage"]
+    assert usage == {"model_calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "cost_micros": 40}
+    events = modelled.items(f"/runs/{result['run']['run_id']}/events")
+    called = [event["data"] for event in events if event["type"] == "model.called"]
+    assert [call["usage"]["cost_micros"] for call in called] == [40]
+
+
+def test_another_key_serves_when_one_is_refused(modelled: Host, server: ModelServer) -> None:
+    model = add_model(modelled, add_provider(modelled, server, api_keys=["sk-first-key", "sk-second-key"]))
+    server.will(Refuse(401))
+    assert asked(modelled, model)["message"]["content"] == "pong"
+    assert asked(modelled, model)["message"]["content"] == "pong"
+    keys = [each.headers["Authorization"] for each in server.asked]
+    assert keys == ["Bearer sk-first-key", "Bearer sk-second-key", "Bearer sk-second-key"]
+
+
+def test_a_changed_key_is_used_at_once(modelled: Host, server: ModelServer) -> None:
+    provider_id = add_provider(modelled, server)
+    model = add_model(modelled, provider_id)
+    asked(modelled, model)
+    body = provider_body(server, api_keys=["sk-changed-key"])
+    assert modelled.http().put(f"/model-providers/{provider_id}", json=body).status_code == 200
+    asked(modelled, model)
+    assert server.asked[-1].headers["Authorization"] == "Bearer sk-changed-key"
+
+
+def test_a_failure_reaches_the_plugin_with_its_code(modelled: Host, server: ModelServer, model: str) -> None:
+    server.will(Refuse(400, "too many pictures"))
+    error = asked(modelled, model)["error"]
+    assert (error["code"], error["message"]) == (
+        "invalid_argument",
+        "Fake refused the request (400): too many pictures",
+    )
+
+
+def test_a_picture_that_is_named_reaches_the_model_as_bytes(modelled: Host, server: ModelServer, model: str) -> None:
+    uploaded = modelled.http().post("/files", files={"file": ("a.png", PNG)}).json()
+    picture = {"type": "image", "artifact_id": uploaded["artifact_id"]}
+    content = [{"type": "text", "text": "what is it?"}, picture]
+    call = ["invoke_llm", {"model_id": model, "messages": [{"role": "user", "content": content}]}]
+    agent = modelled.agent(CALLER, resource_policy={"models": [model]})
+    body = {"agent_id": agent, "input": {"text": json.dumps([call]), "contents": [picture]}}
+    answer = modelled.http().post("/events?wait=result", json=body).json()
+    assert json.loads(texts(answer)[0])[0]["message"]["content"] == "pong"
+    [message] = server.asked[0].body["messages"]
+    address = message["content"][1]["image_url"]["url"]
+    assert address == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+
+
+def test_a_picture_of_somebody_else_does_not(modelled: Host, server: ModelServer, model: str) -> None:
+    uploaded = modelled.http().post("/files", files={"file": ("a.png", PNG)}).json()
+    content = [{"type": "image", "artifact_id": uploaded["artifact_id"]}]
+    error = asked(modelled, model, messages=[{"role": "user", "content": content}])["error"]
+    assert error["code"] == "not_found"
+    assert server.asked == []
+
+
+async def test_an_answer_streams_into_the_chat_whole(modelled: Host, server: ModelServer, model: str) -> None:
+    server.will(Say(" ".join(f"word{at}" for at in range(30)), gap=0.03))
+    async with Chat(modelled, talking(modelled, model)) as chat:
+        answer = await chat.answer("tell me")
+        assert chat.deltas == answer == " ".join(f"word{at}" for at in range(30))
+        assert len(chat.of("delta")) > 2
+        assert modelled.transcript(chat.conversation_id) == [("user", "tell me"), ("assistant", answer)]
+
+
+async def test_a_cancelled_run_ends_the_request(modelled: Host, server: ModelServer, model: str) -> None:
+    server.will(Say("word " * 2000, gap=0.02))
+    async with Chat(modelled, talking(modelled, model), session="cancelled") as chat:
+        await chat.say("tell me")
+        await chat.until("delta", seconds=30)
+        await chat.send(type="cancel")
+        await chat.until("run", seconds=30, status="cancelled")
+    eventually(lambda: server.let_go, "the service sees that nobody reads", 30)
+
+
+def test_a_budget_that_is_used_up_refuses_before_the_model_is_asked(
+    modelled: Host, server: ModelServer, model: str, budget: Any
+) -> None:
+    agent = talking(modelled, model)
+    made = budget(scope="agent", target=agent, tokens=400)
+    assert made["uses"] == []
+    answered = modelled.ask(agent, "hello")
+    assert texts(answered) == ["pong"]
+    shown = modelled.http().get(f"/budgets/{made['budget_id']}").json()
+    assert shown["uses"] == [
+        {"subject": agent, "used": {"tokens": 12, "cost_micros": 40}, "left": {"tokens": 388, "cost_micros": None}}
+    ]
+    body = {"name": "Small", "scope": "agent", "target": agent, "tokens": 20}
+    assert modelled.http().put(f"/budgets/{made['budget_id']}", json=body).status_code == 200
+    requests = len(server.asked)
+    refused = modelled.ask(agent, "again")
+    assert len(server.asked) == requests
+    assert refused["run"]["status_reason"] == "budget_exceeded"
+    assert texts(refused) == ["The limit of what may be used here is reached for now. Please try again later."]
+    why = modelled.http().get(f"/events/{refused['event_id']}/why").text
+    assert "budget_exceeded" in why
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"scope": "agent"}, "body"),
+        ({"scope": "planet", "tokens": 1}, "scope"),
+        ({"scope": "agent", "tokens": 0}, "tokens"),
+        ({"scope": "workspace", "target": "x", "tokens": 1}, "body"),
+        ({"scope": "agent", "tokens": 1, "colour": "red"}, "colour"),
+    ],
+)
+def test_a_budget_that_limits_nothing_is_refused(modelled: Host, body: Json, named: str) -> None:
+    answer = modelled.http().post("/budgets", json={"name": "n", **body})
+    assert (answer.status_code, named_fields(answer)) == (422, [named])

@@ -1,0 +1,86 @@
+"""Bots on OneBot in a real Host, with simulators in the test: made, talked to, looked at."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from parlour.testing.network import free_port
+from parlour.testing.onebot_simulator import Simulator
+from tests.integration.harness import Host, Json
+
+PROBE = "parlour/probe"
+Seen = TypeVar("Seen")
+
+
+class QQ:
+    """A Host, and what tests do with its OneBot bots."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def bot(self, routes: list[Json] | None = None, **config: Any) -> "Bot":
+        config = {"mode": "reverse", "host": "127.0.0.1", "port": free_port(), **config}
+        body = {"name": "qq", "adapter": "onebot11", "adapter_config": config}
+        made = self.host.http().post("/bots", json=body)
+        assert made.status_code == 201, made.text
+        bot = Bot(self.host, made.json()["bot_id"], config)
+        set_to = self.host.http().put(f"/bots/{bot.bot_id}/routes", json=routes or [])
+        assert set_to.status_code == 200, set_to.text
+        return bot
+
+    def probed(self, name: str) -> list[Json]:
+        """What the probe noted: events or answers."""
+        file = self.host.shared_file(f"{name}.jsonl", PROBE)
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+class Bot:
+    def __init__(self, host: Host, bot_id: str, config: Json) -> None:
+        self._host = host
+        self.bot_id = bot_id
+        self.url = f"ws://127.0.0.1:{config['port']}/onebot/v11/ws"
+
+    @property
+    def status(self) -> Json:
+        return dict(self._host.http().get(f"/bots/{self.bot_id}").json()["status"])
+
+    async def told(self, words: str) -> str:
+        """The bot's last error, as soon as it says this."""
+        return await eventually(
+            lambda: _containing(self.status["last_error"] or "", words), f"the state says {words!r}"
+        )
+
+    @asynccontextmanager
+    async def connected(self, simulator: Simulator | None = None, **options: Any) -> AsyncIterator[Simulator]:
+        simulator = simulator or Simulator(**options)
+        async with simulator.connecting(self.url):
+            await eventually(lambda: self.status["state"] == "connected", "the bot is connected")
+            yield simulator
+
+    def delete(self) -> None:
+        self._host.http().delete(f"/bots/{self.bot_id}")
+
+
+async def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -> Seen:
+    """What `look` sees as soon as it is true; the simulators go on meanwhile."""
+    until = time.monotonic() + seconds
+    while not (seen := await asyncio.to_thread(look)):
+        assert time.monotonic() < until, f"not within {seconds:g} s: {what}"
+        await asyncio.sleep(0.02)
+    return seen
+
+
+def to_agent(agent_id: str) -> list[Json]:
+    return [{"event_type": "*", "handler_type": "agent", "handler_config": {"agent_id": agent_id}}]
+
+
+def to_plugins() -> list[Json]:
+    return [{"event_type": "*", "handler_type": "plugin", "handler_config": {"plugins": []}}]
+
+
+def _containing(text: str, words: str) -> str:
+    return text if words in text else ""

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Puts the MCP servers that the tests talk to into the folder that is given, in exactly the versions of
+# tools/mcp_servers/package-lock.json, and installs nothing elsewhere. What is there already is left alone.
+set -u
+folder=$1
+wanted=$(dirname "$0")/mcp_servers
+
+fail() {
+    rm -rf "$folder.new"
+    echo "The MCP servers for the tests are not to be had: $1." >&2
+    echo "$2" >&2
+    exit 1
+}
+
+cmp -s "$wanted/package-lock.json" "$folder/package-lock.json" && exit 0
+command -v node >/dev/null && command -v npm >/dev/null ||
+    fail "there is no node with npm" "Install Node.js 20 or newer (Debian, Ubuntu: apt-get install nodejs npm)."
+rm -rf "$folder.new" && mkdir -p "$folder.new" || fail "$folder can't be written" "Let this user write to it."
+cp "$wanted/package.json" "$wanted/package-lock.json" "$folder.new/" ||
+    fail "$folder can't be written" "Make room on its disk."
+words=$(cd "$folder.new" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error 2>&1) ||
+    fail "npm says '$(echo "$words" | grep -v '^npm warn' | head -n 3 | tr '\n' ' ')'" \
+        "Let this machine reach the npm registry, or name another with: npm config set registry ADDRESS."
+rm -rf "$folder" && mv "$folder.new" "$folder"

@@ -1,0 +1,43 @@
+"""What a page can claim of one thing that an adapter may do: the strongest evidence, or why there is none."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.testing.evidence import LEVELS, Shown
+from parlour.testing.platform_surface import APIS, COMPONENTS, EVENTS
+
+UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True)
+class Cell:
+    section: str
+    name: str
+    level: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    manifest: AdapterManifest
+    shown: Shown
+
+    def cells(self) -> Iterator[Cell]:
+        manifest = self.manifest
+        own = f"platform.{manifest.name}.*"
+        for name in (*EVENTS, own):
+            yield self._cell("events", name, name in manifest.supported_events, name)
+        for section, declared in (("receive", manifest.components.receive), ("send", manifest.components.send)):
+            for name in COMPONENTS:
+                yield self._cell(section, name, name in declared, f"{section} {name}")
+        for name in APIS:
+            yield self._cell("apis", name, name in manifest.supported_apis, name)
+        for name in manifest.actions:
+            yield self._cell("actions", name, True, name)
+
+    def _cell(self, section: str, name: str, declared: bool, key: str) -> Cell:
+        if not declared:
+            return Cell(section, name, "not-supported", self.manifest.not_supported.get(key, ""))
+        proven = (level for level in LEVELS if name in self.shown.get(level, {}).get(section, ()))
+        return Cell(section, name, next(proven, UNPROVEN))

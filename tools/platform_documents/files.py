@@ -1,0 +1,27 @@
+"""Which pages there are, and what is in them."""
+
+from pathlib import Path
+
+from parlour.platforms.catalogue import Catalogue
+from parlour.testing.evidence import Evidence
+
+from .cells import Adapter
+from .pages import matrix, page
+
+
+def adapters(documents: Path) -> list[Adapter]:
+    evidence = documents / "platforms" / "evidence"
+    return [
+        Adapter(manifest, Evidence(evidence / f"{name}.json").read())
+        for name, manifest in Catalogue().manifests().items()
+    ]
+
+
+def pages(documents: Path) -> dict[str, str]:
+    """By their place in the documentation."""
+    found = adapters(documents)
+    told = {"platforms.md": matrix(found)}
+    for adapter in found:
+        name = adapter.manifest.name
+        told[f"platforms/{name}.md"] = page(adapter, (documents / "platforms" / f"{name}-guide.md").exists())
+    return told
