@@ -19,8 +19,11 @@ from .corpus import Corpus
 from .host import Fuzzed, fuzzed
 
 WELCOME = b'"host":"parlour"'
-LENGTHS = [5, pytest.param(100, marks=[pytest.mark.long, pytest.mark.timeout(300)])]
-"""Seconds. The long ones are five minutes together."""
+LENGTHS = [
+    pytest.param(5 / 3, id="short"),
+    pytest.param(100, id="long", marks=[pytest.mark.long, pytest.mark.timeout(300)]),
+]
+"""Seconds. The short ones are five together, the long ones five minutes."""
 
 
 @pytest.fixture

@@ -14,16 +14,21 @@ TELLING = "test_plugin_processes"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    marker = "both_runtimes: what a Host does with its plugins, beside it and in a runtime of their own"
+    marker = (
+        "both_runtimes(long=False): what a Host does with its plugins, beside it and in a runtime of their own, "
+        "which may be for the long run"
+    )
     config.addinivalue_line("markers", marker)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A runtime of its own for every single test takes its time: of those, `make test` has the most telling."""
-    if "host_type" not in metafunc.fixturenames or not metafunc.definition.get_closest_marker("both_runtimes"):
+    marker = metafunc.definition.get_closest_marker("both_runtimes")
+    if "host_type" not in metafunc.fixturenames or marker is None:
         return
     own = "make_host" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] != TELLING
-    standalone = pytest.param(StandaloneHost, id="standalone", marks=[pytest.mark.long] if own else [])
+    later = own or marker.kwargs.get("long", False)
+    standalone = pytest.param(StandaloneHost, id="standalone", marks=[pytest.mark.long] if later else [])
     types = [pytest.param(Host, id="embedded"), standalone]
     metafunc.parametrize("host_type", types, indirect=True, scope="session")
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from .chat import Chat
-from .harness import PUPPET, Host, Json
+from .harness import PUPPET, Host, Json, eventually
 
 TEXT = "one two three four five"
 
@@ -167,3 +167,21 @@ async def test_what_was_said_is_read_back_over_http(host: Host) -> None:
         ("user", "remember me"),
         ("assistant", "remember me"),
     ]
+
+
+async def test_whoever_is_in_the_chat_is_listed_and_hears_a_broadcast(host: Host) -> None:
+    agent, key = host.agent(), host.key("chat", "listener")
+    path = f"/agents/{agent}/chat"
+    async with Chat(host, agent, session="one", key=key) as chat, Chat(host, agent, session="two") as other:
+        sessions = [each["session"] for each in host.items(f"{path}/connections")]
+        assert sorted(sessions) == ["one", "two"]
+        assert [each["session"] for each in host.items(f"{path}/connections", key)] == ["one"]
+        told = host.http().post(f"{path}/broadcast", json={"message": "closing soon"})
+        assert told.json() == {"connections": 2}
+        for listener in (chat, other):
+            assert (await listener.until("broadcast"))["message"]["content"] == "closing soon"
+        assert host.http(key).post(f"{path}/broadcast", json={"message": "x"}).status_code == 403
+        assert host.http().post(f"{path}/broadcast", json={"message": ""}).status_code == 422
+        assert await chat.answer("hello") == "hello"
+    eventually(lambda: host.items(f"{path}/connections") == [], "both are gone")
+    assert [role for role, _ in host.transcript(chat.conversation_id)] == ["user", "assistant"]

@@ -131,3 +131,24 @@ def test_an_event_is_settled_even_if_nobody_waits(host: Host) -> None:
     accepted = host.send(host.agent(), "unattended")
 
     eventually(lambda: len(host.transcript(accepted["conversation_id"])) == 2, "it is answered")
+
+
+def test_whoever_waits_for_an_event_without_a_run_gets_the_word_that_was_said(host: Host) -> None:
+    result = host.ask(host.agent(enabled=False), "hello")
+    assert (result["outcome"], result["run"]) == ("misconfigured", None)
+    [said] = result["messages"]
+    assert (said["role"], said["metadata"]) == ("assistant", {"notice": "misconfigured"})
+    assert said["content"].startswith("Nobody can answer here yet")
+
+
+def test_a_transcript_is_searched_for_words_also_chinese_ones(host: Host) -> None:
+    agent = host.agent()
+    conversation_id = host.ask(agent, "the red lantern", conversation_id="searched")["conversation_id"]
+    host.ask(agent, "\u6211\u4eec\u5728\u5317\u4eac\u5f00\u4f1a", conversation_id="searched")
+    host.ask(agent, "the lantern elsewhere", conversation_id="another")
+    path = f"/conversations/{conversation_id}/transcript"
+    found = {q: [each["content"] for each in host.items(path, q=q)] for q in ("lantern", "\u5317\u4eac", "nothing")}
+    assert found["lantern"] == ["the red lantern"] * 2
+    assert found["\u5317\u4eac"] == ["\u6211\u4eec\u5728\u5317\u4eac\u5f00\u4f1a"] * 2
+    assert found["nothing"] == []
+    assert host.http().get(path, params={"q": ""}).status_code == 422

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -318,3 +319,27 @@ def test_a_budget_that_is_used_up_refuses_before_the_model_is_asked(
 def test_a_budget_that_limits_nothing_is_refused(modelled: Host, body: Json, named: str) -> None:
     answer = modelled.http().post("/budgets", json={"name": "n", **body})
     assert (answer.status_code, named_fields(answer)) == (422, [named])
+
+
+@pytest.mark.quiet
+async def test_fifty_tokens_at_a_tenth_of_a_second_arrive_as_they_are_made(
+    modelled: Host, server: ModelServer, model: str
+) -> None:
+    words = " ".join(f"w{at}" for at in range(50))
+    server.will(Say("warm"), Say(words, gap=0.1))
+    async with Chat(modelled, talking(modelled, model), session="timed") as chat:
+        await chat.answer("warm up")
+        chat.frames.clear()
+        times: list[float] = []
+        await chat.say("go")
+        began = time.monotonic()
+        while (frame := await chat.frame(30))["type"] != "message":
+            if frame["type"] == "delta":
+                times.append(time.monotonic() - began)
+        await chat.until("run", status="completed")
+        replay = modelled.http().get(f"/runs/{frame['run_id']}/replay").json()
+        replayed = "".join(each["content"] for each in replay["frames"] if each["type"] == "delta")
+        assert chat.deltas == frame["message"]["content"] == words == replayed
+        assert modelled.transcript(chat.conversation_id)[-1] == ("assistant", words)
+    assert times[0] < 0.3
+    assert len({round(each, 2) for each in times}) >= 10

@@ -103,6 +103,7 @@ def test_a_plugin_without_tests_is_told_where_they_go(plugin: Path) -> None:
     assert f"write {plugin / 'tests' / 'test_agent.py'}" in refusal("plugin", "test", plugin)
 
 
+@pytest.mark.long
 def test_tests_have_what_the_plugin_requires_and_pytest_where_this_python_has_neither(tmp_path: Path) -> None:
     """A real package from the real registry."""
     plugin = with_test(write_plugin(tmp_path / "plugin", "needy", prelude="import six", requirements=SIX), TEST_SIX)

@@ -1,20 +1,35 @@
 """A fresh process beside an old one: new runs go to the fresh one, and the old one finishes what it has begun."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 
-from .conftest import MakeHost
-from .harness import Host, eventually, texts
+from .commands import parlour
+from .conftest import HostType
+from .harness import Host, bearer, eventually, texts
 from .rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN, pids, plugin
 
-pytestmark = pytest.mark.both_runtimes
+pytestmark = pytest.mark.both_runtimes(long=True)
+SETTINGS = {"PARLOUR__PLUGINS__IGNORED_CANCEL_SECONDS": "1", "PARLOUR__PLUGINS__DRAIN_SECONDS": "60"}
+
+
+@pytest.fixture(scope="module")
+def drained(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
+    host = host_type(tmp_path_factory.mktemp("drained"), **SETTINGS)
+    host.start()
+    yield host
+    host.close()
 
 
 @pytest.fixture
-def rogue(make_host: MakeHost) -> Host:
-    settings = {"PARLOUR__PLUGINS__IGNORED_CANCEL_SECONDS": "1", "PARLOUR__PLUGINS__DRAIN_SECONDS": "10"}
-    return make_host(ROGUE_PLUGIN, **settings).start()
+def rogue(drained: Host) -> Host:
+    """Freshly installed, with one process."""
+    drained.install(ROGUE_PLUGIN)
+    eventually(lambda: len(pids(drained)) == 1 and plugin(drained)["status"] == "ready", "it runs alone", 30)
+    return drained
 
 
 def gated(host: Host, agent: str, name: str) -> Path:
@@ -78,6 +93,46 @@ def test_a_restart_on_request_lets_runs_finish(rogue: Host) -> None:
     gate.touch()
     assert answer(rogue, agent, gate) == ["the gate is open"]
     eventually(lambda: old not in pids(rogue), "the old process is gone")
+
+
+def test_a_plugin_that_is_disabled_takes_no_new_runs_and_finishes_its_own(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+    gate = gated(rogue, agent, "disabled")
+    path = f"/plugins/{ROGUE_ID}"
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        disabling = elsewhere.submit(_disable, rogue)
+        eventually(lambda: plugin(rogue)["status"] == "stopped", "it takes no more runs", 30)
+        refused = rogue.ask(agent, "say hello", conversation_id="another")
+        assert refused["outcome"] == "failed"
+        gate.touch()
+        assert answer(rogue, agent, gate) == ["the gate is open"]
+        assert disabling.result(60).status_code == 200
+
+    eventually(lambda: not pids(rogue), "its process is gone", 30)
+    assert rogue.http().put(path, json={"enabled": True}).status_code == 200
+
+
+def _disable(host: Host) -> httpx.Response:
+    """By a client of its own, since the test talks on meanwhile."""
+    address = f"{host.address}/api/v1/plugins/{ROGUE_ID}"
+    return httpx.put(address, json={"enabled": False}, headers=bearer(host.key()), timeout=60)
+
+
+def test_a_plugin_that_is_removed_finishes_its_runs_before_its_data_goes(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+    gate = gated(rogue, agent, "removed")
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        words = ("plugin", "remove", ROGUE_ID, "--delete-data", "--data", rogue.home)
+        removing = elsewhere.submit(parlour, *words)
+        eventually(lambda: plugin(rogue)["status"] == "stopped", "it takes no more runs", 30)
+        gate.touch()
+        assert answer(rogue, agent, gate) == ["the gate is open"]
+        assert removing.result(60).returncode == 0
+
+    assert not gate.parent.exists()
+    assert pids(rogue) == set()
 
 
 def _version_two(tmp_path: Path) -> Path:

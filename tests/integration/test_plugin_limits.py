@@ -1,15 +1,16 @@
 """What a plugin may use: memory, disk, places for runs, open files, and nothing of the Host's environment."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .conftest import MakeHost
+from .conftest import HostType
 from .harness import Host, eventually, texts
 from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, plugin
 
-pytestmark = pytest.mark.both_runtimes
+pytestmark = pytest.mark.both_runtimes(long=True)
 
 SETTINGS = {
     **QUICK,
@@ -22,9 +23,13 @@ SETTINGS = {
 }
 
 
-@pytest.fixture
-def rogue(make_host: MakeHost) -> Host:
-    return make_host(ROGUE_PLUGIN, **SETTINGS).start()
+@pytest.fixture(scope="module")
+def rogue(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
+    host = host_type(tmp_path_factory.mktemp("limited"), **SETTINGS)
+    host.install(ROGUE_PLUGIN)
+    host.start()
+    yield host
+    host.close()
 
 
 def test_a_plugin_that_uses_too_much_memory_is_ended_in_words_and_starts_again(rogue: Host) -> None:

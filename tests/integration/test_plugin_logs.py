@@ -1,24 +1,33 @@
 """What a plugin writes is kept in a file of bounded size, at once and with its time."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .conftest import MakeHost
+from .conftest import HostType
 from .harness import Host, eventually, texts
 from .rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN
 
-pytestmark = pytest.mark.both_runtimes
+pytestmark = pytest.mark.both_runtimes(long=True)
+SMALL = {"PARLOUR__PLUGINS__LOG_BYTES": "100000", "PARLOUR__PLUGINS__LOG_FILES": "3"}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
+    host = host_type(tmp_path_factory.mktemp("shouted at"), **SMALL)
+    host.install(ROGUE_PLUGIN)
+    host.start()
+    yield host
+    host.close()
 
 
 def log_files(host: Host) -> list[Path]:
     return sorted((host.home / "logs" / "plugins").glob(f"{ROGUE_ID}.log*"))
 
 
-def test_what_a_plugin_prints_is_in_its_log_at_once_with_the_time(make_host: MakeHost) -> None:
-    host = make_host(ROGUE_PLUGIN).start()
-
+def test_what_a_plugin_prints_is_in_its_log_at_once_with_the_time(host: Host) -> None:
     assert texts(host.ask(host.agent(ROGUE), "shout 2")) == ["hoarse"]
 
     [file] = eventually(lambda: log_files(host), "there is a log")
@@ -28,8 +37,7 @@ def test_what_a_plugin_prints_is_in_its_log_at_once_with_the_time(make_host: Mak
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", line) for line in lines)
 
 
-def test_a_plugin_that_shouts_fills_no_disk_and_harms_nobody(make_host: MakeHost) -> None:
-    host = make_host(ROGUE_PLUGIN, PARLOUR__PLUGINS__LOG_BYTES=100_000, PARLOUR__PLUGINS__LOG_FILES=3).start()
+def test_a_plugin_that_shouts_fills_no_disk_and_harms_nobody(host: Host) -> None:
     agent = host.agent(ROGUE)
 
     assert texts(host.ask(agent, "shout 400000")) == ["hoarse"]

@@ -90,6 +90,16 @@ FAULTY = {
 }
 
 
+HESITATING = """\
+import os
+import time
+
+while not os.path.exists(os.path.join(os.environ["PARLOUR_PLUGIN_DATA"], "go on")):
+    time.sleep(0.01)
+raise RuntimeError("no luck today")
+"""
+
+
 @pytest.fixture(scope="module")
 def troubled(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
     """A Host with one good plugin and several that can't start."""
@@ -133,9 +143,7 @@ def test_a_plugin_that_keeps_dying_is_shown_as_failed_and_its_agents_say_so(trou
 def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_it_waits_for(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
-    slow = {**QUICK, "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "5", "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": "5"}
-    bad = write_plugin(tmp_path / "plugin", "bad", prelude="raise RuntimeError('no luck today')")
-    host = make_host(ECHO_PLUGIN, bad, **slow)
+    host = make_host(ECHO_PLUGIN, write_plugin(tmp_path / "plugin", "bad", prelude=HESITATING), **QUICK)
     host.begin()
     host.address = (
         eventually(host._announcement, "the Host prints its address", 20).removeprefix("Parlour is at ").strip()
@@ -144,7 +152,8 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_i
     def waiting_for() -> list[str]:
         return list(httpx.get(f"{host.address}/readyz", timeout=5).json().get("waiting_for", ()))
 
-    eventually(lambda: waiting_for() == ["plugin test/bad"], "it waits for the bad plugin only")
+    eventually(lambda: waiting_for() == ["plugin test/bad"], "it waits for the bad plugin only", 30)
+    host.shared_file("go on", "test/bad").touch()
     host.wait_until_ready()
     [told] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
     assert told["status"] == "failed"

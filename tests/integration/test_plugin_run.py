@@ -147,6 +147,7 @@ def test_without_a_host_it_says_how_to_start_one_and_makes_nothing(tmp_path: Pat
     assert not (tmp_path / "no data").exists()
 
 
+@pytest.mark.long
 def test_a_host_that_ends_and_comes_back_has_what_was_saved_meanwhile(
     make_host: MakeHost, plugin: Path, name: str, tmp_path: Path
 ) -> None:

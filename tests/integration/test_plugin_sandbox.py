@@ -194,6 +194,7 @@ def test_without_bubblewrap_plugins_run_and_log_rows_and_printed_lines_say_so(ma
     assert printed.startswith("Plugins run without a sandbox: ")
 
 
+@pytest.mark.long
 def test_switched_off_it_is_visible_as_such(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, PARLOUR__PLUGINS__SANDBOX="off").start()
 

@@ -18,6 +18,16 @@ ENDPOINTS: dict[str, frozenset[str]] = {
     "POST /agents": ADMINS,
     "PUT /agents/none": ADMINS,
     "DELETE /agents/none": ADMINS,
+    "GET /adapters": SEERS,
+    "GET /adapters/none": SEERS,
+    "GET /bots": SEERS,
+    "GET /bots/none": SEERS,
+    "POST /bots": ADMINS,
+    "PUT /bots/none": ADMINS,
+    "DELETE /bots/none": ADMINS,
+    "GET /bots/none/routes": SEERS,
+    "PUT /bots/none/routes": ADMINS,
+    "POST /bots/none/routes/dry-run": SEERS,
     "POST /events": TALKERS,
     "GET /events": EVERYONE,
     "GET /runs": SEERS,
@@ -36,6 +46,10 @@ ENDPOINTS: dict[str, frozenset[str]] = {
 BODIES = {
     "POST /agents": {"name": "n", "runner_id": "plugin:no/such/runner"},
     "PUT /agents/none": {"name": "n", "runner_id": "plugin:no/such/runner"},
+    "POST /bots": {"name": "n", "adapter": "none"},
+    "PUT /bots/none": {"name": "n", "adapter": "none"},
+    "PUT /bots/none/routes": [],
+    "POST /bots/none/routes/dry-run": {"event": {}},
     "POST /events": message("none", "hello"),
 }
 

@@ -15,7 +15,7 @@ PROBE_PLUGIN = Path(parlour.testing.__file__).with_name("probe_plugin.py")
 
 @pytest.fixture(scope="session")
 def qq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
-    host = Host(tmp_path_factory.mktemp("platform host"))
+    host = Host(tmp_path_factory.mktemp("platform host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
     host.install(ECHO_PLUGIN)
     host.install(PROBE_PLUGIN)
     host.start()

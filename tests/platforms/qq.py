@@ -31,6 +31,23 @@ class QQ:
         assert set_to.status_code == 200, set_to.text
         return bot
 
+    def deliveries(self, native: Json) -> list[Json]:
+        """What became of the replies to a message, as its trail tells it."""
+        answer = self.host.http().get(f"/events/{event_id(native)}/why")
+        if answer.status_code == 404:
+            return []  # it has not come in yet
+        assert answer.status_code == 200, answer.text
+        return [step for step in answer.json()["steps"] if step["step"] == "delivery"]
+
+    async def settled(self, native: Json, *states: str) -> list[Json]:
+        """The same, as soon as the replies have come to one of these states."""
+
+        def look() -> list[Json]:
+            steps = self.deliveries(native)
+            return steps if steps and all(step["data"]["state"] in states for step in steps) else []
+
+        return await eventually(look, f"the reply is {' or '.join(states)}")
+
     def probed(self, name: str) -> list[Json]:
         """What the probe noted: events or answers."""
         file = self.host.shared_file(f"{name}.jsonl", PROBE)
@@ -72,6 +89,13 @@ async def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -
         assert time.monotonic() < until, f"not within {seconds:g} s: {what}"
         await asyncio.sleep(0.02)
     return seen
+
+
+def event_id(native: Json) -> str:
+    """Of a message that a simulator reported."""
+    group = native.get("group_id")
+    chat = f"group:{group}" if group else f"private:{native['user_id']}"
+    return f"{native['self_id']}:{chat}:{native['message_id']}:{native['time'] * 1000}"
 
 
 def to_agent(agent_id: str) -> list[Json]:

@@ -35,7 +35,10 @@ class Answer:
         return replace(self, tool_calls=())
 
     def for_model(self) -> Message:
-        return Message(role="assistant", content=self.text, tool_calls=list(self.tool_calls) or None)
+        """Some models want to be told again what they thought before they called tools."""
+        calls = list(self.tool_calls) or None
+        thought = self.reasoning if calls else None
+        return Message(role="assistant", content=self.text, tool_calls=calls, reasoning=thought or None)
 
     def content(self) -> str | list[ContentElement]:
         if not self.media:
@@ -46,7 +49,8 @@ class Answer:
 class Writing:
     """White space before the first word is left out, so that what was shown is always what is said in the end."""
 
-    def __init__(self, show_thinking: bool) -> None:
+    def __init__(self, growing: bool, show_thinking: bool) -> None:
+        self._growing = growing
         self._show_thinking = show_thinking
         self._marks = Thinking()
         self._text: list[str] = []
@@ -58,7 +62,7 @@ class Writing:
 
     @property
     def shown(self) -> bool:
-        return bool(self._text)
+        return self._growing and bool(self._text)
 
     def take(self, message: Message, usage: Usage | None, finish_reason: str | None) -> list[Result]:
         """What people may see of this fragment."""
@@ -93,4 +97,4 @@ class Writing:
         if words := said if self._text else said.lstrip():
             self._text.append(words)
             seen.append(results.delta(words))
-        return seen
+        return seen if self._growing else []

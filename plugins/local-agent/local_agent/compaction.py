@@ -17,15 +17,15 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.state import CHECKPOINT_KEY, CompactionCheckpoint
 from parlour_sdk.results import Result
 
-from . import budget, estimates
+from . import asking, budget, estimates
 from .failing import Failed
-from .history import History, Tail, UnusableCursor
+from .history import TAIL_ITEMS, History, Tail, UnusableCursor
 from .models import Models
 from .past import Past
 
 SCHEMA_VERSION = 1
-KEPT_ITEMS = 50
-"""That stay as they are beside a summary: half a page, or the next messages would soon fill it again."""
+KEPT_ITEMS = TAIL_ITEMS // 2
+"""That stay as they are beside a summary: more, and the next messages would soon make another one necessary."""
 PAGES = 10
 """That are read back, at the most, for one summary."""
 LINE_CHARACTERS = 2000
@@ -109,12 +109,12 @@ class Compaction:
     async def _summary(self, before: str, covered: Sequence[Past], tokens: int) -> str:
         room = min(SOURCE_TOKENS, budget.room(self._models.primary) or SOURCE_TOKENS) - estimates.of_text(before)
         lines = _newest([_line(each.message, LINE_CHARACTERS) for each in covered], room - INSTRUCTION_TOKENS)
-        asked = [f"The summary so far:\n{before}"] if before else []
-        asked.append("What was said since:\n" + "\n".join(lines) if before else "\n".join(lines))
+        told = [f"The summary so far:\n{before}"] if before else []
+        told.append("What was said since:\n" + "\n".join(lines) if before else "\n".join(lines))
         instructions = INSTRUCTIONS.format(words=max(50, tokens // 2))
-        prompt = [Message(role="system", content=instructions), Message(role="user", content="\n\n".join(asked))]
+        prompt = [Message(role="system", content=instructions), Message(role="user", content="\n\n".join(told))]
         try:
-            made = await self._models.say(prompt)
+            made = await asking.said(self._ctx, self._models, prompt)
         except Failed:
             return excerpt(before, [each.message for each in covered], tokens)
         return _bounded(made, tokens)

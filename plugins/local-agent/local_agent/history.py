@@ -20,6 +20,8 @@ from .said import Said
 from .variables import in_group
 
 ROLES: Final = ("user", "assistant")
+TAIL_ITEMS = 64
+"""Read with every turn; a conversation that has more is summarized, however short its messages are."""
 TOKENS = "tokens"
 """In the metadata of an answer: what its prompt was estimated at, and what the provider counted."""
 
@@ -53,7 +55,7 @@ class History:
         if not (self._ctx.context.has_history_before and self._ctx.context.available_apis.history_page):
             return Tail()
         try:
-            page = await self._api.history.page(after_cursor=after, limit=PAGE_ITEMS)
+            page = await self._api.history.page(after_cursor=after, limit=TAIL_ITEMS)
         except AgentAPIException as error:
             if after is not None and error.kind in ("invalid_argument", "not_found"):
                 raise UnusableCursor from error

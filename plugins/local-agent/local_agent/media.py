@@ -2,14 +2,35 @@
 
 from collections.abc import Collection, Sequence
 
+from parlour_sdk.api import AgentAPIException
 from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 
 ABILITIES = {"image": "vision", "audio": "audio", "video": "video", "file": "files"}
+MOST = 16
+"""Media that a model is given at once; of older ones it gets the note."""
+REFUSALS = ("not_found", "payload_too_large", "unauthorized")
 
 
 def for_model(messages: Sequence[Message], abilities: Collection[str]) -> list[Message]:
-    return [each if isinstance(each.content, str) else _adapted(each, abilities) for each in messages]
+    left = MOST
+    adapted: list[Message] = []
+    for message in reversed(messages):
+        if not isinstance(message.content, str):
+            given = _given(message.content, abilities, left)
+            left -= sum(isinstance(each, MediaElement) for each in given)
+            message = message.model_copy(update={"content": _plain(given)})
+        adapted.append(message)
+    return adapted[::-1]
+
+
+def could_not_be_given(error: AgentAPIException, messages: Sequence[Message], abilities: Collection[str]) -> bool:
+    """A file of an old message may be gone by now, or too large: that is no reason to say nothing at all."""
+    return error.kind in REFUSALS and any(not isinstance(each.content, str) for each in for_model(messages, abilities))
+
+
+def without_senses(abilities: Sequence[str]) -> list[str]:
+    return [each for each in abilities if each not in ABILITIES.values()]
 
 
 def note(element: MediaElement) -> str:
@@ -19,15 +40,18 @@ def note(element: MediaElement) -> str:
     return f"[{element.type}: {facts}]" if facts else f"[{element.type}]"
 
 
-def _adapted(message: Message, abilities: Collection[str]) -> Message:
-    elements = [_element(each, abilities) for each in message.content if not isinstance(each, str)]
-    if all(isinstance(each, TextElement) for each in elements):
-        text = "\n".join(each.text for each in elements if isinstance(each, TextElement))
-        return message.model_copy(update={"content": text})
-    return message.model_copy(update={"content": elements})
+def _given(content: Sequence[ContentElement], abilities: Collection[str], left: int) -> list[ContentElement]:
+    given: list[ContentElement] = []
+    for element in content:
+        if isinstance(element, MediaElement) and (ABILITIES[element.type] not in abilities or left <= 0):
+            given.append(TextElement(text=note(element)))
+        else:
+            left -= isinstance(element, MediaElement)
+            given.append(element)
+    return given
 
 
-def _element(element: ContentElement, abilities: Collection[str]) -> ContentElement:
-    if isinstance(element, MediaElement) and ABILITIES[element.type] not in abilities:
-        return TextElement(text=note(element))
-    return element
+def _plain(content: list[ContentElement]) -> str | list[ContentElement]:
+    """Words alone are a text."""
+    words = [each.text for each in content if isinstance(each, TextElement)]
+    return "\n".join(words) if len(words) == len(content) else content

@@ -14,6 +14,7 @@ from .dialogue import Dialogue
 from .history import Tail
 from .knowledge import Knowledge
 from .models import Models
+from .pace import Pace
 from .prompt import Prompt
 from .said import Said
 from .settings import Settings
@@ -38,6 +39,7 @@ class Opening:
         prompt: Prompt,
         compaction: Compaction,
         knowledge: Knowledge,
+        pace: Pace,
     ) -> None:
         self._ctx = ctx
         self._api = api
@@ -46,6 +48,7 @@ class Opening:
         self._prompt = prompt
         self._compaction = compaction
         self._knowledge = knowledge
+        self._pace = pace
 
     async def begin(self, what: Said) -> Begun:
         tail, tools, chunks = await self._asked(what)
@@ -68,4 +71,6 @@ class Opening:
                 each.cancel()
 
     async def _tools(self) -> Toolbox:
-        return await toolbox.granted(self._ctx, self._api) if self._settings.max_tool_rounds else Toolbox()
+        if not self._settings.max_tool_rounds:
+            return Toolbox()
+        return await toolbox.granted(self._ctx, self._api, self._pace)

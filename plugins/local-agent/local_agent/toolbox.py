@@ -14,12 +14,12 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 from . import skills
 from .failing import ends_the_run
+from .pace import Pace
 
 logger = logging.getLogger("local-agent")
 
 Call = Callable[[dict[str, Any]], Awaitable[ToolOutcome]]
 DETAILS_AT_ONCE = 50
-"""The Host lets a run ask so often in a second; a run with more tools waits in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,13 @@ class Toolbox:
         return self._by_name.get(name)
 
 
-async def granted(ctx: AgentRunContext, api: AgentRunAPI) -> Toolbox:
+async def granted(ctx: AgentRunContext, api: AgentRunAPI, pace: Pace) -> Toolbox:
     """A tool that can't be looked at is left out."""
     names = [each.tool_name for each in ctx.resources.tools if {"call", "detail"} <= set(each.operations)]
     offered: list[Offered] = []
     for at in range(0, len(names), DETAILS_AT_ONCE):
-        if at:
-            await asyncio.sleep(1)
         several = names[at : at + DETAILS_AT_ONCE]
+        await pace.step(len(several))
         found = await asyncio.gather(*(_looked_at(ctx, api, name) for name in several))
         offered += [each for each in found if each is not None]
     if ctx.resources.skills:

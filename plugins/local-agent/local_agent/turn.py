@@ -17,6 +17,7 @@ from parlour_sdk.protocol.results import FinishReason
 from parlour_sdk.results import Result
 
 from .answers import Answer
+from .asking import Asking
 from .batch import Batch
 from .dialogue import Dialogue
 from .history import TOKENS
@@ -24,12 +25,15 @@ from .knowledge import Knowledge
 from .models import Models
 from .opening import Opening
 from .outputs import Outputs
+from .pace import Pace
 from .said import Said
 from .settings import Settings
 from .steering import Steering
 from .toolbox import Toolbox
 
 NO_MORE = "This was not done: no more tools may be called. Answer now, with what you have."
+AROUND_A_ROUND = 2
+"""Calls besides those of the tools: to the model, and for what was said meanwhile."""
 GAVE_UP = "I stopped after {rounds} rounds of tool calls without coming to an answer."
 
 
@@ -43,6 +47,7 @@ class Turn:
         knowledge: Knowledge,
         steering: Steering,
         outputs: Outputs,
+        pace: Pace,
     ) -> None:
         self._ctx = ctx
         self._settings = settings
@@ -51,6 +56,7 @@ class Turn:
         self._knowledge = knowledge
         self._steering = steering
         self._outputs = outputs
+        self._pace = pace
 
     async def results(self, what: Said) -> AsyncGenerator[Result, None]:
         begun = await self._opening.begin(what)
@@ -60,8 +66,8 @@ class Turn:
         rounds = 0
         while True:
             over = rounds > self._settings.max_tool_rounds
-            asking = self._models.ask(dialogue, toolbox.definitions)
-            async with aclosing(asking.results()) as written:
+            asking = Asking(self._ctx, self._models, dialogue, toolbox.definitions)
+            async with aclosing(asking.results(self._models.streaming)) as written:
                 async for result in written:
                     yield result
             answer = asking.answer.without_calls() if over else asking.answer
@@ -89,6 +95,7 @@ class Turn:
         if rounds == self._settings.max_tool_rounds:
             dialogue.add(*batch.refused(NO_MORE))
             return
+        await self._pace.step(len(answer.tool_calls) + AROUND_A_ROUND)
         async with aclosing(batch.results()) as called:
             async for result in called:
                 yield result

@@ -1,7 +1,7 @@
 """The budget: what the model can take decides, and what is left out is the oldest."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_agent import budget, estimates
 from local_agent.dialogue import Dialogue
@@ -41,6 +41,7 @@ def test_the_smaller_limit_holds(context_tokens: int, room: int | None, others: 
     assert budget.for_history(context_tokens, room, others) == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=20), st.integers(0, 300))
 def test_the_newest_messages_are_kept_and_fit(texts: list[str], tokens: int) -> None:
     messages = said(*texts)

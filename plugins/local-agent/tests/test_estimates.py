@@ -1,6 +1,6 @@
 """Estimates of tokens: never nothing for something, and the same however a text is cut."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_agent import estimates
 from local_agent.estimates import Measure
@@ -11,18 +11,21 @@ from parlour_sdk.protocol.messages import Message, ToolCall
 texts = st.text() | st.text(alphabet="ab 你好こん안녕жя🙂")
 
 
+@settings(deadline=None)
 @given(texts, texts)
 def test_the_whole_is_no_more_than_its_parts_and_no_less_than_each(one: str, other: str) -> None:
     whole, parts = estimates.of_text(one + other), (estimates.of_text(one), estimates.of_text(other))
     assert max(parts) <= whole <= sum(parts)
 
 
+@settings(deadline=None)
 @given(texts)
 def test_only_nothing_is_no_token(text: str) -> None:
     assert (estimates.of_text(text) == 0) == (text == "")
     assert estimates.of_text(text) <= len(text)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="你好世界汉字かなカナ한국", min_size=1))
 def test_a_wide_character_is_a_token(text: str) -> None:
     assert estimates.of_text(text) == len(text)
@@ -41,6 +44,7 @@ def test_pictures_and_tool_calls_count() -> None:
     assert estimates.of_message(Message(role="assistant", tool_calls=[call])) > 100
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(0, 10**6))
 def test_a_measure_stays_within_reason(counted: int, estimated: int, tokens: int) -> None:
     measure = Measure.of(counted, estimated)

@@ -54,6 +54,33 @@ async def test_quotes_and_mentions_are_written_out_and_media_stay() -> None:
     assert [each.type for each in asked[1].messages[1].content] == ["text", "image", "text"]  # type: ignore[union-attr]
 
 
+async def test_a_picture_that_is_gone_does_not_silence_the_model() -> None:
+    asked: list[InvokeModel] = []
+
+    def answer(request: InvokeModel) -> Any:
+        asked.append(request)
+        seen = not isinstance(request.messages[-1].content, str)
+        return failure("not_found") if seen else reply(tool_calls=[tool_call("clock")]) if len(asked) < 3 else "yes"
+
+    model = FakeModel(answer, abilities=("vision", "tools"))
+    host = FakeHost(models={"m": model}, tools={"clock": "noon"})
+    picture = MediaElement(type="image", name="cat.png", url="https://example.org/cat.png")
+    run = await host.run(FOLDER, [TextElement(text="what?"), picture], config={**CONFIG, "tools": ["clock"]})
+    assert (run.text, len(asked)) == ("yes", 3)
+    assert asked[1].messages[-1].content == "what?\n[image: cat.png, https://example.org/cat.png]"
+
+
+async def test_of_many_pictures_the_latest_are_given() -> None:
+    asked: list[InvokeModel] = []
+    host = FakeHost(models={"m": FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))})
+    pictures = [MediaElement(type="image", url=f"https://example.org/{number}.png") for number in range(10)]
+    for _ in range(2):
+        await host.run(FOLDER, pictures, config=CONFIG)
+    older, newer = asked[1].messages[1].content, asked[1].messages[-1].content
+    assert [each.type for each in newer] == ["image"] * 10  # type: ignore[union-attr]
+    assert [each.type for each in older] == ["image"] * 6 + ["text"] * 4  # type: ignore[union-attr]
+
+
 async def test_an_event_is_told_by_its_template() -> None:
     asked: list[str] = []
     host = FakeHost(models={"m": lambda request: asked.append(request.messages[-1].content) or "Welcome!"})
@@ -82,6 +109,13 @@ async def test_what_is_said_meanwhile_is_searched_for_too() -> None:
     run = await host.run(FOLDER, "is tea hot", config=config, steering=["is ice cold"])
     assert [each.content for each in run.messages] == ["yes", "yes"]
     assert "[2] kb.txt\nice is cold" in str(asked[1].messages[-1].content)
+
+
+async def test_a_quick_model_with_many_rounds_stays_below_what_the_host_takes() -> None:
+    host = FakeHost(models={"m": reply(tool_calls=[tool_call("clock")])}, tools={"clock": "noon"}, timeout=60)
+    run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["clock"], "max_tool_rounds": 40})
+    assert (len(run.tool_calls), run.finish_reason) == (40, "tool_limit")
+    assert not any(call.error for call in run.calls)
 
 
 async def test_only_rounds_of_tools_count_as_rounds() -> None:

@@ -1,7 +1,7 @@
 """Thoughts in <think> marks: told apart the same way however the answer is cut into fragments."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_agent.thinking import Thinking
 
@@ -29,6 +29,7 @@ def test_a_thought_is_told_from_the_answer(whole: str, said: str, thought: str) 
     assert split([whole]) == split(list(whole)) == (said, thought)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["<", "think", ">", "</", "</think>", "<think>", "a", " "])))
 def test_the_cut_makes_no_difference_and_nothing_is_lost(fragments: list[str]) -> None:
     whole = "".join(fragments)

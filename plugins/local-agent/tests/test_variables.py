@@ -4,7 +4,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from local_agent.variables import Variables, zone
 
@@ -72,6 +72,7 @@ def test_an_events_fields_are_found_by_their_path(template: str, expected: str) 
     )
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_name_is_short_on_one_line_and_read_as_nothing_else(name: str) -> None:
     given = filled("{{actor}}", context(f"{{{{time}}}}{name}"))

@@ -7,6 +7,12 @@ from parlour.core.access.audit_log import AuditLog
 from parlour.core.access.gate import Gate, PluginGrants
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.registry import Registry
+from parlour.core.approvals.approvals import Approvals
+from parlour.core.approvals.decided_event import DecidedEvents
+from parlour.core.approvals.keywords import Keywords
+from parlour.core.approvals.planning import Planner
+from parlour.core.approvals.requests import ActionRequests
+from parlour.core.approvals.webhook_actions import WebhookActions
 from parlour.core.budgets.book import BudgetBook
 from parlour.core.budgets.budgeted import Budgeted
 from parlour.core.budgets.days import Days
@@ -30,12 +36,14 @@ from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.history import EventRecords, History
 from parlour.core.facts.keeping import Artifacts, Fetcher, NoFetcher, Sizes
+from parlour.core.inbound.book import WebhookBook
 from parlour.core.journal import Journal
 from parlour.core.listeners.audience import Audience
 from parlour.core.listeners.later import LaterListening
 from parlour.core.listeners.listening import Listening
 from parlour.core.objects import NoObjects, ObjectStore
 from parlour.core.platforms.book import BotBook
+from parlour.core.platforms.executing import Executor
 from parlour.core.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.providers import Providers
 from parlour.core.routing.router import Router
@@ -63,13 +71,15 @@ from parlour.core.runs.workers import Workers
 from parlour.core.scheduling.book import ScheduleBook
 from parlour.core.scheduling.scheduler import Scheduler
 from parlour.core.secrets import NoSecrets, SecretBox
-from parlour.core.webhooks.answers import Answers, NoActionRows
+from parlour.core.webhooks.answers import Answers
 from parlour.core.webhooks.hooks import Webhooks
 from parlour.core.webhooks.sending import HookSender, NoHookSender, Sending
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from . import actions
 from .actions.conversations import ConversationActions
+from .actions.listing import InstalledPlugins, ListingActions
+from .actions.platform_action import PlatformActionRequests
 from .actions.runs import RunActions
 from .actions.runtimes import RuntimeActions
 from .version import VERSION
@@ -92,6 +102,7 @@ class Ports:
     sizes: Sizes = field(default_factory=Sizes)
     cursors: Cursors = field(default_factory=lambda: Cursors(""))
     plugin_grants: PluginGrants = lambda plugin_id: PluginPermissions()
+    plugin_list: InstalledPlugins = tuple
     concurrent_runs: int = 256
     runs_per_person: int = 8
     runs_per_minute: int = 20
@@ -131,7 +142,9 @@ class Core:
     days: Days
     reservations: Reservations
     scheduler: Scheduler
+    inbound: WebhookBook
     reruns: Reruns
+    approvals: Approvals
 
     async def load(self) -> None:
         """What is configured."""
@@ -139,6 +152,7 @@ class Core:
         await self.bots.load()
         await self.routes.load()
         await self.schedules.load()
+        await self.inbound.load()
         await self.budgets.load()
 
     async def take_up(self) -> None:
@@ -147,8 +161,10 @@ class Core:
         await self.outbox.recover()
         await self.workers.take_up()
         await self.reruns.take_up()
+        await self.erasing.take_up()
         await self.webhooks.take_up()
         await self.later.take_up()
+        await self.approvals.take_up(self.lanes.offer)
         self.lanes.open(await self.recovery.everything())
 
 
@@ -170,7 +186,12 @@ def build_core(ports: Ports) -> Core:
     delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), ids, clock)
     endings = Endings(delivery, Tact(clock), ids, clock)
     openings = Openings(journal, ports.providers, ports.secrets, history, ids, clock, VERSION)
-    recording = Recording(journal, artifacts, delivery, endings, ids, clock)
+    executor = Executor(outbox, ports.bots, ids, clock)
+    approvals = Approvals(journal, delivery, outbox, executor, DecidedEvents(agents), clock)
+    planner = Planner(ports.bots, artifacts, approvals, executor, delivery, ids, clock)
+    slots = Slots(ports.concurrent_runs, ports.runs_per_person)
+    requests = ActionRequests(journal, planner, approvals, delivery, outbox, slots, clock)
+    recording = Recording(journal, artifacts, delivery, planner, endings, ids, clock)
     claims = Claims(journal, openings, recording.live, sessions, delivery, outcomes, ids, clock)
     orchestrator = Orchestrator(
         journal,
@@ -185,17 +206,16 @@ def build_core(ports: Ports) -> Core:
         outcomes,
     )
     bots = BotBook(journal, clock)
-    audience = Audience(ports.components)
+    audience = Audience(ports.components, ports.plugin_grants)
     listeners = Listening(audience, ports.plugins, bots, ports.listener_seconds)
-    later = LaterListening(journal, listeners, audience, clock)
-    answers = Answers(delivery, NoActionRows(), journal)
+    later = LaterListening(journal, listeners, clock)
+    answers = Answers(delivery, WebhookActions(ports.bots, executor), journal)
     webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, clock)
     handing = Handing(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
     cap = LoopCap(ports.runs_per_minute, clock)
     dispatcher = Dispatcher(router, orchestrator, handing, cap, endings, delivery, outcomes, journal, clock)
     steering = Steering(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
-    slots = Slots(ports.concurrent_runs, ports.runs_per_person)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, slots)
     conversations = Conversations(journal, feed.moved)
     media = EventMedia(artifacts)
@@ -214,7 +234,7 @@ def build_core(ports: Ports) -> Core:
         router,
         audience,
         later,
-        Control([commands]),
+        Control([commands, Keywords(approvals)]),
         Obeying(journal, conversations, delivery, outcomes, ids, clock),
         lanes,
         ids,
@@ -251,6 +271,8 @@ def build_core(ports: Ports) -> Core:
                 RunActions(journal, control, creating, Commissions(journal, ids, clock), ports.cursors),
                 RuntimeActions(journal, workers, claims, control, clock),
                 ConversationActions(conversations, ids, clock),
+                ListingActions(ports.plugin_list, ports.components),
+                PlatformActionRequests(requests),
                 ids,
                 clock,
                 VERSION,
@@ -268,9 +290,11 @@ def build_core(ports: Ports) -> Core:
         audit_log=audit_log,
         erasing=Erasing(journal, control, ids, clock),
         schedules=schedules,
+        inbound=WebhookBook(journal, clock),
         budgets=budgets,
         days=days,
         reservations=reservations,
         scheduler=Scheduler(schedules, gateway, ids, clock),
         reruns=reruns,
+        approvals=approvals,
     )

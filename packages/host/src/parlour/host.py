@@ -144,6 +144,7 @@ class Host:
                 session.stop(INTERRUPTED)
         core.audit_log.rest()
         self.wrote = await _within(WRITE_SECONDS, self._last_writes())
+        await core.approvals.close()
         await core.outbox.close()
         await core.webhooks.close()
         await core.later.close()
@@ -193,6 +194,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=Sizes(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),
                 plugin_grants=partial(_granted, side.plugins),
+                plugin_list=side.plugins.all,
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
                 runs_per_minute=settings.runs.per_conversation_per_minute,

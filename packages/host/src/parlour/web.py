@@ -17,6 +17,8 @@ from .core.access.keys import ApiKeys
 from .core.access.logins import Logins
 from .core.access.users import Users
 from .core.budgets.uses import BudgetUses
+from .core.facts.history import History
+from .core.inbound.calls import WebhookCalls
 from .core.models.default_agent import DefaultAgent
 from .core.observing.measurements import Sample
 from .core.why.trail import Trails
@@ -27,6 +29,7 @@ from .http.accounts import endpoints as accounts
 from .http.accounts.throttle import Throttle
 from .http.adapters import endpoints as adapters
 from .http.agents import endpoints as agents
+from .http.approvals import endpoints as approvals
 from .http.artifacts import endpoints as artifacts
 from .http.artifacts.access import ArtifactAccess
 from .http.audit import endpoints as audit
@@ -62,8 +65,10 @@ from .http.runs import endpoints as runs
 from .http.runtimes import endpoints as runtimes
 from .http.schedules import endpoints as schedules
 from .http.stats import endpoints as stats
+from .http.targets import Targets
 from .http.tools import endpoints as tools
 from .http.users import endpoints as people
+from .http.webhooks import endpoints as webhooks
 from .version import VERSION
 
 CLOSE_SECONDS = 1
@@ -107,9 +112,10 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
         return supervisor.status if supervisor else "stopped"
 
     door = EventDoor(
-        EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
+        EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )
     model_forms = ModelForms(host.models.book, host.models.catalogue, host.secrets)
+    targets = Targets(core.agents, core.bots)
     domains = [
         info.router(VERSION, _facts(settings), clock),
         live.router(host.board, authenticator),
@@ -117,7 +123,10 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
         accounts.router(users, logins, names, Throttle(clock), setup_token),
         people.router(users),
         api_keys.router(keys, clock),
-        schedules.router(core.schedules, core.scheduler, core.agents, ids, clock),
+        schedules.router(core.schedules, core.scheduler, targets, ids, clock),
+        webhooks.router(
+            core.inbound, WebhookCalls(core.gateway, host.secrets, ids, clock), targets, host.secrets, ids, clock
+        ),
         events.router(door, pages, Trails(journal, clock)),
         chat.router(
             journal,
@@ -126,11 +135,13 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             core.conversations,
             core.feed,
             core.sessions,
+            core.approvals,
             authenticator,
             pages,
             ids,
             clock,
         ),
+        approvals.router(journal, core.approvals, pages),
         runs.router(journal, core.control, core.reruns, pages, clock),
         runtimes.router(core.workers),
         agents.router(core.agents, core.registry, host.secrets, host.cursors, ids, clock),
@@ -169,7 +180,9 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             ids,
             clock,
         ),
-        conversations.router(journal, pages, core.conversations, core.erasing, ids, clock),
+        conversations.router(
+            journal, pages, History(journal, host.cursors), core.conversations, core.erasing, ids, clock
+        ),
         audit.router(pages),
         feedback.router(pages),
         artifacts.router(core.artifacts, ArtifactAccess(journal)),

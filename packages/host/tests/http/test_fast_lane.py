@@ -60,7 +60,7 @@ async def doors() -> AsyncIterator[Doors]:
     keys = ApiKeys(journal, ids, clock)
     authenticator = Authenticator(keys, Logins(journal, clock), HostNames("127.0.0.1", ()))
     door = EventDoor(
-        EventInjection(core.gateway, core.agents, core.routes, ids, clock), Results(journal, core.outcomes)
+        EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )
     routes = [endpoints.router(door, Pages(journal, Cursors("database")), Trails(journal, SystemClock()))]
     lane = application.build("0", authenticator, [health.router(list)], routes, door, BODY_BYTES, BODY_BYTES)

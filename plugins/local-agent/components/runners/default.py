@@ -11,6 +11,7 @@ from local_agent.knowledge import Knowledge
 from local_agent.models import Models
 from local_agent.opening import Opening
 from local_agent.outputs import Outputs
+from local_agent.pace import Pace
 from local_agent.prompt import Prompt
 from local_agent.settings import Settings
 from local_agent.steering import Steering
@@ -49,5 +50,6 @@ def turn_of(ctx: AgentRunContext, api: AgentRunAPI, chosen: Settings, variables:
     models, knowledge = Models(ctx, api, chosen), Knowledge(ctx, api, chosen)
     prompt = Prompt(chosen.prompt, ctx.resources.skills, variables)
     compaction = Compaction(ctx, History(ctx, api), models)
-    opening = Opening(ctx, api, chosen, models, prompt, compaction, knowledge)
-    return Turn(ctx, chosen, opening, models, knowledge, Steering(ctx, api), Outputs(ctx, api))
+    pace = Pace()
+    opening = Opening(ctx, api, chosen, models, prompt, compaction, knowledge, pace)
+    return Turn(ctx, chosen, opening, models, knowledge, Steering(ctx, api), Outputs(ctx, api), pace)

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from parlour.core.access.caller import Caller
 from parlour.core.access.gate import Handler
-from parlour.core.access.refusal import Refused
 from parlour.core.facts.history import EventRecords, History
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.facts.storage import DEFAULT_QUOTAS, Storage
@@ -13,7 +11,6 @@ from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
 from parlour.core.runs.outputs import ToolOutputs
 from parlour.core.runs.steering import Steering
-from parlour_sdk.protocol.calls import Done
 
 from .artifacts import ArtifactActions
 from .conversations import ConversationActions
@@ -21,8 +18,12 @@ from .history import EventActions, HistoryActions
 from .host import HostActions
 from .journaled import CallJournal
 from .knowledge import FileActions, KnowledgeActions, SkillActions
+from .listing import ListingActions
+from .metering import Metering
 from .models import ModelActions
 from .platform import PlatformActions
+from .platform_action import PlatformActionRequests
+from .platform_uploads import PlatformUploads
 from .prompt_media import PromptMedia
 from .rehearsed import Rehearsals
 from .runs import RunActions
@@ -43,17 +44,20 @@ def handlers(
     runs: RunActions,
     runtimes: RuntimeActions,
     conversations: ConversationActions,
+    listing: ListingActions,
+    requests: PlatformActionRequests,
     ids: Ids,
     clock: Clock,
     version: str,
 ) -> Mapping[str, Handler]:
-    models = ModelActions(providers.models, PromptMedia(artifacts), clock)
-    tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), journal, clock)
+    metering = Metering(journal, clock)
+    models = ModelActions(providers.models, PromptMedia(artifacts), metering)
+    tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), metering, journal, clock)
     knowledge = KnowledgeActions(providers.knowledge)
     skills = SkillActions(providers.skills)
     state = StateActions(journal, clock)
     storage = StorageActions(Storage(journal, clock), DEFAULT_QUOTAS)
-    platform = PlatformActions(providers.platforms)
+    platform = PlatformActions(providers.platforms, PlatformUploads(ids, clock))
     transcript = HistoryActions(history)
     log = EventActions(events)
     files = ArtifactActions(artifacts, journal, ids, clock)
@@ -104,19 +108,12 @@ def handlers(
         "run_claim": runtimes.claim,
         "run_renew": runtimes.renew,
         "run_release": runtimes.release,
+        "list_plugins": listing.plugins,
+        "list_commands": listing.commands,
         "list_bots": platform.bots,
         "get_bot_capabilities": platform.capabilities,
+        "platform_action": requests.request,
         **platform.methods(),
-        **dict.fromkeys(_COMING, _not_yet),
     }
     return Rehearsals(providers.tools).around(CallJournal(journal, providers.tools, clock).around(bound))
 
-
-async def _not_yet(caller: Caller, request: object) -> Done:
-    raise Refused("not_supported", "this Host does not serve this action")
-
-
-_COMING = """
-platform_action
-list_plugins list_commands
-""".split()  # noqa: SIM905

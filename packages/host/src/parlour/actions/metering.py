@@ -1,15 +1,24 @@
-"""Counts what a run asks of models and tools, and notes how each call went. Of what was said nothing is noted."""
+"""Counts what a run asks of models and tools, and notes how each call went. Of what was said nothing is noted.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+What a model call has used is in the ledger before its answer is given: it was paid for, whatever becomes of the run.
+"""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from parlour.core.access.caller import Caller
 from parlour.core.access.refusal import Refused
+from parlour.core.facts import ledger
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.meter import Kind, Meter
+from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.usage import Usage
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -19,17 +28,39 @@ class Used:
     usage: Usage | None = None
 
 
-@contextmanager
-def metered(caller: Caller, clock: Clock, kind: Kind, name: str) -> Iterator[Used]:
-    """Outside a run nobody counts yet."""
-    meter = caller.session.meter if caller.session is not None else Meter()
-    used, began, outcome = Used(), clock.now(), "abandoned"
-    meter.began(kind)
-    try:
-        yield used
-        outcome = "answered"
-    except (ProviderFailed, Refused) as failure:
-        outcome = failure.code
-        raise
-    finally:
-        meter.ended(kind, name, outcome, clock.now() - began, used.usage)
+class Metering:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    @asynccontextmanager
+    async def around(self, caller: Caller, kind: Kind, name: str) -> AsyncIterator[Used]:
+        """Outside a run nobody counts yet."""
+        meter = caller.session.meter if caller.session is not None else Meter()
+        used, began, outcome = Used(), self._clock.now(), "abandoned"
+        meter.began(kind)
+        try:
+            yield used
+            outcome = "answered"
+        except (ProviderFailed, Refused) as failure:
+            outcome = failure.code
+            raise
+        finally:
+            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage)
+            if caller.session is not None and used.usage is not None:
+                await self._write_down(caller.session)
+
+    async def _write_down(self, session: RunSession) -> None:
+        notes, now = session.meter.take_notes(), self._clock.now()
+        counted = ledger.metered(session.run_id, session.meter.usage({}), now)
+        rows = [
+            ledger.append(session.run_id, session.next_sequence(), type, told, now, source="host")
+            for type, told in notes
+        ]
+        try:
+            await self._journal.commit(Unit("run.metered", (counted, *rows)))
+        except GuardFailed:
+            session.meter.put_back(notes)  # it is just ending, and may write its last unit yet
+        except StorageFailed as failure:
+            session.meter.put_back(notes)
+            logger.error("what run %s used is written with its next result: %s", session.run_id, failure.message)

@@ -4,31 +4,30 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from parlour.core.access.caller import Caller
-from parlour.core.ports import Clock
 from parlour.core.providers import Models
 from parlour.core.runs.within import parts_within, within
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 
-from .metering import metered
+from .metering import Metering
 from .prompt_media import PromptMedia
 
 
 class ModelActions:
-    def __init__(self, models: Models, media: PromptMedia, clock: Clock) -> None:
+    def __init__(self, models: Models, media: PromptMedia, metering: Metering) -> None:
         self._models = models
         self._media = media
-        self._clock = clock
+        self._metering = metering
 
     async def invoke(self, caller: Caller, request: InvokeModel) -> ModelAnswer:
         request = await self._media.inlined(caller.session, request)
-        with metered(caller, self._clock, "model", request.model_id) as used:
+        async with self._metering.around(caller, "model", request.model_id) as used:
             answer = await within(caller.session, self._models.invoke(caller.asking(), request))
             used.usage = answer.usage
         return answer
 
     async def stream(self, caller: Caller, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         request = await self._media.inlined(caller.session, request)
-        with metered(caller, self._clock, "model", request.model_id) as used:
+        async with self._metering.around(caller, "model", request.model_id) as used:
             stream = self._models.stream(caller.asking(), request)
             async with aclosing(parts_within(caller.session, stream)) as parts:
                 async for part in parts:
@@ -36,13 +35,13 @@ class ModelActions:
                     yield part
 
     async def rerank(self, caller: Caller, request: Rerank) -> RerankAnswer:
-        with metered(caller, self._clock, "model", request.model_id) as used:
+        async with self._metering.around(caller, "model", request.model_id) as used:
             answer = await within(caller.session, self._models.rerank(caller.asking(), request))
             used.usage = answer.usage
         return answer
 
     async def embed(self, caller: Caller, request: Embed) -> EmbedAnswer:
-        with metered(caller, self._clock, "model", request.model_id) as used:
+        async with self._metering.around(caller, "model", request.model_id) as used:
             answer = await within(caller.session, self._models.embed(caller.asking(), request))
             used.usage = answer.usage
         return answer

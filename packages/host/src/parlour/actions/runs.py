@@ -49,12 +49,17 @@ class RunActions:
         return told(await self._control.visible(caller, request.target_run_id))
 
     async def list(self, caller: Caller, request: RunList) -> RunPage:
-        """Of the caller's own plugin, unless it administers all."""
+        """Those of the caller's own plugin and those it has created, unless it administers all."""
         filters = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
-        whose = {} if caller.grant.has(ADMIN) else {"plugin_id": caller.plugin_id}
-        listing = f"runs:{sorted({**filters, **whose}.items())}"
+        administers = caller.grant.has(ADMIN)
+        listing = f"runs:{sorted(filters.items())}:{'' if administers else caller.plugin_id}"
         before = self._position(listing, request.cursor)
-        rows = await self._ledger.page(where(**filters, **whose), before, request.limit + 1)
+        own = [{"plugin_id": caller.plugin_id}, {"created_by": caller.plugin_id}]
+        found: dict[str, Row] = {}
+        for whose in [{}] if administers else own:
+            page_of_those = await self._ledger.page(where(**filters, **whose), before, request.limit + 1)
+            found.update({row["run_id"]: row for row in page_of_those})
+        rows = sorted(found.values(), key=lambda row: str(row["run_id"]), reverse=True)
         more = len(rows) > request.limit
         page = rows[: request.limit]
         cursor = self._cursors.encode(listing, page[-1]["run_id"]) if more else None

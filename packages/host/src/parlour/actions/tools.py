@@ -10,12 +10,15 @@ from parlour.core.runs.within import within
 from parlour_sdk.protocol.listing import ListTools, ToolList
 from parlour_sdk.protocol.tools import CallTool, GetTool, ToolDetail, ToolOutcome
 
-from .metering import metered
+from .metering import Metering
 
 
 class ToolActions:
-    def __init__(self, tools: Tools, outputs: ToolOutputs, journal: Journal, clock: Clock) -> None:
+    def __init__(
+        self, tools: Tools, outputs: ToolOutputs, metering: Metering, journal: Journal, clock: Clock
+    ) -> None:
         self._tools = tools
+        self._metering = metering
         self._outputs = outputs
         self._journal = journal
         self._clock = clock
@@ -29,7 +32,7 @@ class ToolActions:
             # durable before the tool acts, or a restart would act again
             touch = ledger.touch(caller.session.run_id, self._clock.now(), effects=True)
             await self._journal.commit(Unit("tool.call", (touch,)))
-        with metered(caller, self._clock, "tool", name):
+        async with self._metering.around(caller, "tool", name):
             outcome = await within(caller.session, self._tools.call(caller.asking(), name, request.parameters))
         return await self._outputs.bounded(caller.session, name, outcome)
 

@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     keys = commands.add_parser("keys", help="API keys").add_subparsers(required=True, metavar="ACTION")
     create = keys.add_parser("create", parents=[common], help="print a new key")
     create.add_argument("--name", required=True, help="what the key is for")
-    create.add_argument("--scope", choices=["admin", "operator", "viewer", "chat"], default="admin")
+    create.add_argument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin")
     create.set_defaults(run=_keys_create)
     keys.add_parser("list", parents=[common], help="list the keys").set_defaults(run=_keys_list)
     revoke = keys.add_parser("revoke", parents=[common], help="revoke a key")

@@ -64,7 +64,7 @@ def install(settings: Settings, source: str, grant: str | None, upgrade: str | N
     except PluginProblem as error:
         raise CommandFailed(error.message) from error
     pid = desk.directory.serving_pid()
-    if pid is None:
+    if pid is None or not _told(pid):
         desk.installation.folder.sweep()
     else:
         _hand_over_upgrade(desk, installed, pid) if replaces else _hand_over(desk, installed, pid)
@@ -114,18 +114,15 @@ def _listed(given: Mapping[str, Sequence[str]] | grants.Grants) -> str:
 
 
 def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
-    """Tells the running Host, and tells the person how the Host's start of it went."""
-    os.kill(pid, signal.SIGHUP)
-    seconds = desk.settings.plugins.start_seconds
-    status = desk.status.wait(pid, plugin.plugin_id, plugin.stamp, seconds)
+    """Tells the person how the Host's start of it went."""
+    status = _wait(desk, pid, lambda: desk.status.settled(pid, plugin.plugin_id, plugin.stamp))
     if status is None:
-        raise CommandFailed(f"the running Host did not start it within {seconds:g} s; its log says why")
+        raise CommandFailed("it is installed, and the running Host has not started it yet; its log says why")
     if status.status != "ready":
         raise CommandFailed(f"it is installed, and the running Host can't start it: {status.reason}")
 
 
 def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
-    os.kill(pid, signal.SIGHUP)
     folder = plugin.folder.name
     record = _wait(desk, pid, lambda: _settled(desk, plugin.plugin_id, folder))
     if record is None:
@@ -133,6 +130,15 @@ def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
     if record.current.folder != folder:
         reason = record.refused.reason if record.refused else "another version was installed meanwhile"
         raise CommandFailed(f"it could not be started, and {record.current.version} goes on: {reason}")
+
+
+def _told(pid: int) -> bool:
+    """Whether the Host that ran a moment ago still does."""
+    try:
+        os.kill(pid, signal.SIGHUP)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _settled(desk: Desk, plugin_id: str, folder: str) -> Record | None:
@@ -177,12 +183,10 @@ def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:
         raise CommandFailed(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
     desk.installation.folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish}))
     pid = desk.directory.serving_pid()
-    if pid is None:
+    if pid is None or not _told(pid):
         _end(desk, plugin_id, delete_data)
-    else:
-        os.kill(pid, signal.SIGHUP)
-        if _wait(desk, pid, lambda: True if desk.installation.folder.record(plugin_id) is None else None) is None:
-            raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
+    elif _wait(desk, pid, lambda: True if desk.installation.folder.record(plugin_id) is None else None) is None:
+        raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
     print(f"removed {plugin_id}" + (" and its data" if delete_data else "; its data is kept"))
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import os
 import signal
 
@@ -50,7 +51,8 @@ def revoke_token(arguments: argparse.Namespace, settings: Settings) -> None:
         raise CommandFailed(f"no active token has the id '{token_id}'; 'parlour runtime token list' shows them")
     pid = DataDirectory(settings.data).serving_pid()
     if pid is not None:
-        os.kill(pid, signal.SIGHUP)
+        with contextlib.suppress(ProcessLookupError):  # it ended just now, and its next start reads the tokens anyway
+            os.kill(pid, signal.SIGHUP)
 
 
 def _tokens(settings: Settings) -> Tokens:

@@ -76,6 +76,8 @@ class Sent:
     """The surface took the message."""
 
     platform_message_id: str = ""
+    result: Any = None
+    """Of an action: what the platform answered."""
 
 
 class SendRefused(Exception):

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, FastAPI
 
-from . import errors
+from . import documenting, errors
 from .auth import Authenticator
 from .events.door import EventDoor
 from .events.fast_lane import FastLane
 from .limits import BodyLimit
 
+PREFIX = "/api/v1"
 UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
 """Paths that write what comes to disk."""
 
@@ -26,15 +27,15 @@ def build(
     app = FastAPI(
         title="Parlour",
         version=version,
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
     )
     app.state.authenticator = authenticator
     errors.install(app)
-    for router in unprefixed:
-        app.include_router(router)
-    for domain in domains:
-        app.include_router(domain, prefix="/api/v1")
+    routers = [*(("", router) for router in unprefixed), *((PREFIX, domain) for domain in domains)]
+    for prefix, router in routers:
+        app.include_router(router, prefix=prefix)
+    documenting.install(app, routers)
     app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOADS, upload_bytes))
     return FastLane(app, events, authenticator, body_bytes)

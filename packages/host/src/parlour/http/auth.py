@@ -15,7 +15,7 @@ from parlour.core.events.envelope import Party
 from .errors import Problem
 from .hosts import HostNames
 
-Need = Literal["owner", "admin", "operator", "viewer", "chat"]
+Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform"]
 
 _MAY: dict[Need, frozenset[Need]] = {
     "owner": frozenset(("owner", "admin", "operator", "viewer", "chat")),
@@ -23,6 +23,7 @@ _MAY: dict[Need, frozenset[Need]] = {
     "operator": frozenset(("operator", "viewer", "chat")),
     "viewer": frozenset(("viewer",)),
     "chat": frozenset(("chat",)),
+    "platform": frozenset(("chat", "platform")),  # what it sends may be answered to people: nobody else has that
 }
 COOKIE = "parlour_session"
 CSRF_HEADER = "x-csrf-token"
@@ -107,6 +108,7 @@ def requires(*needs: Need) -> Callable[[HTTPConnection], Awaitable[Principal]]:
         authenticator: Authenticator = connection.app.state.authenticator
         return await authenticator.admit(connection, *needs)
 
+    check.needs = needs  # type: ignore[attr-defined]  # for the document
     return check
 
 

@@ -37,6 +37,12 @@ def not_found(what: str, remedy: str) -> Problem:
     return Problem(404, "not_found", f"{what} does not exist; {remedy}")
 
 
+def invalid(field: str, message: str) -> Problem:
+    """One field of the body that can't be so."""
+    fields = [{"field": field, "message": message}]
+    return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": fields})
+
+
 def answer(status: int, code: str, message: str, details: Any = None) -> JSONResponse:
     return JSONResponse({"error": {"code": code, "message": REDACTOR.clean(message), "details": details}}, status)
 

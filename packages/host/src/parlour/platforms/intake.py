@@ -9,10 +9,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
+from parlour.core.journal import StorageFailed
+
 logger = logging.getLogger(__name__)
 
 MOST = 512
 """Events that wait or are being taken; whoever brings more waits, and with it its connection."""
+STORAGE_RETRY_SECONDS = 1.0
 Item = TypeVar("Item")
 
 
@@ -47,6 +50,10 @@ class Intake(Generic[Item]):
             while waiting:
                 try:
                     await self._take(waiting[0])
+                except StorageFailed as error:
+                    logger.error("an event of %s waits for the database: %s", key, error.message)
+                    await asyncio.sleep(STORAGE_RETRY_SECONDS)
+                    continue
                 except Exception:  # one event that can't be taken harms no other
                     logger.exception("an event of %s was not taken", key)
                 waiting.popleft()

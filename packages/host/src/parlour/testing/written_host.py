@@ -35,6 +35,7 @@ from .scripted import (
     ScriptedTools,
     Tool,
 )
+from .scripted.tools import Function
 
 CATALOGUE = (
     ModelResource(model_id="main", name="Main", type="llm", abilities=["tools"]),
@@ -153,7 +154,14 @@ def tools(folder: Folder) -> dict[str, Tool]:
 
     waiting: list[dict[str, Any]] = []
     everybody = asyncio.Event()
-    functions = {"clock": clock, "broken": broken, "stuck": stuck, "gated": gated, "camera": camera, "meet": meet}
+    functions: dict[str, Function] = {
+        "clock": clock,
+        "broken": broken,
+        "stuck": stuck,
+        "gated": gated,
+        "camera": camera,
+        "meet": meet,
+    }
     return {name: Tool(function, read_only=True, description=f"The {name}.") for name, function in functions.items()}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from parlour.core.components import Components
 from parlour.core.ports import PluginUnavailable
 from parlour.core.routing.routes import Route
+from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import BreakableJournal, CountedIds, PlatformSurface, PuppetPlugins, World, make_agent
 
@@ -44,9 +45,18 @@ def listener(event: str = "*", priority: int = 0, observe: bool = False) -> dict
     return {"kind": "EventListener", "name": f"{event} {priority} {observe}", "spec": {"handlers": handlers}}
 
 
+def granted(plugin_id: str) -> PluginPermissions:
+    return PluginPermissions(events=["message.*"] if plugin_id == "acme/curbed" else ["*"])
+
+
 async def opened(components: Components, *routes: Route, journal: BreakableJournal | None = None) -> World:
     world = World(
-        journal or BreakableJournal(), ListeningPlugins(), PlatformSurface(), CountedIds(), components=components
+        journal or BreakableJournal(),
+        ListeningPlugins(),
+        PlatformSurface(),
+        CountedIds(),
+        components=components,
+        plugin_grants=granted,
     )
     await world.core.load()
     if world.core.agents.get("agent") is None:

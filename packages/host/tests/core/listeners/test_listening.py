@@ -91,6 +91,18 @@ async def test_an_event_that_no_route_takes_goes_to_all_who_listen_to_its_type()
     assert outcome(world, untaken) == ("dropped", "no route takes friend.added")
 
 
+async def test_a_plugin_hears_only_what_the_operator_lets_it_hear() -> None:
+    components = Components()
+    components.replace_plugin("acme/curbed", "1", [listener(), listener(observe=True)])
+    world = await opened(components, Route("message.*", "drop"))
+    all_hear(world, "acme/curbed")
+    await said(world, event_id="e1")
+    untold = await said(world, event_id="e2", event_type="friend.added")
+    await until(lambda: not world.rows(LISTENING))
+    assert listening(world).heard == [("acme/curbed", "e1", True)]
+    assert outcome(world, untold)[0] == "dropped"
+
+
 async def test_observers_see_what_an_agent_answers_and_do_not_delay_it() -> None:
     world = await opened(three(), TO_AGENT)
     world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
@@ -159,15 +171,18 @@ async def test_a_crash_of_the_host_repeats_what_was_not_recorded_as_heard() -> N
     assert again.rows(INBOX) == again.rows(LISTENING) == []
 
 
+async def died_over_it(world: World) -> World:
+    listening(world).hear["acme/high"] = lambda data: asyncio.Event()
+    await until(lambda: listening(world).who() == ["acme/high"])
+    world.die()
+    return await opened(three(), journal=type(world.journal)(world.journal.database))
+
+
 async def test_what_takes_the_host_along_is_set_aside_after_two_times() -> None:
     world = await opened(three(), TO_PLUGINS)
-    for _ in range(2):
-        listening(world).hear["acme/high"] = lambda data: asyncio.Event()
-        if not world.rows(INBOX):
-            await world.say("hi", surface="platform", event_id="e1")
-        await until(lambda: listening(world).who() == ["acme/high"])  # noqa: B023
-        world.die()
-        world = await opened(three(), journal=type(world.journal)(world.journal.database))
+    listening(world).hear["acme/high"] = lambda data: asyncio.Event()
+    await world.say("hi", surface="platform", event_id="e1")
+    world = await died_over_it(await died_over_it(world))
     all_hear(world)
     await world.rest()
     assert listening(world).heard == []

@@ -176,3 +176,31 @@ async def _ask(made: World, run: Any, action: str) -> None:
     else:
         async for _ in made.stream(run, action, **ASK):
             pass
+
+
+async def test_what_a_model_has_used_is_known_also_of_a_run_that_died_with_its_host() -> None:
+    models = ScriptedModels(Reply("hello", usage=Usage(prompt_tokens=7, completion_tokens=2, cost_micros=40)))
+    made = await world(Providers(models=models))
+    run = await running(made)
+    await made.call(run, "invoke_llm", **ASK)
+    assert usage_of(made, run.run_id) == {
+        "model_calls": 1,
+        "prompt_tokens": 7,
+        "completion_tokens": 2,
+        "cost_micros": 40,
+    }
+    made = await made.restart(providers=Providers(models=models))
+    assert made.rows(RUNS, run_id=run.run_id)[0]["status_reason"] == "interrupted"
+    assert usage_of(made, run.run_id)["cost_micros"] == 40
+    assert called(made, run.run_id) == [("model", "answered")]
+
+
+async def test_a_database_in_trouble_does_not_take_the_answer_away() -> None:
+    made = await world(Providers(models=ScriptedModels("hello")))
+    run = await running(made)
+    made.journal.broken["run.metered"] = 1
+    assert (await made.call(run, "invoke_llm", **ASK))["message"]["content"] == "hello"
+    run.answer("done")
+    await made.rest()
+    assert called(made, run.run_id) == [("model", "answered")]
+    assert usage_of(made, run.run_id)["model_calls"] == 1

@@ -8,8 +8,9 @@ from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
 from parlour.core.events.envelope import Party
 from parlour.core.facts.artifacts import Description, Place
-from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, RUNS, STATE, TABLES, TRANSCRIPT
-from parlour.core.journal import Unit, Update, where
+from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, META, OUTBOX, RUNS, STATE, TABLES, TRANSCRIPT
+from parlour.core.journal import StorageFailed, Unit, Update, where
+from parlour.core.runs.reruns import Wish
 
 from ..support import World, until
 
@@ -114,3 +115,46 @@ async def test_a_deletion_that_the_database_refuses_deletes_nothing() -> None:
 
     assert words(world) == before
     await until(lambda: not len(world.core.lanes))
+
+
+async def test_a_deletion_that_was_cut_off_is_carried_out_at_the_next_start() -> None:
+    world, conversation_id = await talked()
+    world.journal.broken["conversation.empty"] = 1
+    with pytest.raises(StorageFailed):
+        await world.core.erasing.erase(conversation_id, PERSON)
+    assert "transcript" in words(world)
+
+    world = await world.restart()
+
+    await until(lambda: words(world) == [] and not world.rows(META, name=f"erasing:{conversation_id}"))
+    assert [row["event_type"] for row in world.rows(EVENTS)].count("conversation.deleted") == 1
+
+
+async def test_what_is_said_while_a_long_conversation_goes_is_kept() -> None:
+    world, conversation_id = await talked()
+    world.journal.broken["conversation.empty"] = 1
+    with pytest.raises(StorageFailed):
+        await world.core.erasing.erase(conversation_id, PERSON)
+    await world.say("something new")
+    (await world.plugins.next_run()).answer("new indeed")
+    await world.rest()
+
+    world = await world.restart()
+
+    await until(lambda: words(world) == [] and not world.rows(META, name=f"erasing:{conversation_id}"))
+    assert [row["content"] for row in world.rows(TRANSCRIPT)] == ["something new", "new indeed"]
+
+
+async def test_what_a_rerun_said_goes_with_its_conversation() -> None:
+    world, conversation_id = await talked()
+    [original] = world.rows(RUNS)
+    await world.core.reruns.begin(original, Wish())
+    run = await world.plugins.next_run()
+    created = {"artifact_type": "file", "name": SECRET, "content_base64": "YQ=="}
+    run.send(run.result("artifact.created", created), run.completed(f"again the {SECRET}"), run.finished())
+    await world.core.reruns.join()
+    assert len(world.rows(ARTIFACTS)) == 2
+
+    await world.core.erasing.erase(conversation_id, PERSON)
+
+    assert words(world) == []

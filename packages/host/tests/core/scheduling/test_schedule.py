@@ -69,8 +69,6 @@ def test_what_daylight_saving_repeats_comes_once() -> None:
         ({"interval_seconds": 5}, "interval_seconds", "at least 10"),
         ({"interval_seconds": 60, "timezone": "Berlin"}, "timezone", "looks like Europe/Berlin"),
         ({"interval_seconds": 60, "timezone": "../etc/passwd"}, "timezone", "looks like Europe/Berlin"),
-        ({"interval_seconds": 60, "agent_id": ""}, "agent_id", "give either an agent_id"),
-        ({"interval_seconds": 60, "bot_id": "bot"}, "agent_id", "give either an agent_id"),
     ],
 )
 def test_a_schedule_that_cannot_be_is_refused_by_field(fields: dict[str, object], field: str, words: str) -> None:

@@ -88,6 +88,25 @@ async def test_a_repeated_event_has_the_id_that_it_had(bot: Bot, simulator: Simu
     assert all(ids.count(each) == 2 for each in ids)
 
 
+async def test_events_that_overtake_each_other_all_arrive(bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.swap = 0.5
+    said = [await simulator.say(f"{number}") for number in range(20)]
+    simulator.faults.swap = 0
+    said.append(await simulator.say("last"))
+    incoming = await bot.link.events(21)
+    told = [int(each.event.message_id) for each in incoming]  # type: ignore[attr-defined]
+    assert sorted(told) == [each["message_id"] for each in said]
+    assert told != sorted(told)
+
+
+async def test_who_writes_through_a_group_is_answered_through_it(bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("psst", user_id=7, sub_type="group", sender={"user_id": 7, "group_id": 5, "nickname": "Ann"})
+    [incoming] = await bot.link.events(1)
+    assert incoming.event.chat_type == "private"  # type: ignore[attr-defined]
+    await bot.adapter.api().send_message("private", "7", [Plain(text="yes?")])
+    assert simulator.requests[-1]["params"]["group_id"] == 5
+
+
 async def test_half_an_emoji_does_no_harm(bot: Bot, simulator: Simulator) -> None:
     event = native.message(10001, 5, 7, [native.text("HALF")])
     await simulator.send_frame(json.dumps(event).replace("HALF", "\\ud83d cut"))

@@ -91,9 +91,16 @@ def test_arguments_that_are_no_json_stay_a_text() -> None:
     assert answer.calls.whole(ToolNames([]))[0].arguments == "{broken"
 
 
-def test_an_error_inside_a_stream_is_told() -> None:
+@pytest.mark.parametrize("event", [{"error": {"message": "overloaded"}}, {"code": 7, "message": "overloaded"}])
+def test_an_error_where_an_answer_should_be_is_told(event: object) -> None:
     with pytest.raises(Failure, match="overloaded"):
-        DIALECT.answer().read({"error": {"message": "overloaded"}})
+        DIALECT.answer().read(event)
+    with pytest.raises(Failure, match="overloaded"):
+        DIALECT.answer().whole(event)
+
+
+def test_a_word_that_a_service_does_not_know_is_left_out_when_it_is_null() -> None:
+    assert "stream_options" not in body(DIALECT, request(), parameters={"stream_options": None})
 
 
 def test_embeddings_come_in_the_order_of_the_texts() -> None:

@@ -111,6 +111,14 @@ async def test_an_answer_that_was_not_streamed_is_understood(server: ModelServer
     assert (first.text, last.finish_reason) == ("hi", "stop")
 
 
+async def test_an_answer_is_over_when_the_service_says_so_and_not_when_it_hangs_up(
+    server: ModelServer, make: Make
+) -> None:
+    server.will(Raw(FIRST + event({}, "stop") + b"data: [DONE]\n\n", then="stall"))
+    pieces = await streamed(make())
+    assert [(piece.text, piece.done) for piece in pieces] == [("one ", False), ("", True)]
+
+
 async def test_connections_are_used_again(server: ModelServer, make: Make) -> None:
     service = make()
     server.connections.clear()

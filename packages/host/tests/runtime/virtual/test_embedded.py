@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from parlour.core.plugins import Offer
-from parlour.core.ports import PluginUnavailable
+from parlour.core.ports import PluginLost, PluginUnavailable
 from parlour.runtime.installed.folder import Installed, PluginFolder
 from parlour.runtime.process.launcher import Start
 from parlour.runtime.process.logs import LogBuffer
@@ -221,3 +221,41 @@ async def test_code_is_in_use_until_the_last_run_of_its_version_has_ended(
     assert await answering == ["wait by 1"]
     await asyncio.sleep(1)
     assert runtime.folders_in_use() == {new.folder}
+
+
+async def test_a_plugin_that_is_removed_takes_no_new_runs_and_finishes_its_own(
+    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, told: list[str]
+) -> None:
+    shelf.put("leaving")
+    await runtime.refresh()
+    answering = asyncio.create_task(answer(runtime.run_agent("test/leaving", {"text": "wait"})))
+    await launcher.latest.took.wait()
+    del shelf.plugins["test/leaving"]
+    removing = asyncio.create_task(runtime.refresh())
+    await asyncio.sleep(1)
+
+    assert told[-1] == "test/leaving removed"
+    with pytest.raises(PluginUnavailable, match="finishes its runs: 1"):
+        await ask(runtime, "leaving")
+    launcher.latest.let_go("wait")
+    assert await answering == ["wait by 1"]
+    await removing
+    assert launcher.latest.ended
+    assert runtime.supervisors() == {}
+
+
+async def test_a_run_that_does_not_end_holds_a_removal_up_for_a_bounded_time(
+    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+) -> None:
+    shelf.put("leaving")
+    await runtime.refresh()
+    answering = asyncio.create_task(answer(runtime.run_agent("test/leaving", {"text": "wait"})))
+    await launcher.latest.took.wait()
+    del shelf.plugins["test/leaving"]
+    begun = now()
+
+    await runtime.refresh()
+
+    assert now() - begun == pytest.approx(Policy().drain_seconds, abs=2)
+    with pytest.raises(PluginLost):
+        await answering

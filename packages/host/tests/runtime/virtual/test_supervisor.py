@@ -38,9 +38,9 @@ async def test_a_crashed_plugin_is_restarted_after_backoff(desk: Desk, launcher:
 async def test_a_plugin_may_fail_as_often_as_its_operator_allows(desk: Desk, launcher: FakeLauncher) -> None:
     restart = replace(desk.policy.restart, first_delay=0.01, longest_delay=0.01, give_up_after=2000)
     desk.policy = replace(desk.policy, restart=restart)
-    launcher.script = [*[Behaviour(ends_at_start=True)] * 1100, Behaviour()]
+    launcher.script = [*[Behaviour(ends_at_start=True)] * 300, Behaviour()]
 
-    assert await answer(desk.supervisor().run({"text": "at last"})) == ["at last by 1101"]
+    assert await answer(desk.supervisor().run({"text": "at last"})) == ["at last by 301"]
 
 
 async def test_the_reason_of_a_crash_has_its_status_and_last_words(desk: Desk, launcher: FakeLauncher) -> None:

@@ -12,7 +12,7 @@ from parlour.core.ports import Clock, Ids
 
 from . import audit
 
-Scope = Literal["admin", "operator", "viewer", "chat"]
+Scope = Literal["admin", "operator", "viewer", "chat", "platform"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 

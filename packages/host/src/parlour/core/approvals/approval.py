@@ -26,8 +26,8 @@ class Approval:
     event_seq: int
     conversation_id: str
     """Of the run's event."""
-    chat: dict[str, str]
-    """Where it was asked: bot_id, chat_type, chat_id, account; or only the conversation."""
+    chat: dict[str, Any]
+    """Where it was asked: surface, bot_id, chat and principal; and the address, if that is not the event's own chat."""
     requester: str
     who: dict[str, Any]
     created_at: int

@@ -1,4 +1,4 @@
-"""What an agent's operator lets it do on platforms: at once, after a person has allowed it, or never. By default never."""
+"""What an agent's operator lets it do on platforms: at once, after a person has allowed it, or, by default, never."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

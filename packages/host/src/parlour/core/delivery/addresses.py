@@ -49,4 +49,4 @@ def named(bot_id: str, address: dict[str, str]) -> Place:
 
 
 def chat_type(address: dict[str, str]) -> ChatType:
-    return cast(ChatType, address["chat_type"])
+    return cast(ChatType, address.get("chat_type", ""))

@@ -38,7 +38,7 @@ class Chat:
     def __init__(self, row: Outgoing) -> None:
         address = row.address
         self.type = addresses.chat_type(address)
-        self.id = address["chat_id"]
+        self.id = address.get("chat_id", "")
         self.thread_id = address.get("thread_id", "")
         self.target = row.target
         self.account = address.get("account", "")

@@ -144,9 +144,17 @@ class Delivery:
         ends = [outgoing.finish_stream(row, now) for row in [*finished, *spare]]
         return Composed([*finished, *further, *spare], [*ends, *(outgoing.put(row) for row in further)])
 
-    def compose(self, event: RecordedEvent, run_id: str, kind: Kind, message: MessageBody, code: str = "") -> Outgoing:
-        """A short row for this conversation, in the state that it is committed in."""
-        place = addresses.of(event, DEFAULT)
+    def compose(
+        self,
+        event: RecordedEvent,
+        run_id: str,
+        kind: Kind,
+        message: MessageBody,
+        code: str = "",
+        place: Place | None = None,
+    ) -> Outgoing:
+        """A short row for this conversation, or a place that an operator named, in the state it is committed in."""
+        place = place or addresses.of(event, DEFAULT)
         body = next(iter(self._bodies(place, message, DEFAULT, first=False)), message)
         return self._row(event, place, run_id, kind, body, self._state(place), code)
 
@@ -189,7 +197,7 @@ class Delivery:
         if manifest is None or place.nowhere:
             return [message]
         parts = render(message, manifest, policy, _quoted(place.address, policy, first), apart)
-        kept: MessageBody = {name: message[name] for name in ("role", "metadata") if name in message}
+        kept: MessageBody = {name: message[name] for name in ("role", "metadata", "approval") if name in message}
         return [{**kept, "content": part.text, "chain": part.chain} for part in parts]
 
     def _finished(self, row: Outgoing, body: MessageBody, place: Place, now: int) -> Outgoing:

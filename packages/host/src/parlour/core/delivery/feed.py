@@ -187,4 +187,6 @@ def outgoing_frame(row: Outgoing) -> Frame:
     if row.kind == "notice":
         frame: Frame = {"type": "error", "code": row.code, "message": row.message["content"]}
         return {**frame, "run_id": row.run_id, "seq": row.feed_seq} if row.run_id else {**frame, "seq": row.feed_seq}
+    if row.kind == "approval":
+        return {"type": "approval", **row.message["approval"], "seq": row.feed_seq}
     return {"type": "message", "run_id": row.run_id, "message": row.message, "seq": row.feed_seq}

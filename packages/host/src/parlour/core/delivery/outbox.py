@@ -9,7 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
@@ -18,6 +18,17 @@ from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
 
 logger = logging.getLogger(__name__)
 
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a row ended."""
+
+    state: State
+    reason: str = ""
+    sent: Sent = field(default_factory=Sent)
+
+
+ENDED: tuple[State, ...] = ("sent", "failed", "expired")
 ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 1.0
 AWAY_RETRY_SECONDS = 2.0
@@ -34,6 +45,15 @@ class Outbox:
         self._clock = clock
         self._waiting: dict[str, deque[Outgoing]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
+        self._watched: dict[str, asyncio.Future[Outcome]] = {}
+
+    def watch(self, outbox_id: str) -> "asyncio.Future[Outcome]":
+        """Done when this row, which is about to be offered, has ended."""
+        self._watched[outbox_id] = asyncio.get_running_loop().create_future()
+        return self._watched[outbox_id]
+
+    def unwatch(self, outbox_id: str) -> None:
+        self._watched.pop(outbox_id, None)
 
     def sends(self, surface: str) -> bool:
         """False for surfaces whose rows are read back by their clients: those are sent when committed."""
@@ -144,12 +164,12 @@ class Outbox:
 
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
         """An uncertain send: None when it is settled, otherwise the row to send again."""
-        found = await self._ask(surface, row)
-        if found is not None:
-            await self._change(row, "sent", message_id=found.platform_message_id)
-            return None
         if row.kind == "action":
             await self._change(row, "failed", "it may or may not have happened and is never repeated")
+            return None
+        found = await self._ask(surface, row)
+        if found is not None:
+            await self._change(row, "sent", sent=found)
             return None
         repeatable = surface.repeatable(row)
         if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable):
@@ -159,18 +179,26 @@ class Outbox:
         return await self._change(marked, "sending", "no answer to an earlier try")
 
     async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
+        await self._pause(surface, row)
         try:
             async with asyncio.timeout(SEND_SECONDS):
                 return await surface.find(row)
-        except Exception:  # a platform that can't be asked can't tell
-            logger.exception("outbox row %s: %s could not be asked for it", row.outbox_id, row.surface)
+        except Exception as failure:  # a platform that can't be asked can't tell
+            expected = isinstance(failure, SendRefused | SendUncertain | TimeoutError)
+            logger.warning(
+                "outbox row %s: %s could not be asked for it: %s",
+                row.outbox_id,
+                row.surface,
+                failure,
+                exc_info=not expected,
+            )
             return None
 
     async def _record_sent(self, row: Outgoing, sent: Sent) -> None:
         """It was shown; only a crash may make that uncertain."""
         while True:
             try:
-                await self._change(row, "sent", message_id=sent.platform_message_id)
+                await self._change(row, "sent", sent=sent)
                 return
             except StorageFailed as error:
                 logger.error("outbox row %s was sent and waits for the database: %s", row.outbox_id, error.message)
@@ -187,9 +215,12 @@ class Outbox:
             async with asyncio.timeout(max(0, left) / 1000 if row.expires_at else None):
                 await surface.ready(row)
 
-    async def _change(self, row: Outgoing, target: State, reason: str = "", message_id: str = "") -> Outgoing:
+    async def _change(self, row: Outgoing, target: State, reason: str = "", sent: Sent | None = None) -> Outgoing:
+        message_id = sent.platform_message_id if sent is not None else ""
         statement = outgoing.change(row, row.state, target, self._clock.now(), reason, message_id)
         await self._journal.commit(Unit(f"outbox.{target}", (statement,)))
+        if target in ENDED and (watched := self._watched.pop(row.outbox_id, None)) and not watched.done():
+            watched.set_result(Outcome(target, reason, sent or Sent()))
         return row.with_state(target)
 
 

@@ -1,7 +1,11 @@
 """Chat platforms as one surface of the outbox: the row names the bot and the chat, its adapter does the rest."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.platforms.api import PlatformApi
+from parlour.core.platforms.calling import perform
 from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
 from parlour.core.ports import SendRefused, SendUncertain, Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
@@ -31,18 +35,16 @@ class PlatformSurface:
         manifest = self._bots.manifest(outgoing.bot_id)
         if manifest is not None:
             await self._pace.turn(chat.name, manifest.limits.sends_per_second)
-        try:
+        with _in_the_outboxes_words():
             return await self._deliver(chat, outgoing)
-        except PlatformAway as away:
-            raise SendRefused(away.reason, away.retry_after, tried=False) from away
-        except PlatformRefused as refused:
-            raise SendRefused(refused.reason, refused.retry_after, refused.permanent) from refused
-        except PlatformUncertain as unknown:
-            raise SendUncertain(str(unknown)) from unknown
-        except NotSupportedError as error:
-            raise SendRefused(str(error), permanent=True) from error
 
     async def find(self, outgoing: Outgoing) -> Sent | None:
+        with _in_the_outboxes_words():
+            return await self._found(outgoing)
+
+    async def _found(self, outgoing: Outgoing) -> Sent | None:
+        if outgoing.kind == "action":
+            return None
         chat, key = Chat(outgoing), outgoing.outbox_id
         chain = parsed(chain_of(outgoing))
         found = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, chat.thread_id)
@@ -54,7 +56,17 @@ class PlatformSurface:
         await grown.found(outgoing, found.message_id)
         return await self._deliver(chat, outgoing)
 
+    async def _act(self, chat: Chat, row: Outgoing) -> Sent:
+        call = row.message["call"]
+        arguments = dict(call["arguments"])
+        if call["api"] == "send_message":
+            arguments["idempotency_key"] = row.outbox_id
+        result = await perform(chat.api(self._bots), call["api"], arguments, chat.thread_id)
+        return Sent(str(result.get("message_id") or ""), result)
+
     async def _deliver(self, chat: Chat, row: Outgoing) -> Sent:
+        if row.kind == "action":
+            return await self._act(chat, row)
         grown = self._streams.of(row.outbox_id)
         if grown is not None:
             sent = await grown.finish(row)
@@ -77,3 +89,17 @@ async def _edited(api: PlatformApi, chat: Chat, row: Outgoing) -> bool:
             return False
         raise
     return True
+
+
+@contextmanager
+def _in_the_outboxes_words() -> Iterator[None]:
+    try:
+        yield
+    except PlatformAway as away:
+        raise SendRefused(away.reason, away.retry_after, tried=False) from away
+    except PlatformRefused as refused:
+        raise SendRefused(refused.reason, refused.retry_after, refused.permanent) from refused
+    except PlatformUncertain as unknown:
+        raise SendUncertain(str(unknown)) from unknown
+    except NotSupportedError as error:
+        raise SendRefused(str(error), permanent=True) from error

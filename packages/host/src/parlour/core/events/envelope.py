@@ -90,3 +90,8 @@ class RecordedEvent:
     conversation_id: str
     created_at: int
     envelope: EventEnvelope
+
+    @property
+    def erased(self) -> bool:
+        """Its conversation was deleted: that it happened is all that is left of it."""
+        return not self.envelope.surface

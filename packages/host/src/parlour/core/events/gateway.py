@@ -28,6 +28,8 @@ class Accepted:
     seq: int
     conversation_id: str
     duplicate: bool
+    settled: bool = False
+    """Nothing is owed for it: it was an instruction, and is carried out."""
 
 
 PLATFORM = "platform"
@@ -125,7 +127,7 @@ class Gateway:
 
     async def _obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Accepted:
         obeyed = await self._obeying.obey(event, recognized, also)
-        accepted = Accepted(event.event_id, obeyed.seq, obeyed.conversation_id, duplicate=obeyed.again)
+        accepted = Accepted(event.event_id, obeyed.seq, obeyed.conversation_id, obeyed.again, settled=True)
         if obeyed.again:
             await self._repeated(accepted, also)
         return accepted

@@ -73,6 +73,7 @@ class _Taking:
         self.refs: dict[str, dict[str, Any]] = {}
         self.made: list[Artifact] = []
         self.claimed: list[str] = []
+        self._brought_before: dict[str, Artifact] = {}
 
     async def elements(self, elements: Any, field: str) -> list[Any]:
         return [await self._element(element, f"{field}.{number}") for number, element in enumerate(elements)]
@@ -121,11 +122,16 @@ class _Taking:
         return {"text_ref": artifact.ref()}
 
     async def _brought(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
+        known = self._brought_before.get(content)
+        if known is not None:
+            return known  # a platform's message tells the same file as content and in its chain
         try:
             decoded = base64.b64decode(content, validate=True)
         except (binascii.Error, ValueError):
             raise ProviderFailed("invalid_argument", f"{field}: this is not base64") from None
-        return self._add(await self._kept.keep(decoded, _description(element, str(element["type"])), self._place))
+        kept = await self._kept.keep(decoded, _description(element, str(element["type"])), self._place)
+        self._brought_before[content] = self._add(kept)
+        return kept
 
     async def _known(self, artifact_id: str, field: str) -> Artifact:
         artifact = await self._kept.find(artifact_id)
@@ -166,7 +172,12 @@ def _has_files(event: EventEnvelope) -> bool:
 
 
 def _chains(event: EventEnvelope) -> list[str]:
-    return [name for name in CHAINS if name in event.data] if event.data else []
+    """Those that bring files."""
+    return [name for name in CHAINS if name in event.data and _brings(event.data[name])] if event.data else []
+
+
+def _brings(chain: Any) -> bool:
+    return isinstance(chain, list) and any(isinstance(each, dict) and "base64" in each for each in chain)
 
 
 def _place(event: EventEnvelope) -> Place:

@@ -54,9 +54,6 @@ class History:
         request: HistorySearch,
         within: tuple[Condition, ...] = (),
     ) -> HistorySearchResult:
-        asked = words.asked(request.query)
-        if not asked:
-            return HistorySearchResult(items=[], total_count=0, query=request.query)
         filters = request.filters
         conditions = within if conversation_id is None else _own(conversation_id, thread_id) + within
         if filters is not None:
@@ -65,12 +62,19 @@ class History:
             conditions += where(event_type=one_of(*filters.event_types)) if filters.event_types else ()
             conditions += where(created_at=below(filters.before)) if filters.before else ()
             conditions += where(created_at=above(filters.after)) if filters.after else ()
-        scope = words.of_conversation(conversation_id) if conversation_id is not None else None
-        found = await self._journal.search(
-            Search(TRANSCRIPT_SEARCH, "words", ((scope,) if scope else ()) + tuple(asked), conditions, request.top_k)
-        )
-        rows = await self._by_id([str(row["transcript_id"]) for row in found])
+        rows = await self.matching(request.query, conversation_id, conditions, request.top_k)
         return HistorySearchResult(items=[self._item(row, True) for row in rows], query=request.query)
+
+    async def matching(
+        self, query: str, conversation_id: str | None, conditions: tuple[Condition, ...], limit: int
+    ) -> list[Row]:
+        """Rows of the transcript, the best match first."""
+        asked = tuple(words.asked(query))
+        if not asked:
+            return []
+        scope = (words.of_conversation(conversation_id),) if conversation_id is not None else ()
+        found = await self._journal.search(Search(TRANSCRIPT_SEARCH, "words", scope + asked, conditions, limit))
+        return await self._by_id([str(row["transcript_id"]) for row in found])
 
     async def _by_id(self, transcript_ids: Sequence[str]) -> list[Row]:
         if not transcript_ids:

@@ -47,6 +47,8 @@ class NewRun:
     status: Status = "running"
     rerun_of: str = ""
     """The run that a person wants to see again; such a run is shown to nobody else and its event owes it nothing."""
+    created_by: str = ""
+    """The plugin that asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def open_run(run: NewRun) -> Insert:
             "error": "",
             "parent_run_id": run.parent_run_id,
             "rerun_of": run.rerun_of,
+            "created_by": run.created_by,
             "claimed_by": "",
             "usage": "{}",
             "snapshot": run.snapshot,
@@ -123,6 +126,11 @@ def touch(run_id: str, now: int, *, shown: bool = False, effects: bool = False) 
     if effects:
         values["effects"] = 1
     return Update(RUNS, values, where(run_id=run_id, status="running"))
+
+
+def metered(run_id: str, usage: Mapping[str, Any], now: int) -> Update:
+    """What it has used so far."""
+    return Update(RUNS, {"usage": dumps(dict(usage)), "updated_at": now}, where(run_id=run_id, status="running"))
 
 
 def end_run(run_id: str, end: RunEnd, now: int) -> Update:

@@ -13,7 +13,9 @@ from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, abov
 from .tables import OUTBOX
 
 State = Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
-Kind = Literal["message", "notice", "action"]
+Kind = Literal["message", "notice", "approval", "action"]
+SAID: tuple[Kind, ...] = ("message", "notice")
+"""What the people of a conversation were told by a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,10 @@ class OutgoingRows:
     async def of_run(self, run_id: str) -> list[Outgoing]:
         """What was shown to the people of the conversation, in order."""
         query = Select(
-            OUTBOX, where(run_id=run_id, state=one_of("sent", "sending", "pending")), order=("seq",), few=True
+            OUTBOX,
+            where(run_id=run_id, kind=one_of(*SAID), state=one_of("sent", "sending", "pending")),
+            order=("seq",),
+            few=True,
         )
         return [restore(row) for row in await self._journal.read(query)]
 

@@ -32,6 +32,9 @@ LOGINS = Table(
 )
 """Sessions of people in browsers, by the digest of their cookie."""
 
+WEBHOOKS = Table("webhooks", _columns("webhook_id definition", "created_at updated_at"), key=("webhook_id",))
+"""Webhooks of other programs; their secrets are sealed."""
+
 STATISTICS = Table("statistics", _columns("name", "hour amount"), key=("hour", "name"))
 """Figures by the hour, for looking back."""
 
@@ -45,6 +48,18 @@ AGENTS = Table("agents", _columns("agent_id definition", "created_at updated_at"
 
 BOTS = Table("bots", _columns("bot_id definition", "created_at updated_at"), key=("bot_id",))
 """Secrets of a definition are sealed."""
+
+APPROVALS = Table(
+    "approvals",
+    _columns(
+        "approval_id keyword status action call hash words agent_id run_id conversation_id chat requester who "
+        "decided_by reason outbox_id outcome",
+        "event_seq created_at expires_at decided_at",
+    ),
+    key=("approval_id",),
+    indexes=(("status", "approval_id"), ("created_at",), ("conversation_id",), ("run_id",)),
+)
+"""Actions that a person has to allow: the frozen call, who may decide, and what was decided."""
 
 BOT_CURSORS = Table("bot_cursors", _columns("bot_id cursor", "updated_at"), key=("bot_id",))
 """How far each bot has read its platform; written with the events that it has read."""
@@ -111,7 +126,7 @@ RUNS = Table(
     "runs",
     _columns(
         "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id workspace_id bot_id "
-        "status status_reason error parent_run_id rerun_of claimed_by usage snapshot metadata",
+        "status status_reason error parent_run_id rerun_of created_by claimed_by usage snapshot metadata",
         "event_seq attempt shown effects created_at started_at finished_at updated_at deadline_at "
         "cancel_requested_at lease_until feed_seq",
     ),
@@ -284,10 +299,12 @@ TABLES: tuple[Table, ...] = (
     USERS,
     LOGINS,
     STATISTICS,
+    WEBHOOKS,
     SCHEDULES,
     AGENTS,
     BOTS,
     BOT_CURSORS,
+    APPROVALS,
     ROUTES,
     LISTENING,
     WEBHOOK_CALLS,

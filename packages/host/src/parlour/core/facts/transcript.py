@@ -5,12 +5,13 @@ from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
-from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Select, Update, where
+from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, where
 
 from . import words
 from .tables import CONVERSATIONS, TRANSCRIPT, TRANSCRIPT_SEARCH
 
 ITEM_BYTES = 64 * 1024
+REPLIES = 100
 
 
 def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: int) -> Ref:
@@ -75,6 +76,13 @@ async def number_of(journal: Journal, event: RecordedEvent) -> int:
     own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
     rows = await journal.read(Select(TRANSCRIPT, own, ("seq",), ("seq",), "descending", 1))
     return int(rows[0]["seq"]) if rows else 0
+
+
+async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
+    """What was said to an event, in order."""
+    own = where(conversation_id=conversation_id, event_seq=event_seq)
+    rows = await journal.read(Select(TRANSCRIPT, own, (), ("seq",), "descending", REPLIES))
+    return [row for row in reversed(rows) if row["role"] != "user"]
 
 
 def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int], now: int) -> Ref:

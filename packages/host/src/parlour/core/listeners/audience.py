@@ -1,14 +1,16 @@
-"""Which plugins want to hear an event, and in which order. Calls nobody."""
+"""Which plugins want to hear an event and may, and in which order. Calls nobody."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from parlour.core.components import Component, Components, ListeningSpec, Subscription
+from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.protocol.platform_events import ALIASES
 
 
 class Audience:
-    def __init__(self, components: Components) -> None:
+    def __init__(self, components: Components, grants: Callable[[str], PluginPermissions]) -> None:
         self._components = components
+        self._grants = grants
 
     def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
         """Of these plugins (or all), those who want it: who can handle it by priority, then who only looks on."""
@@ -22,15 +24,15 @@ class Audience:
     def observing(self, event_type: str) -> list[str]:
         return sorted({plugin_id for plugin_id, wish in self._wishes(event_type) if wish.observe})
 
-    def knows(self, plugin_id: str) -> bool:
-        """Whether it has listeners at all, at this moment."""
-        return any(each.plugin_id == plugin_id for each in self._components.listeners())
-
     def _wishes(self, event_type: str) -> Iterator[tuple[str, Subscription]]:
         for listener in self._components.listeners():
-            for wish in _subscriptions(listener):
-                if _wants(wish.event, event_type):
-                    yield listener.plugin_id, wish
+            wishes = [wish for wish in _subscriptions(listener) if _wants(wish.event, event_type)]
+            if wishes and self._may(listener.plugin_id, event_type):
+                yield from ((listener.plugin_id, wish) for wish in wishes)
+
+    def _may(self, plugin_id: str, event_type: str) -> bool:
+        """As the operator grants it at this moment."""
+        return any(_wants(pattern, event_type) for pattern in self._grants(plugin_id).events)
 
 
 def _subscriptions(listener: Component[ListeningSpec]) -> list[Subscription]:

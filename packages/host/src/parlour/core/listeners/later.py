@@ -12,7 +12,6 @@ from parlour.core.facts.listening import Unheard, UnheardEvents
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
 from parlour.core.ports import Clock, PluginLost, PluginRefused, PluginUnavailable
 
-from .audience import Audience
 from .listening import Listening
 
 logger = logging.getLogger(__name__)
@@ -25,12 +24,11 @@ STORAGE_RETRY_SECONDS = 1.0
 
 
 class LaterListening:
-    def __init__(self, journal: Journal, listening: Listening, audience: Audience, clock: Clock) -> None:
+    def __init__(self, journal: Journal, listening: Listening, clock: Clock) -> None:
         self._journal = journal
         self._log = EventLog(journal)
         self._unheard = UnheardEvents(journal)
         self._listening = listening
-        self._audience = audience
         self._clock = clock
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()

@@ -10,13 +10,16 @@ from typing import Any
 from parlour.core.access.refusal import Refused
 from parlour.core.events.envelope import RecordedEvent
 
+from .incoming import SURFACE
 from .manifest import AdapterManifest
 
 Call = dict[str, Any]
 """`{api, arguments}`."""
 Chains = Callable[[Mapping[str, Any]], list[list[dict[str, Any]]]]
 """The messages that a payload's text or chain makes."""
-TARGET_PARTS = frozenset(("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id", "message_id", "user_id"))
+TARGET_PARTS = frozenset(
+    ("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id", "message_id", "user_id")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +34,22 @@ class Wanted:
     elsewhere: bool
 
     def frozen(self) -> dict[str, Any]:
-        return {"name": self.name, "bot_id": self.bot_id, "address": self.address, "calls": self.calls}
+        """As it is kept until a person has decided, and then carried out."""
+        return {
+            "name": self.name,
+            "bot_id": self.bot_id,
+            "address": self.address,
+            "elsewhere": self.elsewhere,
+            "calls": self.calls,
+        }
 
 
 class Reading:
     """One request as it is read."""
 
     def __init__(self, event: RecordedEvent, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains):
-        data = event.envelope.data
+        # what an API key says of its event names nobody on a platform
+        data = event.envelope.data if event.envelope.surface == SURFACE else {}
         self._data = data
         self._payload = dict(payload)
         self._target = _checked(target)
@@ -51,7 +62,7 @@ class Reading:
         named = ("chat_type", "chat_id", "account", "thread_id")
         self.address |= {part: self._target[part] for part in named if part in self._target}
         there = {**own, "thread_id": event.envelope.thread_id}
-        self.elsewhere = self.bot_id != event.envelope.bot_id or self.address != there
+        self.elsewhere = not own or self.bot_id != event.envelope.bot_id or self.address != there
 
     def chat(self) -> Call:
         if "chat_id" not in self.address or self.address.get("chat_type") not in ("private", "group"):

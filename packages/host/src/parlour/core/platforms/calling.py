@@ -2,6 +2,7 @@
 get it. Whether it may be called was decided by whoever calls.
 """
 
+import base64
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,15 +15,15 @@ from .api import PlatformApi
 from .port import PlatformRefused, PlatformUncertain
 
 NO_BOT = "bot"
+_THREADED = ("send_message", "send_typing")
 _LISTS = {"get_group_list": "groups", "get_group_member_list": "members", "get_friend_list": "friends"}
 _VALUES = {"is_muted": "muted", "get_file_url": "url", "call_platform_api": "result"}
 
 
 async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
     """`thread_id` is the Host's to say, where a message goes to one. Raises ProviderFailed with a sentence."""
-    thread = {"thread_id": thread_id} if thread_id else {}
     try:
-        told = await getattr(api, name)(**_parsed(name, arguments), **thread)
+        return await perform(api, name, arguments, thread_id)
     except NotSupportedError as error:
         raise ProviderFailed(error.code, str(error)) from error
     except PlatformRefused as refused:
@@ -30,11 +31,18 @@ async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id
         raise ProviderFailed(code, f"the platform refused: {refused.reason}", not refused.permanent) from refused
     except PlatformUncertain as unknown:
         raise ProviderFailed("runtime_error", f"the platform did not answer: {unknown}") from unknown
-    return _answer(name, told)
+
+
+async def perform(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
+    """The same, and what fails is raised as the adapter raises it."""
+    thread = {"thread_id": thread_id} if thread_id and name in _THREADED else {}
+    return _answer(name, await getattr(api, name)(**_parsed(name, arguments), **thread))
 
 
 def _parsed(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """A chain becomes components again; everything else is as it was."""
+    """A chain becomes components again, a file its bytes; everything else is as it was."""
+    if name == "upload_file":  # whoever sends pieces has put them together
+        return {"data": base64.b64decode(arguments["content_base64"]), "filename": arguments["filename"]}
     request = HOST_ACTIONS[name].request
     whole = request.model_validate({"call_id": "call", "bot_id": NO_BOT, **arguments})
     own = request.model_fields.keys() - {"call_id", "run_id", "bot_id", "lease"}

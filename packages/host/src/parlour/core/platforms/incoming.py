@@ -35,7 +35,7 @@ def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
         event_id=event.event_id,
         event_type=event.type,
         source=adapter,
-        chat=_key(chat, incoming.account),
+        chat=chat_key(chat, incoming.account),
         context=EventContext(event.event_id, origin=adapter),
         surface=SURFACE,
         bot_id=bot_id,
@@ -73,7 +73,8 @@ def _named(data: dict[str, Any]) -> Chat | None:
     return None
 
 
-def _key(chat: Chat | None, account: str) -> str:
+def chat_key(chat: Chat | None, account: str) -> str:
+    """The chat among all of its bot."""
     name = f"{chat[0]}:{chat[1]}" if chat else ""
     return f"{account}/{name}" if account else name
 

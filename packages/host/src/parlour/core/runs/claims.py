@@ -11,6 +11,7 @@ from typing import Any
 from parlour.core.access.refusal import Refused
 from parlour.core.agents.registry import Descriptor
 from parlour.core.delivery.delivery import Delivery
+from parlour.core.encoding import loads
 from parlour.core.facts import queue
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.queue import Queue
@@ -190,6 +191,7 @@ class Claims:
             raise LookupError(f"run {session.run_id} was parked and is not in the queue")
         session.deadline_at = row["deadline_at"]
         session.shown, session.effects = bool(row["shown"]), bool(row["effects"])
+        session.meter.resume(loads(row["usage"]))
         run = self._leased(session, descriptor, labels, row["status"])
         await run.live.resume()
         runtime = await self._runtimes.get(row["claimed_by"]) if queued["lease"] else None

@@ -3,7 +3,6 @@
 from parlour.core.access.caller import Caller
 from parlour.core.access.refusal import Refused
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.encoding import loads
 from parlour.core.facts import ledger
 from parlour.core.facts.ledger import ACTIVE, Ledger, RunEnd
 from parlour.core.facts.runtimes import Runtimes
@@ -156,7 +155,7 @@ class RunControl:
 
 
 def _own(caller: Caller, run: Row) -> bool:
-    return caller.plugin_id in (run["plugin_id"], loads(run["metadata"]).get("created_by"))
+    return caller.plugin_id in (run["plugin_id"], run["created_by"])
 
 
 def _over(run: Row | None) -> Refused:

@@ -85,6 +85,8 @@ class Creating:
 
     async def retry(self, run: Row) -> Row:
         """A new run of the same event, with the next number; its grant is frozen anew, a created run's stays."""
+        if run["rerun_of"]:
+            raise Refused("invalid_argument", "this run is a rerun, of which there is nothing to retry")
         event = await self._log.by_seq(run["event_seq"])
         latest = await self._ledger.of_event(run["event_seq"])
         if event is None or latest is None:

@@ -1,23 +1,27 @@
-"""Deletes what was said in a conversation: transcript, its words, state, files, messages, what runs did step by step.
+"""Deletes a conversation: transcript, state, files and what its events and runs said. A tombstone stays in the log.
 
-That something happened, when and by whom stays: events and runs keep their rows, without content, and the event log
-gets a tombstone. The conversation itself stays, empty: whoever writes to it next begins anew.
+It is decided by one unit, which refuses while anything is owed, and carried out in small ones, so that no message waits
+for a long conversation to go. What is cut off in between is gone on with at the next start.
 """
 
 import asyncio
+import logging
+from collections.abc import AsyncIterator
 from typing import Final
 
 from parlour.core.access.refusal import Refused
-from parlour.core.encoding import dumps
+from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.facts import artifacts, event_log
 from parlour.core.facts.ledger import ACTIVE
 from parlour.core.facts.tables import (
+    ARTIFACTS,
     CALLS,
     CONVERSATIONS,
     EVENTS,
     FEEDBACK,
     INBOX,
+    META,
     OUTBOX,
     RUN_EVENTS,
     RUNS,
@@ -27,14 +31,23 @@ from parlour.core.facts.tables import (
 )
 from parlour.core.journal import (
     ANY,
+    Condition,
     Delete,
     Draft,
     GuardFailed,
+    Insert,
     Journal,
+    Row,
     Select,
     Statement,
+    StorageFailed,
+    Table,
+    Unit,
     Update,
+    above,
+    at_most,
     one_of,
+    starting,
     where,
 )
 from parlour.core.ports import Clock, Ids
@@ -42,10 +55,14 @@ from parlour.core.ports import Clock, Ids
 from .control import RunControl
 from .session import Ending
 
+logger = logging.getLogger(__name__)
+
 ROUNDS = 40
 ROUND_SECONDS = 0.05
 UNSENT: Final = ("pending", "streaming", "sending")
-RUNS_AT_ONCE = 500
+AT_ONCE = 500
+RUNS_AT_ONCE = 20
+MARK = "erasing:"
 ENDING = Ending("cancelled", "cancelled", "the conversation is being deleted")
 NOTHING = dumps(
     {
@@ -61,6 +78,7 @@ NOTHING = dumps(
     }
 )
 """The body of an event that says nothing any more."""
+BLANK: Final = {"body": NOTHING, "input_summary": "", "actor_name": ""}
 
 
 class Erasing:
@@ -69,19 +87,34 @@ class Erasing:
         self._control = control
         self._ids = ids
         self._clock = clock
+        self._rest: asyncio.Task[None] | None = None
 
     async def erase(self, conversation_id: str, by: Party, *also: Statement) -> None:
         """Ends what goes on in it first. Raises Refused when that can't be done now; then nothing was deleted."""
         for _ in range(ROUNDS):
             await self._end_runs(conversation_id)
             try:
-                await self._journal.commit((await self._draft(conversation_id, by, also)).unit())
+                await self._decide(conversation_id, by, also)
             except GuardFailed:
                 await asyncio.sleep(ROUND_SECONDS)  # something is still owed in it
             else:
+                await self._carry_out(conversation_id)
                 return
         told = "a message of this conversation is still being handled or waits to be sent; ask again in a moment"
         raise Refused("conflict", told, retryable=True)
+
+    async def take_up(self) -> None:
+        """What another life of the Host had decided is carried out beside everything else."""
+        marks = await self._journal.read(Select(META, where(name=starting(MARK)), ("name",)))
+        if marks:
+            self._rest = asyncio.create_task(self._go_on([mark["name"].removeprefix(MARK) for mark in marks]))
+
+    async def _go_on(self, conversations: list[str]) -> None:
+        for conversation_id in conversations:
+            try:
+                await self._carry_out(conversation_id)
+            except StorageFailed as failure:  # the mark stays for the next start
+                logger.error("conversation %s is not deleted yet: %s", conversation_id, failure.message)
 
     async def _end_runs(self, conversation_id: str) -> None:
         active = where(conversation_id=conversation_id, status=one_of(*ACTIVE))
@@ -92,24 +125,66 @@ class Erasing:
                 if not refusal.retryable:
                     raise
 
-    async def _draft(self, conversation_id: str, by: Party, also: tuple[Statement, ...]) -> Draft:
+    async def _decide(self, conversation_id: str, by: Party, also: tuple[Statement, ...]) -> None:
+        """From then on it is deleted, whatever happens to this process."""
         here = where(conversation_id=conversation_id)
+        [conversation] = await self._journal.read(Select(CONVERSATIONS, here, ("transcript_seq",)))
+        until = conversation["transcript_seq"]
         draft = Draft("conversation.erase")
         # nothing may be owed: neither an answer nor its delivery
         draft.add(Update(INBOX, {"attempts": 0}, where(lane=conversation_id), expect=0))
         draft.add(Update(OUTBOX, {"attempts": 0}, here + where(state=one_of(*UNSENT)), expect=0))
-        draft.add(Update(CONVERSATIONS, {"transcript_seq": 0}, here))
-        for table in (TRANSCRIPT, TRANSCRIPT_SEARCH, STATE, OUTBOX, FEEDBACK):
-            draft.add(Delete(table, here, expect=ANY))
+        draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
+        draft.add(Delete(STATE, here, expect=ANY), Delete(FEEDBACK, here, expect=ANY))
         draft.add(artifacts.remove_of(conversation_id))
-        blank = {"body": NOTHING, "input_summary": "", "actor_name": ""}
-        draft.add(Update(EVENTS, blank, here, expect=ANY))
-        runs = [row["run_id"] for row in await self._journal.read(Select(RUNS, here, ("run_id",)))]
-        for start in range(0, len(runs), RUNS_AT_ONCE):
-            these = where(run_id=one_of(*runs[start : start + RUNS_AT_ONCE]))
-            draft.add(Delete(RUN_EVENTS, these, expect=ANY), Delete(CALLS, these, expect=ANY))
         draft.add(event_log.append(self._tombstone(by), conversation_id, self._clock.now()), *also)
-        return draft
+        draft.add(Insert(META, {"name": f"{MARK}{conversation_id}", "value": dumps({"until": until})}))
+        await self._journal.commit(draft.unit())
+
+    async def _carry_out(self, conversation_id: str) -> None:
+        """What was said since it was decided stays."""
+        name, here = where(name=f"{MARK}{conversation_id}"), where(conversation_id=conversation_id)
+        marks = await self._journal.read(Select(META, name, ("value",)))
+        until = int(loads(marks[0]["value"])["until"])
+        deleted = here + where(event_type="conversation.deleted")
+        [tombstone] = await self._journal.read(
+            Select(EVENTS, deleted, ("seq", "created_at"), ("seq",), "descending", 1)
+        )
+        before = where(created_at=at_most(tombstone["created_at"]))
+        async for rows in self._batches(TRANSCRIPT, "seq", here + where(seq=at_most(until)), ("transcript_id",)):
+            these = where(transcript_id=one_of(*(row["transcript_id"] for row in rows)))
+            await self._step(Delete(TRANSCRIPT, these, expect=ANY), Delete(TRANSCRIPT_SEARCH, these, expect=ANY))
+        async for rows in self._batches(OUTBOX, "feed_seq", here + before):
+            these = here + where(feed_seq=one_of(*(row["feed_seq"] for row in rows)))
+            await self._step(Delete(OUTBOX, these, expect=ANY))
+        async for rows in self._batches(EVENTS, "seq", here + where(seq=at_most(tombstone["seq"] - 1))):
+            await self._step(Update(EVENTS, BLANK, where(seq=one_of(*(row["seq"] for row in rows))), expect=ANY))
+        async for rows in self._batches(RUNS, "run_id", here + before, limit=RUNS_AT_ONCE):
+            these = where(run_id=one_of(*(row["run_id"] for row in rows)))
+            await self._step(*(Delete(table, these, expect=ANY) for table in (RUN_EVENTS, CALLS, ARTIFACTS)))
+        anew = Update(CONVERSATIONS, {"transcript_seq": 0}, here + where(transcript_seq=until), expect=ANY)
+        await self._step(anew, Delete(META, name))
+
+    async def _batches(
+        self,
+        table: Table,
+        key: str,
+        conditions: tuple[Condition, ...],
+        columns: tuple[str, ...] = (),
+        limit: int = AT_ONCE,
+    ) -> AsyncIterator[list[Row]]:
+        """In the order of a key that the conversation's rows are found by."""
+        position: tuple[Condition, ...] = ()
+        while True:
+            query = Select(table, conditions + position, (key, *columns), order=(key,), limit=limit)
+            rows = await self._journal.read(query)
+            if not rows:
+                return
+            yield rows
+            position = where(**{key: above(rows[-1][key])})
+
+    async def _step(self, *statements: Statement) -> None:
+        await self._journal.commit(Unit("conversation.empty", statements))
 
     def _tombstone(self, by: Party) -> EventEnvelope:
         identity = self._ids.new()

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from parlour.core.journal import StorageFailed
 
 from .session import Entry
-from .slots import Slots
+from .slots import Slots, person_of
 from .turns import Parked, Turn
 
 logger = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Lanes:
     async def _work(self, name: str, lane: Lane) -> None:
         try:
             while lane.waiting and not self._closed:
-                person = _person(lane.waiting[0])
+                person = person_of(lane.waiting[0].event.envelope)
                 await self._slots.acquire(person)
                 try:
                     parked = await self._next(name, lane)
@@ -178,11 +178,6 @@ class Lanes:
             except StorageFailed as failure:
                 logger.error("lane %s still waits for the database: %s", name, failure.message)
         return []
-
-
-def _person(entry: Entry) -> str:
-    envelope = entry.event.envelope
-    return "" if envelope.principal else f"{envelope.bot_id}:{envelope.actor.id}"
 
 
 async def _over(parked: Parked) -> None:

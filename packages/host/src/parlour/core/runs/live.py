@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from parlour.core.access.refusal import Refused
+from parlour.core.approvals.planning import Planner
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.encoding import dumps
 from parlour.core.facts.keeping import Artifacts
@@ -118,8 +119,16 @@ class Recording:
     """Makes live runs, and finds those that go on."""
 
     def __init__(
-        self, journal: Journal, artifacts: Artifacts, delivery: Delivery, endings: Endings, ids: Ids, clock: Clock
+        self,
+        journal: Journal,
+        artifacts: Artifacts,
+        delivery: Delivery,
+        planner: Planner,
+        endings: Endings,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
+        self._planner = planner
         self._journal = journal
         self._artifacts = artifacts
         self._delivery = delivery
@@ -137,7 +146,16 @@ class Recording:
         return self._lives.get(run_id)
 
     def _recorder(self, session: RunSession) -> Recorder:
-        return Recorder(session, self._journal, self._artifacts, self._delivery, self._endings, self._ids, self._clock)
+        return Recorder(
+            session,
+            self._journal,
+            self._artifacts,
+            self._delivery,
+            self._planner,
+            self._endings,
+            self._ids,
+            self._clock,
+        )
 
 
 def digest(result: AgentRunResult) -> str:

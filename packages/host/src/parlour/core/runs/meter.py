@@ -39,6 +39,14 @@ class Meter:
         taken, self._notes = self._notes, []
         return taken
 
+    def put_back(self, notes: list[Note]) -> None:
+        """They could not be written."""
+        self._notes[:0] = notes
+
+    def resume(self, usage: Mapping[str, Any]) -> None:
+        """What another life of the Host had counted."""
+        self._counted.update({name: used for name, used in usage.items() if isinstance(used, int)})
+
     def usage(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Of the whole run. A runner may tell of what it used elsewhere too, so the greater number holds."""
         return {**said, **{name: max(used, said.get(name, 0)) for name, used in self._counted.items()}}

@@ -159,6 +159,7 @@ def new_run(
         metadata=dumps(_metadata(event, binding)),
         status=status,
         rerun_of=rerun_of,
+        created_by=envelope.commission.plugin_id if envelope.commission is not None else "",
     )
 
 

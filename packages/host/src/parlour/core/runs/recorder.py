@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from parlour.core.access.refusal import Refused
+from parlour.core.approvals.planning import Planner
 from parlour.core.delivery.delivery import Delivery, Fragment
 from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.facts import ledger, outgoing, state, transcript
@@ -54,10 +56,12 @@ class Recorder:
         journal: Journal,
         artifacts: Artifacts,
         delivery: Delivery,
+        planner: Planner,
         endings: Endings,
         ids: Ids,
         clock: Clock,
     ) -> None:
+        self._planner = planner
         self._session = session
         self._journal = journal
         self._delivery = delivery
@@ -121,6 +125,8 @@ class Recorder:
                 self._deltas.add(effect.text, effect.sequence)
             case Completed():
                 await self._complete(step, effect)
+            case Note(type="action.requested"):
+                await self._request(step, effect)
             case Note():
                 self._note(step, effect)
             case Created():
@@ -195,10 +201,28 @@ class Recorder:
             status = effect.type.rpartition(".")[2]
             feed, run_id = self._delivery.feed, self._session.run_id
             step.then.append(partial(feed.tool, self._conversation, run_id, effect.data, status, feed.stamp()))
-        elif effect.type == "action.requested":
-            self._warn(f"{effect.type} is recorded and has no effect: this Host does not serve it")
         else:
             self._warn(f"a result has the unknown type '{effect.type[:100]}'; it is recorded and has no effect")
+
+    async def _request(self, step: Step, effect: Note) -> None:
+        """An action is begun by the unit that records it, whatever becomes of the run."""
+        self._write_deltas(step)
+        self._append(step, effect.type, effect.data, effect.sequence)
+        about, data = {"request_id": effect.data.get("request_id")}, effect.data
+        try:
+            plan = await self._planner.plan(self._session, data["action"], data.get("target"), data.get("payload"))
+        except Refused as refusal:
+            self._session.meter.note("action.decided", {**about, "status": "refused", "message": refusal.message})
+            self._warn(f"result {effect.sequence} (action.requested) is refused: {refusal.message}")
+            return
+        self._session.meter.note("action.decided", {**about, **plan.told})
+        self._session.effects = self._session.effects or plan.acts
+        self._session.shown = self._session.shown or plan.approval is not None
+        step.draft.add(*plan.statements)
+        step.rows += plan.rows
+        step.then.append(partial(self._delivery.committed, plan.rows))
+        if plan.approval is not None:
+            step.then.append(partial(self._planner.asked, plan.approval))
 
     def _write_state(self, step: Step, effect: StateWrite) -> None:
         scopes = self._session.grant.scopes

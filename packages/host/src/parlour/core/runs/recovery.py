@@ -1,9 +1,11 @@
 """Takes up what is owed: at the start for every lane, after a storage failure for one."""
 
 import logging
+from dataclasses import replace
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.delivery import Delivery
+from parlour.core.encoding import loads
 from parlour.core.facts import event_log
 from parlour.core.facts.inbox import Inbox
 from parlour.core.facts.ledger import Ledger, touch
@@ -84,7 +86,7 @@ class Recovery:
         )
         draft = Draft("run.interrupt")
         draft.add(touch(run["run_id"], run["updated_at"]))
-        aftermath = self._endings.draft(draft, facts, INTERRUPTED)
+        aftermath = self._endings.draft(draft, facts, replace(INTERRUPTED, usage=loads(run["usage"])))
         await self._delivery.deliver(self._journal, draft.unit(), aftermath.rows)
         logger.warning("run %s was cut off; %s", run["run_id"], "it is tried anew" if aftermath.retry else "told so")
         self._delivery.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)

@@ -19,6 +19,7 @@ from parlour.core.agents.book import AgentBook
 from parlour.core.agents.forms import prefilled, problems
 from parlour.core.agents.policy import Names, Selection
 from parlour.core.agents.registry import Descriptor, Registry
+from parlour.core.encoding import loads
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import ledger, transcript
 from parlour.core.facts.event_log import EventLog
@@ -209,5 +210,7 @@ class Reruns:
             self._sessions.unregister(session)
 
     async def _give_up(self, run_id: str, ending: Ending) -> None:
-        end = ledger.end_run(run_id, RunEnd(ending.status, ending.code, ending.error), self._clock.now())
+        run = await self._ledger.run(run_id)
+        usage = loads(run["usage"]) if run is not None else {}
+        end = ledger.end_run(run_id, RunEnd(ending.status, ending.code, ending.error, usage), self._clock.now())
         await self._journal.commit(Unit("rerun.interrupt", (end,)))

@@ -2,6 +2,15 @@
 
 import asyncio
 from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from parlour.core.events.envelope import EventEnvelope
+
+
+def person_of(envelope: EventEnvelope) -> str:
+    """Whose runs are counted together; nobody's for API keys."""
+    return "" if envelope.principal else f"{envelope.bot_id}:{envelope.actor.id}"
 
 
 class Slots:
@@ -33,6 +42,18 @@ class Slots:
             if not self._persons[person]:
                 del self._persons[person]
         self._hand_out()
+
+    @asynccontextmanager
+    async def aside(self, person: str, held: bool) -> AsyncIterator[None]:
+        """A run that waits for a person lets others go on meanwhile, if it holds a slot at all."""
+        if not held:
+            yield
+            return
+        self.release(person)
+        try:
+            yield
+        finally:
+            await self.acquire(person)
 
     def _admits(self, person: str) -> bool:
         return self._free > 0 and (not person or self._persons[person] < self._per_person)

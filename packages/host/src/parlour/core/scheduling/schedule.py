@@ -63,8 +63,6 @@ def check(schedule: Schedule, now: int) -> None:
         raise ScheduleRefused("cron", "give either cron, such as '0 9 * * 1-5', or interval_seconds")
     if schedule.interval_seconds and schedule.interval_seconds < SHORTEST_INTERVAL:
         raise ScheduleRefused("interval_seconds", f"at least {SHORTEST_INTERVAL} seconds")
-    if bool(schedule.agent_id) == bool(schedule.bot_id):
-        raise ScheduleRefused("agent_id", "give either an agent_id, or a bot_id whose routes decide")
     _check_zone(schedule.timezone)
     if schedule.cron:
         _check_cron(schedule, now)

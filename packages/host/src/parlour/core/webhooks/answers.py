@@ -35,11 +35,6 @@ class ActionRows(Protocol):
         ...
 
 
-class NoActionRows:
-    def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
-        raise ProviderFailed("not_supported", f"this Host does not do {action}")
-
-
 class WantedAction(BaseModel):
     model_config = ConfigDict(extra="forbid")
 

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from dataclasses import replace
 
+from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import trail, webhook_calls
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.webhook_calls import WebhookCall, WebhookCalls
@@ -77,7 +78,7 @@ class Webhooks:
     async def _try(self, call: WebhookCall) -> WebhookCall | None:
         """What is left to do; None when it is over."""
         event = await self._log.by_seq(call.event_seq)
-        if event is None:  # its conversation was deleted meanwhile
+        if event is None or event.erased:
             await self._journal.commit(Unit("webhook.end", (webhook_calls.done(call),)))
             return None
         call = call.tried()
@@ -87,14 +88,13 @@ class Webhooks:
             call = replace(call, not_before=self._clock.now() + round(_wait(call, tried) * 1000))
             await self._journal.commit(Unit("webhook.wait", (webhook_calls.change(call),)))
             return call
-        await self._end(call, tried)
+        await self._end(call, event, tried)
         return None
 
-    async def _end(self, call: WebhookCall, tried: Tried) -> None:
-        event = await self._log.by_seq(call.event_seq)
+    async def _end(self, call: WebhookCall, event: RecordedEvent, tried: Tried) -> None:
         draft = Draft("webhook.end")
         draft.add(webhook_calls.done(call))
-        asked = self._answers.read(call, event, tried.body) if tried.meaning == "taken" and event else None
+        asked = self._answers.read(call, event, tried.body) if tried.meaning == "taken" else None
         text = f"{_summary(call, tried)}{asked.told if asked else ''}"
         draft.add(trail.note(call.event_seq, "webhook", {"text": text, "tries": call.attempts}, self._clock.now()))
         await self._answers.commit(draft, asked)

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from parlour.core.access.users import UserRefused
 
-from ..errors import Problem
+from ..errors import Problem, invalid
 
 Answer = TypeVar("Answer")
 
@@ -16,5 +16,4 @@ async def accepted(work: Awaitable[Answer]) -> Answer:
     except UserRefused as refusal:
         if not refusal.field:
             raise Problem(409, "conflict", refusal.message) from refusal
-        fields = [{"field": refusal.field, "message": refusal.message}]
-        raise Problem(422, "invalid_argument", f"{refusal.field}: {refusal.message}", {"fields": fields}) from refusal
+        raise invalid(refusal.field, refusal.message) from refusal

@@ -52,6 +52,7 @@ def router(
             first = fields[0]
             raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
         fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
+        fields_of_body["delivery_policy"] = body.delivery_policy.told()
         return Agent(
             agent_id=agent_id,
             **fields_of_body,

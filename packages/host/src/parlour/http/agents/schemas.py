@@ -1,6 +1,6 @@
 """An agent as it is written and read."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -56,6 +56,55 @@ class ResourcePolicyBody(BaseModel):
     rules: list[RuleBody] = Field(default=[], max_length=100)
 
 
+class TargetBody(BaseModel):
+    """A chat of a bot."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    bot_id: str = Field(min_length=1, max_length=200)
+    chat_type: Literal["private", "group"]
+    chat_id: str = Field(min_length=1, max_length=200)
+    account: str = Field(default="", max_length=200)
+    thread_id: str = Field(default="", max_length=200)
+
+
+class DeliveryPolicyBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    streaming: bool = True
+    reply: Literal["message", "quote"] = "message"
+    max_message_size: int = Field(default=0, ge=0, le=1_000_000)
+    thinking: Literal["hidden", "shown"] = "hidden"
+    mention_everyone: bool = False
+    fallback_target: TargetBody | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What differs from the defaults, as it is kept."""
+        return self.model_dump(exclude_defaults=True)
+
+
+class DecidersBody(BaseModel):
+    """Who may decide: users by their ids, members of the group by their roles, and perhaps the requester."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    users: list[str] = Field(default=[], max_length=100)
+    roles: list[Literal["owner", "admin", "member"]] = ["owner", "admin"]
+    requester: bool = False
+
+
+class ApprovalRuleBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["allow", "ask", "deny"]
+    who: DecidersBody = DecidersBody()
+    seconds: float = Field(default=1800, ge=10, le=86_400)
+    show_in: TargetBody | None = None
+
+
+ActionPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?/-]{1,200}$")]
+
+
 class AgentBody(BaseModel):
     """Only name and runner_id are required."""
 
@@ -67,8 +116,10 @@ class AgentBody(BaseModel):
     runner_config: dict[str, Any] = {}
     resource_policy: ResourcePolicyBody = ResourcePolicyBody()
     state_policy: StatePolicyBody = StatePolicyBody()
-    delivery_policy: dict[str, Any] = {}
-    approval_policy: dict[str, Any] = {}
+    delivery_policy: DeliveryPolicyBody = DeliveryPolicyBody()
+    approval_policy: dict[ActionPattern, Literal["allow", "ask", "deny"] | ApprovalRuleBody] = Field(
+        default={}, max_length=100
+    )
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
     stale_after: float = Field(default=600, ge=0)

@@ -9,7 +9,10 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame, run_frame
+from parlour.core.access.refusal import Refused
+from parlour.core.approvals.approvals import Approvals
+from parlour.core.approvals.deciders import Decider
+from parlour.core.delivery.feed import Feed, Frame, Subscription, outgoing_frame, run_frame
 from parlour.core.events.gateway import Closed
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
@@ -21,7 +24,7 @@ from parlour.core.runs.session import Sessions
 from ..auth import Authenticator, Principal
 from ..errors import Problem
 from ..runs.endpoints import CANCELLED
-from .frames import CLIENT_FRAMES, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
+from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
 from .session import ChatSession
 
 PAGE = 100
@@ -39,8 +42,10 @@ class ChatConnection:
         rows: OutgoingRows,
         ledger: Ledger,
         sessions: Sessions,
+        approvals: Approvals,
         clock: Clock,
     ) -> None:
+        self._approvals = approvals
         self._socket = socket
         self._chat = chat
         self._principal = principal
@@ -50,6 +55,7 @@ class ChatConnection:
         self._ledger = ledger
         self._sessions = sessions
         self._clock = clock
+        self.agent_id, self.session, self.owner = chat.agent_id, chat.name, principal.owner
         self._seq = 0
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
@@ -71,6 +77,9 @@ class ChatConnection:
             pass  # the client left; what it missed waits for it
         finally:
             self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
+
+    def show(self, frame: Frame) -> None:
+        self._subscription.put(frame)
 
     def _subscribe(self) -> Subscription:
         subscription = self._feed.subscribe(self._chat.conversation_id)
@@ -157,6 +166,8 @@ class ChatConnection:
                     await self._message(frame)
                 case CancelFrame():
                     await self._cancel()
+                case ApproveFrame():
+                    await self._approve(frame)
                 case PingFrame():
                     await self._send({"type": "pong"})
                 case DisconnectFrame():
@@ -177,6 +188,19 @@ class ChatConnection:
             await self._send({"type": "accepted", "id": frame.id, "event_id": accepted.event_id})
             if accepted.conversation_id != self._chat.conversation_id and not accepted.duplicate:
                 await self._follow(accepted.conversation_id)
+
+    async def _approve(self, frame: ApproveFrame) -> None:
+        """Whoever decides in a chat decides about what was asked there."""
+        try:
+            principal = await self._authenticator.principal(self._socket)
+            decider = Decider(principal.party, operator=principal.may("operator"))
+            await self._approvals.decide(
+                frame.approval_id, frame.decision, decider, frame.reason, conversation_id=self._chat.conversation_id
+            )
+        except Problem as problem:
+            await self._fail(problem.code, problem.message)
+        except (Refused, StorageFailed) as failure:
+            await self._fail(failure.code, failure.message)
 
     async def _cancel(self) -> None:
         session = self._sessions.in_lane(self._chat.conversation_id)

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, WebSocket
 from pydantic import ValidationError
 
+from parlour.core.access import audit
 from parlour.core.agents.book import AgentBook
+from parlour.core.approvals.approvals import Approvals
 from parlour.core.delivery.feed import Feed
 from parlour.core.encoding import loads
 from parlour.core.events.gateway import Gateway
@@ -13,16 +15,17 @@ from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.facts.tables import TRANSCRIPT
-from parlour.core.journal import Journal, where
+from parlour.core.journal import Journal, Unit, where
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.session import Sessions
 
 from .. import views
-from ..auth import Authenticator, Chatter, Principal
+from ..auth import Authenticator, Chatter, Operator, Principal, Reader
 from ..errors import Problem, answer_for, not_found
 from ..paging import Cursor, Limit, Pages
 from .connection import ChatConnection
-from .frames import ChatQuery
+from .connections import Connections
+from .frames import BroadcastBody, ChatQuery
 from .session import ChatSession, conversation_key
 
 SessionName = Annotated[str, Path(min_length=1, max_length=200)]
@@ -37,13 +40,14 @@ def router(
     conversations: Conversations,
     feed: Feed,
     sessions: Sessions,
+    approvals: Approvals,
     authenticator: Authenticator,
     pages: Pages,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
     routes = APIRouter(tags=["chat"])
-    rows, ledger = OutgoingRows(journal), Ledger(journal)
+    rows, ledger, connections = OutgoingRows(journal), Ledger(journal), Connections(clock)
 
     def check_agent(agent_id: str) -> None:
         if agents.get(agent_id) is None:
@@ -65,8 +69,33 @@ def router(
         key = conversation_key(agent_id, query.session, principal)
         conversation_id = await conversations.open(key, ids, clock)
         talk = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
-        connection = ChatConnection(socket, talk, principal, authenticator, feed, rows, ledger, sessions, clock)
-        await connection.serve(query.after)
+        connection = ChatConnection(
+            socket, talk, principal, authenticator, feed, rows, ledger, sessions, approvals, clock
+        )
+        connections.add(connection)
+        try:
+            await connection.serve(query.after)
+        finally:
+            connections.remove(connection)
+
+    @routes.get("/agents/{agent_id}/chat/connections")
+    async def list_connections(agent_id: str, principal: Reader) -> dict[str, Any]:
+        """Who is in the chat now; with a chat key only its own."""
+        check_agent(agent_id)
+        told = connections.told(agent_id, None if principal.may("viewer") else principal.owner)
+        return {"items": told, "next_cursor": None}
+
+    @routes.post("/agents/{agent_id}/chat/broadcast")
+    async def broadcast(agent_id: str, body: BroadcastBody, principal: Operator) -> dict[str, Any]:
+        """Shown to whoever is in the chat at this moment, and kept nowhere."""
+        check_agent(agent_id)
+        entry = audit.admin(principal.owner, "chat.broadcast", agent_id, None, {"message": body.message}, clock.now())
+        await journal.commit(Unit("chat.broadcast", (entry,)))
+        message = {"role": "system", "content": body.message}
+        listening = connections.of(agent_id)
+        for each in listening:
+            each.show({"type": "broadcast", "message": message, "seq": feed.stamp()})
+        return {"connections": len(listening)}
 
     @routes.get("/agents/{agent_id}/chat/{session}/messages")
     async def read_messages(

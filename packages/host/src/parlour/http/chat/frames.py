@@ -14,6 +14,12 @@ class ChatQuery(BaseModel):
     after: int | None = Field(default=None, ge=0)
 
 
+class BroadcastBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    message: str = Field(min_length=1, max_length=10_000)
+
+
 class ClientFrame(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -31,6 +37,15 @@ class CancelFrame(ClientFrame):
     type: Literal["cancel"]
 
 
+class ApproveFrame(ClientFrame):
+    """A decision about an action that was put before the people of this chat."""
+
+    type: Literal["approve"]
+    approval_id: str = Field(min_length=1, max_length=64)
+    decision: Literal["approve", "deny"]
+    reason: str = Field(default="", max_length=1000)
+
+
 class PingFrame(ClientFrame):
     type: Literal["ping"]
 
@@ -39,5 +54,7 @@ class DisconnectFrame(ClientFrame):
     type: Literal["disconnect"]
 
 
-AnyFrame = Annotated[MessageFrame | CancelFrame | PingFrame | DisconnectFrame, Field(discriminator="type")]
+AnyFrame = Annotated[
+    MessageFrame | CancelFrame | ApproveFrame | PingFrame | DisconnectFrame, Field(discriminator="type")
+]
 CLIENT_FRAMES: TypeAdapter[AnyFrame] = TypeAdapter(AnyFrame)

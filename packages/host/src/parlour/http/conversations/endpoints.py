@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
 from parlour.core.facts.conversations import Conversations
+from parlour.core.facts.history import History
 from parlour.core.facts.tables import CONVERSATIONS, TRANSCRIPT
 from parlour.core.journal import Journal, Select, where
 from parlour.core.ports import Clock, Ids
@@ -21,7 +22,13 @@ ConversationId = Annotated[str, Path(max_length=64)]
 
 
 def router(
-    journal: Journal, pages: Pages, conversations: Conversations, erasing: Erasing, ids: Ids, clock: Clock
+    journal: Journal,
+    pages: Pages,
+    history: History,
+    conversations: Conversations,
+    erasing: Erasing,
+    ids: Ids,
+    clock: Clock,
 ) -> APIRouter:
     routes = APIRouter(tags=["conversations"])
 
@@ -38,11 +45,18 @@ def router(
 
     @routes.get("/conversations/{conversation_id}/transcript")
     async def read_transcript(
-        conversation_id: ConversationId, principal: Reader, limit: Limit = 50, cursor: Cursor = None
+        conversation_id: ConversationId,
+        principal: Reader,
+        q: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
+        limit: Limit = 50,
+        cursor: Cursor = None,
     ) -> dict[str, Any]:
-        """In the order it was said."""
+        """In the order it was said; with `q` what matches it, the best match first, on one page."""
         await check_visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
+        if q is not None:
+            rows = await history.matching(q, conversation_id, conditions, limit)
+            return {"items": [views.transcript_item(row) for row in rows], "next_cursor": None}
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, "ascending")
 
     @routes.post("/conversations/{conversation_id}/reset")

@@ -7,12 +7,15 @@ from fastapi import Response
 from pydantic_core import to_json
 
 from parlour.core.agents.book import AgentBook
+from parlour.core.encoding import loads
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.events.gateway import Accepted, Gateway
+from parlour.core.facts import transcript
 from parlour.core.facts.inbox import Inbox, Settled
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.journal import Journal
+from parlour.core.platforms.book import BotBook
 from parlour.core.ports import Clock, Ids
 from parlour.core.routing.routes import RouteBook
 from parlour.core.runs.outcomes import Outcomes
@@ -24,11 +27,17 @@ from .schemas import EventBody, EventQuery
 
 
 class EventInjection:
-    """`agent_id` goes straight to that agent and answers only here; `bot_id` takes that bot's routes."""
+    """`agent_id` goes straight to that agent and answers only here; `bot_id` takes that bot's routes.
 
-    def __init__(self, gateway: Gateway, agents: AgentBook, routes: RouteBook, ids: Ids, clock: Clock) -> None:
+    With a key of scope `platform` the answers go to the chat of that bot that `data` names; otherwise they stay here.
+    """
+
+    def __init__(
+        self, gateway: Gateway, agents: AgentBook, bots: BotBook, routes: RouteBook, ids: Ids, clock: Clock
+    ) -> None:
         self._gateway = gateway
         self._agents = agents
+        self._bots = bots
         self._routes = routes
         self._ids = ids
         self._clock = clock
@@ -43,7 +52,7 @@ class EventInjection:
             if recorded is None:
                 raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
             return recorded  # it was sent while the agent was there
-        if body.bot_id is not None and not self._routes.of(body.bot_id):
+        if body.bot_id is not None and self._bots.get(body.bot_id) is None and not self._routes.of(body.bot_id):
             raise not_found(f"bot '{body.bot_id}'", "GET /api/v1/bots lists them")
         return await self._gateway.ingest(event)
 
@@ -57,7 +66,7 @@ class EventInjection:
             # an event that names no chat is a conversation of its own
             chat=body.conversation_id or f"event:{event_id}",
             context=EventContext(self._ids.new(), origin="api"),
-            surface="api",
+            surface="platform" if _for_platform(body, principal) else "api",
             bot_id=body.bot_id or "",
             thread_id=body.thread_id or "",
             agent_id=body.agent_id or "",
@@ -72,10 +81,16 @@ class EventInjection:
         )
 
 
+def _for_platform(body: EventBody, principal: Principal) -> bool:
+    named = body.data.get("chat_type") in ("private", "group") and bool(body.data.get("chat_id"))
+    return body.bot_id is not None and named and principal.may("platform")
+
+
 class Results:
     """What became of an event, now or when it is settled."""
 
     def __init__(self, journal: Journal, outcomes: Outcomes) -> None:
+        self._journal = journal
         self._inbox = Inbox(journal)
         self._ledger = Ledger(journal)
         self._rows = OutgoingRows(journal)
@@ -84,8 +99,9 @@ class Results:
     async def wait(self, accepted: Accepted, timeout: float) -> dict[str, Any]:
         expected = self._outcomes.expect(accepted.seq)
         try:
-            # a known event may be settled already; a new one can't be, its lane has not had its turn yet
-            settled = await self._inbox.outcome(accepted.seq) if accepted.duplicate else None
+            # a known event may be settled already; a new one that is owed can't be, its lane has not had its turn yet
+            known = accepted.duplicate or accepted.settled
+            settled = await self._inbox.outcome(accepted.seq) if known else None
             if settled is None:
                 async with asyncio.timeout(timeout):
                     settled = await expected
@@ -100,15 +116,21 @@ class Results:
 
     async def _view(self, accepted: Accepted, settled: Settled) -> dict[str, Any]:
         run = await self._ledger.run(settled.run_id) if settled.run_id else None
-        rows = await self._rows.of_run(settled.run_id) if settled.run_id else []
         return {
             "event_id": accepted.event_id,
             "conversation_id": accepted.conversation_id,
             "outcome": settled.outcome,
             "reason": settled.reason or None,
             "run": views.run(run) if run else None,
-            "messages": [row.message for row in rows],
+            "messages": await self._messages(accepted, settled),
         }
+
+    async def _messages(self, accepted: Accepted, settled: Settled) -> list[dict[str, Any]]:
+        """What the run said; without one, the word that the sender got instead."""
+        if settled.run_id:
+            return [row.message for row in await self._rows.of_run(settled.run_id)]
+        items = await transcript.replies(self._journal, accepted.conversation_id, accepted.seq)
+        return [{"role": row["role"], "content": row["content"], "metadata": loads(row["metadata"])} for row in items]
 
 
 class EventDoor:

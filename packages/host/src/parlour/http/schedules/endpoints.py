@@ -6,7 +6,6 @@ from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access import audit
-from parlour.core.agents.book import AgentBook
 from parlour.core.journal import Insert
 from parlour.core.ports import Clock, Ids
 from parlour.core.scheduling.book import Kept, ScheduleBook
@@ -14,7 +13,8 @@ from parlour.core.scheduling.schedule import EVENT_TYPE, Schedule, ScheduleRefus
 from parlour.core.scheduling.scheduler import Scheduler
 
 from ..auth import Admin, Principal, Viewer
-from ..errors import Problem, not_found
+from ..errors import invalid, not_found
+from ..targets import Targets
 
 ScheduleId = Annotated[str, Path(max_length=64)]
 
@@ -34,7 +34,7 @@ class ScheduleBody(BaseModel):
     enabled: bool = True
 
 
-def router(book: ScheduleBook, scheduler: Scheduler, agents: AgentBook, ids: Ids, clock: Clock) -> APIRouter:
+def router(book: ScheduleBook, scheduler: Scheduler, targets: Targets, ids: Ids, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["schedules"])
 
     def existing(schedule_id: str) -> Kept:
@@ -47,11 +47,9 @@ def router(book: ScheduleBook, scheduler: Scheduler, agents: AgentBook, ids: Ids
         schedule = Schedule(schedule_id, **body.model_dump())
         try:
             check(schedule, clock.now())
-            _check_agent(agents, schedule)
         except ScheduleRefused as refusal:
-            fields = [{"field": refusal.field, "message": refusal.message}]
-            message = f"{refusal.field}: {refusal.message}"
-            raise Problem(422, "invalid_argument", message, {"fields": fields}) from refusal
+            raise invalid(refusal.field, refusal.message) from refusal
+        targets.check(schedule.agent_id, schedule.bot_id, EVENT_TYPE)
         return schedule
 
     def change(principal: Principal, action: str, before: Kept | None, after: Schedule | None) -> Insert:
@@ -90,16 +88,6 @@ def router(book: ScheduleBook, scheduler: Scheduler, agents: AgentBook, ids: Ids
         return Response(status_code=204)
 
     return routes
-
-
-def _check_agent(agents: AgentBook, schedule: Schedule) -> None:
-    if not schedule.agent_id:
-        return
-    agent = agents.get(schedule.agent_id)
-    if agent is None:
-        raise ScheduleRefused("agent_id", f"there is no agent '{schedule.agent_id}'; GET /api/v1/agents lists them")
-    if EVENT_TYPE not in agent.event_types and "*" not in agent.event_types:
-        raise ScheduleRefused("agent_id", f"agent '{agent.name}' does not take {EVENT_TYPE}; add it to its event_types")
 
 
 def _shown(kept: Kept) -> dict[str, Any]:

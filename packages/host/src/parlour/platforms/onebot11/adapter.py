@@ -13,7 +13,7 @@ from .accounts import Accounts
 from .api import OneBotApi
 from .client import Connection
 from .forward import Caller
-from .memory import OwnMessages
+from .memory import Memory
 from .reverse import Listener
 from .segments import segments_of
 
@@ -26,7 +26,7 @@ class OneBot:
         self._link = link
         forward = link.config.get("mode") == "forward"
         self._accounts = Accounts(link, "" if forward else _waiting(link))
-        self._own = OwnMessages()
+        self._memory = Memory()
         self._intake: Intake[tuple[Connection, Payload]] = Intake(self._take)
         self._way = (Caller if forward else Listener)(link, self._accounts, self._talk)
 
@@ -37,7 +37,7 @@ class OneBot:
             await self._intake.close()
 
     def api(self, account: str = "") -> OneBotApi:
-        return OneBotApi(lambda: self._accounts.find(account), self._link.content, self._own)
+        return OneBotApi(lambda: self._accounts.find(account), self._link.content, self._memory)
 
     async def _talk(self, connection: Connection) -> None:
         """Until the connection ends. One that did not say whose it is gets asked."""
@@ -67,6 +67,7 @@ class OneBot:
             self._meta(connection, payload)
         elif not decode.is_own(payload):
             connection.speaks_strings = isinstance(payload.get("message"), str)
+            self._memory.met(payload)
             await self._intake.put(decode.chat_key(payload), (connection, payload))
 
     async def _take(self, item: tuple[Connection, Payload]) -> None:
@@ -86,7 +87,7 @@ class OneBot:
 
     def _addressed(self, incoming: Incoming, payload: Payload) -> Incoming:
         """An answer to one of the bot's own messages is meant for it."""
-        return replace(incoming, addressed=True) if self._own.quoted_in(payload) else incoming
+        return replace(incoming, addressed=True) if self._memory.quoted_in(payload) else incoming
 
     def _meta(self, connection: Connection, payload: Payload) -> None:
         if payload.get("meta_event_type") == "heartbeat":

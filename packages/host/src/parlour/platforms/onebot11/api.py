@@ -16,7 +16,7 @@ from .client import Connection
 from .cq import format_segments
 from .decode import moment
 from .encode import Message, encode
-from .memory import OwnMessages
+from .memory import Memory
 from .segments import chain_of, place_of, segments_of
 from .values import native_id
 
@@ -26,11 +26,11 @@ LONGEST_BAN_SECONDS = 30 * 24 * 3600
 
 class OneBotApi(PlatformApi):
     def __init__(
-        self, connection: Callable[[], Connection], fetch: Callable[[str], Awaitable[Content]], own: OwnMessages
+        self, connection: Callable[[], Connection], fetch: Callable[[str], Awaitable[Content]], memory: Memory
     ) -> None:
         self._connection = connection
         self._fetch = fetch
-        self._own = own
+        self._memory = memory
 
     async def send_message(
         self,
@@ -44,27 +44,34 @@ class OneBotApi(PlatformApi):
         messages = await encode(chain, self._fetch)
         if not messages:
             raise PlatformRefused("there is nothing in this message that OneBot could send", permanent=True)
-        sent = self._own.parts(idempotency_key)
+        sent = self._memory.parts(idempotency_key)
         for message in messages[len(sent) :]:
             answer = await self._send(target_type, target_id, message)
             sent = self._noted(sent, answer)
-        self._own.done(idempotency_key)
+        self._memory.done(idempotency_key)
         return MessageResult(message_id=sent[0] or None, raw={"message_ids": list(sent)})
 
     async def _send(self, target_type: ChatType, target_id: str, message: Message) -> Any:
         connection = self._connection()
-        target = {f"{'group' if target_type == 'group' else 'user'}_id": native_id("target_id", target_id)}
+        target = self._target(target_type, target_id)
         if message.kind == "forward":
             action = f"send_{target_type}_forward_msg"
             return await connection.call(action, {**target, "messages": message.segments})
         said = format_segments(message.segments) if connection.speaks_strings else message.segments
         return await connection.call(f"send_{target_type}_msg", {**target, "message": said})
 
+    def _target(self, target_type: ChatType, target_id: str) -> dict[str, int]:
+        number = native_id("target_id", target_id)
+        if target_type == "group":
+            return {"group_id": number}
+        through = self._memory.group_of(target_id)
+        return {"user_id": number} if through is None else {"user_id": number, "group_id": through}
+
     def _noted(self, sent: list[str], answer: Any) -> list[str]:
         message_id = answer.get("message_id") if isinstance(answer, dict) else None
         name = str(message_id) if message_id is not None else ""
         if name:
-            self._own.sent(name)
+            self._memory.sent(name)
         sent.append(name)
         return sent
 

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 30.0
 SILENT_HEARTBEATS = 3
 """After so many intervals without a frame the implementation counts as gone."""
-AWAY_SECONDS = 5.0
+AWAY_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
 LARGEST_FRAME = 64 * 1024 * 1024
 _numbers = itertools.count(1)

@@ -72,7 +72,7 @@ async def _asked(payload: Payload, kind: str, data: Payload, ask: Ask) -> Payloa
 
 async def _file(payload: Payload, data: Payload, ask: Ask) -> Any:
     file_id = data.get("file_id") or data["file"]
-    if payload.get("group_id"):
+    if payload.get("message_type") == "group":
         return await ask("get_group_file_url", {"group_id": payload["group_id"], "file_id": file_id})
     return await ask("get_private_file_url", {"user_id": payload.get("user_id"), "file_id": file_id})
 

@@ -33,7 +33,8 @@ def is_own(payload: Payload) -> bool:
 def chat_key(payload: Payload) -> tuple[Any, ...]:
     """Events with the same key are taken in order."""
     group = payload.get("group_id")
-    place = ("group", str(group)) if group else ("private", str(payload.get("user_id")))
+    in_group = bool(group) and payload.get("message_type") != "private"
+    place = ("group", str(group)) if in_group else ("private", str(payload.get("user_id")))
     return (str(payload.get("self_id")), *place)
 
 
@@ -61,7 +62,7 @@ def _message(payload: Payload, bot_id: str) -> MessageReceived:
     message_id, time = identifier(payload["message_id"]), moment(payload)
     source = Source(id=message_id, time=time)
     return MessageReceived(
-        event_id=f"{payload['self_id']}/{chat_type}:{chat_id}/{message_id}/{time}",
+        event_id=f"{payload['self_id']}:{chat_type}:{chat_id}:{message_id}:{time}",
         timestamp=time,
         bot_id=bot_id,
         adapter_name=NAME,
@@ -93,7 +94,8 @@ def _sender(payload: Payload) -> User:
 
 def _role(payload: Payload) -> str:
     sender = payload.get("sender")
-    role = sender.get("role") if isinstance(sender, dict) and payload.get("group_id") else None
+    in_group = payload.get("message_type") == "group"
+    role = sender.get("role") if isinstance(sender, dict) and in_group else None
     return role if role in ROLES else ""
 
 

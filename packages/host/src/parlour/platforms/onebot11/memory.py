@@ -1,4 +1,4 @@
-"""What the bot sent, as far as it is remembered: its own messages, and the parts of a send that was cut short."""
+"""What a bot remembers while it runs: its own messages, sends that were cut short, and through whom it knows people."""
 
 from collections import OrderedDict
 from typing import Any
@@ -8,10 +8,11 @@ from .segments import segments_of
 MOST = 10_000
 
 
-class OwnMessages:
+class Memory:
     def __init__(self) -> None:
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._parts: OrderedDict[str, list[str]] = OrderedDict()
+        self._groups: OrderedDict[str, int] = OrderedDict()
 
     def sent(self, message_id: str) -> None:
         self._ids[message_id] = None
@@ -28,6 +29,20 @@ class OwnMessages:
 
     def done(self, key: str | None) -> None:
         self._parts.pop(key or "", None)
+
+    def met(self, payload: dict[str, Any]) -> None:
+        """Somebody who is no friend writes through a group that both are in, and is answered through it."""
+        if payload.get("message_type") != "private" or payload.get("sub_type") != "group":
+            return
+        sender = payload.get("sender")
+        group = payload.get("group_id") or (sender.get("group_id") if isinstance(sender, dict) else None)
+        if isinstance(group, int):
+            self._groups[str(payload.get("user_id"))] = group
+            if len(self._groups) > MOST:
+                self._groups.popitem(last=False)
+
+    def group_of(self, user_id: str) -> int | None:
+        return self._groups.get(user_id)
 
     def quoted_in(self, payload: dict[str, Any]) -> bool:
         if not self._ids or payload.get("post_type") != "message":

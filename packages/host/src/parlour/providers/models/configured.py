@@ -7,7 +7,7 @@ import asyncio
 import importlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from parlour.core.models.book import ModelBook
 from parlour.core.models.catalogue import Catalogue, Kind
@@ -28,17 +28,18 @@ from parlour_sdk.protocol.models import (
 from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
 
-from . import estimates
-from .dialects.base import Piece
 from .patience import Patience
+
+if TYPE_CHECKING:
+    from .dialects.base import Piece
 
 
 class Answering(Protocol):
     async def close(self) -> None: ...
 
-    async def invoke(self, model: Model, request: InvokeModel) -> Piece: ...
+    async def invoke(self, model: Model, request: InvokeModel) -> "Piece": ...
 
-    def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]: ...
+    def stream(self, model: Model, request: InvokeModel) -> "AsyncGenerator[Piece, None]": ...
 
     async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]: ...
 
@@ -52,9 +53,12 @@ class ConfiguredModels:
         self._secrets = secrets
         self._patience = patience
         self._services: dict[str, tuple[Provider, Answering]] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._retiring: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
+        for task in self._retiring:
+            task.cancel()
+        await asyncio.gather(*self._retiring, return_exceptions=True)
         services, self._services = self._services, {}
         for _, service in services.values():
             await service.close()
@@ -63,8 +67,10 @@ class ConfiguredModels:
         return self._book.resources()
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        from .estimates import at_most
+
         model = self._book.model(request.model_id)
-        return Usage() if model is None else _priced(model, estimates.at_most(model, request))
+        return Usage() if model is None else _priced(model, at_most(model, request))
 
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         model, service = await self._found(request.model_id, "llm")
@@ -126,7 +132,7 @@ class ConfiguredModels:
             return known[1]  # another call was faster
         made = module.Demo() if kind.dialect == "demo" else self._made(module.Service, provider, kind)
         if known is not None:
-            self._let_go(known[1])
+            self._retire(known[1])
         self._services[provider.provider_id] = provider, made
         return made
 
@@ -137,20 +143,27 @@ class ConfiguredModels:
             raise ProviderFailed("secret_unreadable", f"the keys of {provider.name} can't be read: {error}") from error
         return service(provider, kind, keys, self._patience)
 
-    def _let_go(self, service: Answering) -> None:
-        """Answers that are under way end with it: their provider is another one now."""
-        task = asyncio.ensure_future(service.close())
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+    def _retire(self, service: Answering) -> None:
+        """Its provider is another one now; answers that are under way may come to their end."""
+
+        async def wait_and_close() -> None:
+            try:
+                await asyncio.sleep(self._patience.total)
+            finally:
+                await service.close()
+
+        task = asyncio.ensure_future(wait_and_close())
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
 
 
-def _chunk(piece: Piece) -> ModelChunk:
+def _chunk(piece: "Piece") -> ModelChunk:
     return ModelChunk(
         chunk=MessageChunk(role="assistant", content=piece.text, reasoning=piece.reasoning or None),
     )
 
 
-def _last(model: Model, piece: Piece, usage: Usage) -> ModelChunk:
+def _last(model: Model, piece: "Piece", usage: Usage) -> ModelChunk:
     return ModelChunk(
         chunk=MessageChunk(role="assistant", tool_calls=piece.tool_calls or None, is_final=True),
         usage=usage,
@@ -161,10 +174,12 @@ def _last(model: Model, piece: Piece, usage: Usage) -> ModelChunk:
 
 def _used(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | None, text: str) -> Usage:
     """What the service counted, or else what is likely."""
-    counted = usage or Usage(completion_tokens=estimates.likely(text))
-    if not counted.prompt_tokens:
-        counted = counted.model_copy(update={"prompt_tokens": estimates.likely_prompt(request)})
-    return _priced(model, counted)
+    if usage is None or not usage.prompt_tokens:
+        from .estimates import likely, likely_prompt
+
+        usage = usage or Usage(completion_tokens=likely(text))
+        usage = usage.model_copy(update={"prompt_tokens": likely_prompt(request)})
+    return _priced(model, usage)
 
 
 def _priced(model: Model, usage: Usage) -> Usage:

@@ -4,6 +4,7 @@ Says what went wrong with a try as a Failure; whether to try again is its user's
 """
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -15,17 +16,18 @@ from parlour.version import VERSION
 from .failures import Failure
 from .patience import Patience
 
-HEADERS = {"User-Agent": f"Parlour/{VERSION}", "Content-Type": "application/json"}
+DRAIN_SECONDS = 1.0
+HEADERS = {"User-Agent": f"Parlour/{VERSION}", "Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
 class Exchange:
     """One request and its answer, block by block. Closed before its end, the request is given up."""
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: Patience, began: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, patience: Patience, began: float, wait: float) -> None:
         self._response = response
         self._patience = patience
         self._until = began + patience.total
-        self._next = began + patience.first_token
+        self._next = began + wait
         self._taken = 0
 
     @property
@@ -59,6 +61,12 @@ class Exchange:
             raise Failure("answer_too_large", said)
         return block
 
+    async def drain(self) -> None:
+        """Waits a moment for the end of an answer that is whole, so that its connection can be used again."""
+        with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._response.content.readany()
+
     async def all(self, limit: int | None = None) -> bytes:
         """The whole answer, or the beginning that fits."""
         held = bytearray()
@@ -81,7 +89,7 @@ class Connection:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=patience.connect),
+            timeout=aiohttp.ClientTimeout(total=None, connect=patience.connect, sock_connect=patience.connect),
             proxy=_proxy(base_url),
             headers=HEADERS,
         )
@@ -89,25 +97,25 @@ class Connection:
     async def close(self) -> None:
         await self._session.close()
 
-    async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> Exchange:
-        """Raises Failure when there is no answer at all."""
+    async def post(self, path: str, headers: Mapping[str, str], body: bytes, wait: float) -> Exchange:
+        """`wait` is how long the answer may take to begin. Raises Failure when there is none at all."""
         patience, began = self._patience, asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(patience.first_token):
+            async with asyncio.timeout(wait):
                 response = await self._session.post(
                     self._base_url + path, data=body, headers=headers, allow_redirects=False
                 )
         except aiohttp.ConnectionTimeoutError as error:
             raise self._unreachable("it does not answer") from error
         except TimeoutError as error:
-            said = f"did not begin to answer within {patience.first_token:g} s"
+            said = f"did not begin to answer within {wait:g} s"
             raise Failure("provider_timeout", said, again=True) from error
         except aiohttp.ClientConnectorError as error:
             raise self._unreachable(_reason(error)) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             said = f"broke the connection off before it answered ({type(error).__name__})"
             raise Failure("provider_unreachable", said, again=True) from error
-        return Exchange(response, patience, began)
+        return Exchange(response, patience, began, wait)
 
     def _unreachable(self, reason: str) -> Failure:
         parts = urlsplit(self._base_url)

@@ -37,6 +37,7 @@ class Reading:
         piece = self._joined(self._split(block))
         if self._over and not self._ended:
             raise Failure("stream_cut", "broke its answer off in the middle")
+        self._over = self._over or piece.done
         return piece
 
     def _split(self, block: bytes) -> list[bytes]:

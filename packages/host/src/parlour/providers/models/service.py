@@ -35,6 +35,7 @@ class Service:
         self._dialect = DIALECTS[kind.dialect]()
         self._connection = Connection(provider.base_url or kind.base_url, patience)
         self._keys = KeyRing(keys)
+        self._patience = patience
         self._tries = Tries(self._connection, self._keys, self._dialect.headers, patience)
 
     async def close(self) -> None:
@@ -54,16 +55,17 @@ class Service:
         with self._in_words():
             question = self._dialect.chat(Called(self._kind, model), request, names, stream=True)
             answer = self._dialect.answer()
-            exchange, first = await self._tries.asked(question, model.name)
+            exchange, first = await self._tries.asked(question, model.name, self._patience.first_token)
             try:
                 reading = Reading(exchange, answer, first)
                 while (piece := await reading.piece()) is not None:
                     whole.add(Piece(usage=piece.usage, finish_reason=piece.finish_reason))
                     if piece.text or piece.reasoning:
                         yield Piece(piece.text, piece.reasoning)
+                yield _last(whole, answer, names)
+                await exchange.drain()
             finally:
                 exchange.close()
-        yield _last(whole, answer, names)
 
     async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]:
         with self._in_words():
@@ -83,7 +85,8 @@ class Service:
         return scores, reranking.usage(body)
 
     async def _answered(self, question: Question, model: Model) -> Any:
-        exchange, first = await self._tries.asked(question, model.name)
+        """All at once: it has as long to begin as it has to end."""
+        exchange, first = await self._tries.asked(question, model.name, self._patience.total)
         try:
             return await whole_answer(exchange, first)
         finally:

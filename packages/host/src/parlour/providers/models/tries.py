@@ -28,14 +28,15 @@ class Tries:
         self._headers = headers
         self._patience = patience
 
-    async def asked(self, question: Question, model: str) -> tuple[Exchange, bytes]:
-        """The exchange, which is the caller's to close, and the first block of its answer. Raises Failure."""
+    async def asked(self, question: Question, model: str, wait: float) -> tuple[Exchange, bytes]:
+        """The exchange, which is the caller's to close, and the first block of its answer, that may take `wait`
+        seconds to come. Raises Failure."""
         body, loop = to_json(question.body), asyncio.get_running_loop()
         tries = rotations = 0
         while True:
             key = self._keys.current(loop.time())
             try:
-                return await self._try(question, body, key, model)
+                return await self._try(question, body, key, model, wait)
             except Failure as failure:
                 if failure.other_key and rotations < len(self._keys):
                     rotations += 1
@@ -54,9 +55,9 @@ class Tries:
         pause = FIRST_PAUSE * 2 ** (tries - 1) if failure.wait is None else failure.wait
         return pause if pause <= self._patience.longest_wait else None
 
-    async def _try(self, question: Question, body: bytes, key: str, model: str) -> tuple[Exchange, bytes]:
+    async def _try(self, question: Question, body: bytes, key: str, model: str, wait: float) -> tuple[Exchange, bytes]:
         headers = {**self._headers(key), **question.headers}
-        exchange = await self._connection.post(question.path, headers, body)
+        exchange = await self._connection.post(question.path, headers, body, wait)
         try:
             if not 200 <= exchange.status < 300:
                 said = await exchange.all(ERROR_BYTES)

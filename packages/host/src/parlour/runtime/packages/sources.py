@@ -1,6 +1,7 @@
 """From what a person names (a folder, a file, a zip, a git address) to a checked plugin beside its place."""
 
 import asyncio
+import os
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,8 @@ from ..installed.folder import safe
 from . import git, tree
 from .archive import SizeLimits, unpack
 from .requirements import Requirements, read_requirements
+
+NAME_BYTES = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ async def stage(source: str, shown: str | None, staging: Path, rules: PackageRul
 
 def _take_local(source: str, called: str | None, staging: Path, rules: PackageRules) -> Package:
     path = Path(source).expanduser()
+    if any(len(os.fsencode(part)) > NAME_BYTES for part in path.parts):
+        raise PluginInvalid("the source is no path: a name in it is too long for a file")
     shown = called or str(path.absolute())
     if path.is_dir():
         read_plugin(path)  # what is wrong is named by the path that the person knows

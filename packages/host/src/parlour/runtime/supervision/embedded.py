@@ -137,9 +137,9 @@ class EmbeddedRuntime:
         return supervisor
 
     async def _remove(self, plugin_id: str) -> None:
-        await self._supervisors[plugin_id].stop()
-        del self._supervisors[plugin_id]
         self._removed(plugin_id)
+        await self._supervisors[plugin_id].retire()
+        del self._supervisors[plugin_id]
         self._tell()
 
     def _tell(self) -> None:

@@ -2,12 +2,9 @@
 
 import json
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +34,7 @@ class StatusFile:
         known = content["plugins"] if content["pid"] == pid else {}
         return {name: PluginStatus(**status) for name, status in known.items()}
 
-    def wait(self, pid: int, plugin_id: str, stamp: int, seconds: float) -> PluginStatus | None:
-        """How this Host's start of this very folder went; None when it has not told in time."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            status = self.all(pid).get(plugin_id)
-            if status is not None and status.stamp == stamp and status.status != "starting":
-                return status
-            time.sleep(POLL_SECONDS)
-        return None
+    def settled(self, pid: int, plugin_id: str, stamp: int) -> PluginStatus | None:
+        """How this Host's start of this very folder went; None when it has not told yet."""
+        status = self.all(pid).get(plugin_id)
+        return status if status is not None and status.stamp == stamp and status.status != "starting" else None

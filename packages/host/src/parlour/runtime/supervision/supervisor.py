@@ -112,6 +112,16 @@ class Supervisor:
         except StartFailed as failure:
             raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {failure}") from None
 
+    async def retire(self) -> None:
+        """Takes no new runs, lets those that go on finish as after an upgrade, and stops."""
+        life, self._life = self._life, None
+        self._stopping.set()
+        if life is not None:
+            self._draining.add(life)
+            self._become("stopped", f"it was stopped and finishes its runs: {life.runs.healthy}")
+            await life.drain()
+        await self.stop()
+
     async def stop(self) -> None:
         self._stopping.set()
         self._inform()

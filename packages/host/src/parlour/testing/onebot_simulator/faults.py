@@ -33,6 +33,8 @@ class Faults:
     """More are refused as too frequent; 0 for no limit."""
     repeat: float = 0.0
     """How likely an event is delivered a second time."""
+    swap: float = 0.0
+    """How likely an event is overtaken by the next one."""
     disorder: bool = False
     """Whether answers overtake each other."""
     planned: deque[Planned] = field(default_factory=deque)
@@ -77,6 +79,9 @@ class Faults:
 
     def repeats(self) -> bool:
         return self._random.random() < self.repeat
+
+    def swaps(self) -> bool:
+        return self._random.random() < self.swap
 
     async def wait(self) -> None:
         extra = self._random.random() * 0.02 if self.disorder else 0.0

@@ -44,6 +44,7 @@ class Simulator:
         """The HTTP status that the last attempt to connect was answered with."""
         self.requests: list[Payload] = []
         """Every call, as it came."""
+        self._late: list[str] = []
         self._socket: Socket | None = None
         self._changed = asyncio.Condition()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,11 +106,15 @@ class Simulator:
         return event
 
     async def report(self, event: Payload) -> None:
-        """Sends an event, perhaps twice."""
+        """Sends an event, perhaps twice, perhaps after the next one."""
         frame = json.dumps(self._formatted(event), ensure_ascii=False)
-        await self.send_frame(frame)
-        if self.faults.repeats():
-            await self.send_frame(frame)
+        if not self._late and self.faults.swaps():
+            self._late.append(frame)
+            return
+        frames = [frame, *([frame] if self.faults.repeats() else []), *self._late]
+        self._late.clear()
+        for each in frames:
+            await self.send_frame(each)
 
     async def send_frame(self, frame: str | bytes) -> None:
         """Anything at all; waits for a connection."""

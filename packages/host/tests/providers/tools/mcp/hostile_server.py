@@ -8,6 +8,7 @@ from typing import Any
 
 MANNER = sys.argv[1]
 SCHEMA = {"type": "object", "properties": {}}
+TOOLS = ("noise", "large", "controls", "picture", "data", "act")
 
 
 def say(message: Any) -> None:
@@ -16,9 +17,7 @@ def say(message: Any) -> None:
 
 
 def tools() -> list[dict[str, Any]]:
-    listed = [
-        {"name": name, "inputSchema": SCHEMA} for name in ("noise", "large", "controls", "picture", "data", "act")
-    ]
+    listed = [{"name": name, "inputSchema": SCHEMA} for name in TOOLS]
     if MANNER == "names":
         listed += [{"name": "two words", "inputSchema": SCHEMA}, {"name": "x" * 200, "inputSchema": SCHEMA}]
         listed += [{"name": "act", "inputSchema": SCHEMA}, {"name": "", "inputSchema": SCHEMA}]
@@ -62,7 +61,8 @@ def called(tool: str) -> dict[str, Any]:
         while True:
             sys.stdout.write("x" * 1024 * 1024)
     if MANNER == "exit" and tool == "act":
-        print("there is no way on", file=sys.stderr, flush=True)
+        sys.stderr.write("there is no way on\n")
+        sys.stderr.flush()
         os._exit(7)
     if tool == "data":
         return {"content": [], "structuredContent": {"rows": [{"n": n} for n in range(100_000)]}}
@@ -71,7 +71,8 @@ def called(tool: str) -> dict[str, Any]:
 
 def main() -> None:
     if MANNER == "garbage":
-        print("this server greets people on its standard output\n{]\n\xff", flush=True)
+        sys.stdout.write("this server greets people on its standard output\n{]\n\xff\n")
+        sys.stdout.flush()
     for line in sys.stdin:
         request = json.loads(line)
         if "id" not in request:

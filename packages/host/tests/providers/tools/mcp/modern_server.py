@@ -1,6 +1,7 @@
 """An MCP server over streamable HTTP that speaks the current revision, which knows no sessions."""
 
 import os
+import socket
 import sys
 
 import uvicorn
@@ -23,5 +24,7 @@ def leave() -> str:
 
 
 if __name__ == "__main__":
-    print("listening", file=sys.stderr, flush=True)
-    uvicorn.run(server.streamable_http_app(), port=int(os.environ["PORT"]), log_level="error")
+    listening = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
+    sys.stderr.write("listening\n")
+    sys.stderr.flush()
+    uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error")).run([listening])

@@ -1,5 +1,6 @@
 """Real MCP servers, started as their users start them, and the Host's side of them without a Host."""
 
+import asyncio
 import os
 import re
 import socket
@@ -73,10 +74,8 @@ async def connecting(*servers: McpServer, pace: Pace = QUICK, allowed: bool = Tr
 
 async def settled(servers: McpServers, name: str, seconds: float = 60) -> Status:
     """How the first attempt came out."""
-    import asyncio
-
     async with asyncio.timeout(seconds):
-        while (status := servers.status(name)).state == "connecting":
+        while (status := servers.status(name)).state == "connecting":  # noqa: ASYNC110 - it tells nobody
             await asyncio.sleep(0.02)
     return status
 

@@ -1,6 +1,6 @@
 """Anthropic's messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from parlour_sdk.protocol.content import ContentElement, MediaElement
@@ -92,7 +92,7 @@ class AnthropicAnswer:
 
     def read(self, event: Any) -> Piece:
         match event:
-            case {"type": "message_start", "message": {"usage": Mapping() as usage}}:
+            case {"type": "message_start", "message": {"usage": dict() as usage}}:
                 self._counted.update(usage)
             case {"type": "content_block_start", "index": at, "content_block": block}:
                 return self._block(block, at)
@@ -102,20 +102,20 @@ class AnthropicAnswer:
                 return Piece(text_of(delta, "text"), text_of(delta, "thinking"))
             case {"type": "message_delta", "delta": delta}:
                 usage = event.get("usage")
-                self._counted.update(usage if isinstance(usage, Mapping) else {})
+                self._counted.update(usage if isinstance(usage, dict) else {})
                 return Piece(usage=self._usage(), finish_reason=_finish(delta))
             case {"type": "message_stop"}:
                 return Piece(done=True)
             case {"type": "error", "error": error}:
                 raise told(error)
-            case Mapping():
+            case dict():
                 pass
             case _:
                 raise malformed("an event that is no object")
         return Piece()
 
     def whole(self, body: Any) -> Piece:
-        if not isinstance(body, Mapping) or "content" not in body:
+        if not isinstance(body, dict) or "content" not in body:
             raise malformed("an answer without content")
         self._counted.update(body.get("usage") or {})
         piece = Piece(usage=self._usage(), finish_reason=_finish(body))

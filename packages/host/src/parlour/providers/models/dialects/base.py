@@ -148,16 +148,16 @@ def with_details(usage: Usage, cached: int, reasoning: int) -> Usage:
 
 def number(held: Any, name: str) -> int:
     """Services leave out, null or misspell what they count; nothing of that breaks an answer."""
-    value = held.get(name) if isinstance(held, Mapping) else None
+    value = held.get(name) if isinstance(held, dict) else None
     return max(0, int(value)) if isinstance(value, int | float) else 0
 
 
 def entries(held: Any, name: str) -> Sequence[Mapping[str, Any]]:
     """The objects of a list, which may be missing."""
-    value = held.get(name) if isinstance(held, Mapping) else None
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    value = held.get(name) if isinstance(held, dict) else None
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def text_of(held: Any, name: str) -> str:
-    value = held.get(name) if isinstance(held, Mapping) else None
+    value = held.get(name) if isinstance(held, dict) else None
     return value if isinstance(value, str) else ""

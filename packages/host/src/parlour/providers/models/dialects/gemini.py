@@ -90,13 +90,13 @@ class GeminiAnswer:
         self.calls = Calls()
 
     def read(self, event: Any) -> Piece:
-        if not isinstance(event, Mapping):
+        if not isinstance(event, dict):
             raise malformed("an event that is no object")
         if event.get("error"):
             raise told(event["error"])
         candidates = entries(event, "candidates")
         usage = event.get("usageMetadata")
-        piece = Piece(usage=_usage(usage) if isinstance(usage, Mapping) else None)
+        piece = Piece(usage=_usage(usage) if isinstance(usage, dict) else None)
         if not candidates and text_of(event.get("promptFeedback"), "blockReason"):
             piece.finish_reason = "content_filter"
         for part in entries(candidates[0].get("content"), "parts") if candidates else ():
@@ -108,13 +108,13 @@ class GeminiAnswer:
         return piece
 
     def whole(self, body: Any) -> Piece:
-        if not isinstance(body, Mapping) or not ("candidates" in body or "promptFeedback" in body or "error" in body):
+        if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body or "error" in body):
             raise malformed("an answer without candidates")
         return self.read(body)
 
     def _part(self, part: Mapping[str, Any]) -> Piece:
         wanted = part.get("functionCall")
-        if isinstance(wanted, Mapping):
+        if isinstance(wanted, dict):
             call = self.calls.at(len(self.calls))
             call.id, call.name = text_of(wanted, "id"), text_of(wanted, "name")
             call.arguments = written(wanted.get("args"))

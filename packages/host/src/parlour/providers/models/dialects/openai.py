@@ -39,12 +39,12 @@ class OpenAI:
             "model": called.model.name,
             "messages": [_message(each, names, called.kind.returns_reasoning) for each in request.messages],
             **({"tools": [_tool(each, names) for each in request.tools]} if request.tools else {}),
+            **({"stream_options": {"include_usage": True}} if stream else {}),
             **_parameters(called, request),
             "stream": stream,
         }
-        if stream:
-            body["stream_options"] = {"include_usage": True}
-        return Question("/chat/completions", body)
+        # what is null is left out: the way to spare a service a word that it does not know
+        return Question("/chat/completions", {name: value for name, value in body.items() if value is not None})
 
     def answer(self) -> "OpenAIAnswer":
         return OpenAIAnswer()
@@ -55,9 +55,9 @@ class OpenAI:
 
     def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
         found = sorted(entries(body, "data"), key=lambda each: number(each, "index"))
-        usage = body.get("usage") if isinstance(body, Mapping) else None
+        usage = body.get("usage") if isinstance(body, dict) else None
         vectors = [each["embedding"] for each in found if isinstance(each.get("embedding"), list)]
-        return vectors, counted(usage, "prompt_tokens", "") if isinstance(usage, Mapping) else None
+        return vectors, counted(usage, "prompt_tokens", "") if isinstance(usage, dict) else None
 
     def rerank(self, called: Called, request: Rerank) -> Question:
         return reranking.question(called, request)
@@ -68,17 +68,15 @@ class OpenAIAnswer:
         self.calls = Calls()
 
     def read(self, event: Any) -> Piece:
-        if not isinstance(event, Mapping):
+        if not isinstance(event, dict):
             raise malformed("an event that is no object")
-        if event.get("error"):
-            raise told(event["error"])
+        _require_well(event)
         choices = entries(event, "choices")
         choice = choices[0] if choices else {}
         return self._piece(event, choice, choice.get("delta"))
 
     def whole(self, body: Any) -> Piece:
-        if isinstance(body, Mapping) and body.get("error"):
-            raise told(body["error"])
+        _require_well(body)
         choices = entries(body, "choices")
         if not choices:
             raise malformed("an answer without choices")
@@ -92,7 +90,7 @@ class OpenAIAnswer:
         return Piece(
             text=text_of(said, "content"),
             reasoning=text_of(said, "reasoning_content") or text_of(said, "reasoning"),
-            usage=_usage(usage) if isinstance(usage, Mapping) else None,
+            usage=_usage(usage) if isinstance(usage, dict) else None,
             finish_reason=FINISHES.get(finish, finish),
         )
 
@@ -100,8 +98,17 @@ class OpenAIAnswer:
         function, partial = call.get("function"), self.calls.at(number)
         partial.id = partial.id or text_of(call, "id")
         partial.name = partial.name or text_of(function, "name")
-        arguments = function.get("arguments") if isinstance(function, Mapping) else None
+        arguments = function.get("arguments") if isinstance(function, dict) else None
         partial.arguments += arguments if isinstance(arguments, str) else written(arguments) if arguments else ""
+
+
+def _require_well(held: Any) -> None:
+    """Some services tell of errors with a status that says all is well, and some in words of their own."""
+    if isinstance(held, dict) and held.get("error"):
+        raise told(held["error"])
+    said = text_of(held, "message") or text_of(held, "msg")
+    if said and "choices" not in held:
+        raise told(said)
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:

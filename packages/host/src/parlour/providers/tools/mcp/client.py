@@ -18,7 +18,7 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..source import refused
 from .content import outcome
-from .failures import ServerLost, Trouble, in_words
+from .failures import ATTEMPT, Attempt, ServerLost, Trouble, in_words
 from .target import Target
 from .transports import transport
 
@@ -28,8 +28,8 @@ SCHEMA_DEPTH = 32
 PAGES = 50
 NAME_CHARACTERS = 128
 DESCRIPTION_CHARACTERS = 10_000
-FORGOTTEN = "Session terminated"
-"""What the client library says when a server does not know the session any more."""
+TURNED_AWAY = ("Session terminated", "Server returned an error response")
+"""What the client library says when an answer was only an HTTP status."""
 
 
 class Session:
@@ -59,14 +59,15 @@ class Session:
 
     async def call(self, name: str, parameters: dict[str, Any]) -> ToolOutcome:
         """Raises ServerLost. What the server itself refuses is an outcome for the model."""
-        self.trouble.clear()
+        attempt = Attempt()
+        ATTEMPT.set(attempt)
+        self.trouble.note("")
         try:
             return outcome(await self._client.call_tool(name, parameters))
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or error.message == FORGOTTEN or self.trouble.words:
-                unsent = self.trouble.unsent or error.message == FORGOTTEN
+            if error.code == CONNECTION_CLOSED or error.message in TURNED_AWAY:
                 self.trouble.gone.set()
-                raise ServerLost(in_words(error, self.trouble), unsent) from error
+                raise ServerLost(in_words(error, self.trouble), attempt.unsent) from error
             return refused(error.message)
         except (ValidationError, RuntimeError) as error:
             return refused(f"the server's answer does not follow the protocol: {type(error).__name__}")
@@ -84,7 +85,7 @@ async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
     info = Implementation(name="parlour", version=VERSION)
     streams = transport(target, trouble)
     async with Client(streams, message_handler=noticed, client_info=info, cache=None) as client:
-        trouble.clear()
+        trouble.note("")
         yield Session(client, trouble, changed)
 
 

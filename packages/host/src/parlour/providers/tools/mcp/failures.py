@@ -1,6 +1,7 @@
 """Why a server can't be used, in words."""
 
 import asyncio
+from contextvars import ContextVar
 
 LOST = "lost"
 """The code that tells of it between processes."""
@@ -14,20 +15,39 @@ class ServerLost(Exception):
         self.unsent = unsent
 
 
+class Attempt:
+    """How far one call got over the network, as its transport saw it."""
+
+    def __init__(self) -> None:
+        self.refused = False
+        """Nobody was there to take it."""
+        self.reached = False
+        self.status = 0
+        """Of the first answer."""
+
+    def answered(self, status: int) -> None:
+        self.reached, self.status = True, self.status or status
+
+    @property
+    def unsent(self) -> bool:
+        """Nobody took it, or it was turned away at the door."""
+        return 400 <= self.status < 500 if self.reached else self.refused
+
+
+ATTEMPT: ContextVar[Attempt] = ContextVar("ATTEMPT")
+"""Of the call that is being made; the client library carries it along to where the call is sent."""
+
+
 class Trouble:
     """What a transport noticed and its client library does not pass on."""
 
     def __init__(self) -> None:
         self.words = ""
-        self.unsent = False
         self.gone = asyncio.Event()
         """Nothing more comes from this connection."""
 
-    def note(self, words: str, unsent: bool = False) -> None:
-        self.words, self.unsent = words, unsent
-
-    def clear(self) -> None:
-        self.note("")
+    def note(self, words: str) -> None:
+        self.words = words
 
 
 def in_words(error: BaseException, trouble: Trouble) -> str:

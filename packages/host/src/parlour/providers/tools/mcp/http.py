@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import httpx2
 
-from .failures import Trouble
+from .failures import ATTEMPT, Attempt, Trouble
 
 ANSWER_BYTES = 8 * 1024 * 1024
 CONNECT_SECONDS = 30
@@ -21,14 +21,18 @@ class Observed(httpx2.AsyncBaseTransport):
         self._trouble = trouble
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        attempt = ATTEMPT.get(None) or Attempt()
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.ConnectError as error:
-            self._trouble.note(f"{request.url.host} can't be reached: {error}", unsent=True)
+            attempt.refused = True
+            self._trouble.note(f"{request.url.host} can't be reached: {error}")
             raise
         except httpx2.TransportError as error:
+            attempt.reached = True
             self._trouble.note(f"{request.url.host} broke the connection off: {error or type(error).__name__}")
             raise
+        attempt.answered(response.status_code)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status_code >= 400:
             self._trouble.note(_refusal(response.status_code))

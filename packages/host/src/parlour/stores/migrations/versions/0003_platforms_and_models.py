@@ -14,9 +14,11 @@ depends_on = None
 def upgrade() -> None:
     _models_and_budgets()
     _bots()
+    _approvals()
     _accounts()
     _schedules()
     _statistics()
+    _webhooks()
     _reruns()
     _mcp_servers()
 
@@ -37,6 +39,16 @@ def _statistics() -> None:
         *text("name"),
         *integer("hour amount"),
         sa.PrimaryKeyConstraint("hour", "name"),
+        sqlite_strict=True,
+    )
+
+
+def _webhooks() -> None:
+    op.create_table(
+        "webhooks",
+        *text("webhook_id definition"),
+        *integer("created_at updated_at"),
+        sa.PrimaryKeyConstraint("webhook_id"),
         sqlite_strict=True,
     )
 
@@ -64,7 +76,7 @@ def _accounts() -> None:
 
 
 def _reruns() -> None:
-    for column in text("rerun_of"):
+    for column in text("rerun_of created_by"):
         add("runs", column, "")
 
 
@@ -99,6 +111,23 @@ def _bots() -> None:
         sqlite_strict=True,
     )
     op.create_index("webhook_calls_by_not_before", "webhook_calls", ["not_before"])
+
+
+def _approvals() -> None:
+    op.create_table(
+        "approvals",
+        *text(
+            "approval_id keyword status action call hash words agent_id run_id conversation_id chat requester who "
+            "decided_by reason outbox_id outcome"
+        ),
+        *integer("event_seq created_at expires_at decided_at"),
+        sa.PrimaryKeyConstraint("approval_id"),
+        sqlite_strict=True,
+    )
+    op.create_index("approvals_by_status_approval_id", "approvals", ["status", "approval_id"])
+    op.create_index("approvals_by_created_at", "approvals", ["created_at"])
+    op.create_index("approvals_by_conversation_id", "approvals", ["conversation_id"])
+    op.create_index("approvals_by_run_id", "approvals", ["run_id"])
 
 
 def _models_and_budgets() -> None:

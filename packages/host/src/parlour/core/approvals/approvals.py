@@ -1,0 +1,212 @@
+"""The approvals that wait: asked once, decided once, carried out once, whoever and whatever is gone meanwhile."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Literal
+
+from parlour.core.access import audit
+from parlour.core.access.refusal import Refused
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.delivery.outbox import Outbox, Outcome
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts import outgoing
+from parlour.core.facts.event_log import EventLog
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.platforms.executing import Executor
+from parlour.core.ports import Clock
+from parlour.core.runs.session import Entry
+
+from . import approval as rows
+from .approval import Approval, ApprovalRows, Status
+from .asking import prompt
+from .decided_event import DecidedEvents
+from .deciders import Decider, check
+from .words import verdict as verdict_in_words
+
+logger = logging.getLogger(__name__)
+
+Verdict = Literal["approve", "deny"]
+REMEMBERED_MILLISECONDS = 24 * 3600 * 1000
+"""So long a keyword is known for what it was."""
+RETRY_SECONDS = 5.0
+
+
+class Decided:
+    """What was decided, and how it is carried out, if it is."""
+
+    def __init__(self, closed: Approval, ended: "asyncio.Future[Outcome] | None") -> None:
+        self.closed = closed
+        self.ended = ended
+
+
+class Approvals:
+    def __init__(
+        self,
+        journal: Journal,
+        delivery: Delivery,
+        outbox: Outbox,
+        executor: Executor,
+        events: DecidedEvents,
+        clock: Clock,
+    ) -> None:
+        self._journal = journal
+        self._rows = ApprovalRows(journal)
+        self._log = EventLog(journal)
+        self._delivery = delivery
+        self._outbox = outbox
+        self._executor = executor
+        self._events = events
+        self._clock = clock
+        self._offer: Callable[[Entry], None] = lambda entry: None
+        self._by_keyword: dict[str, Approval] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, list[asyncio.Future[Decided]]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def take_up(self, offer: Callable[[Entry], None]) -> None:
+        """What was asked in an earlier life is still to be decided. `offer` brings an event to its lane."""
+        self._offer = offer
+        for known in await self._rows.since(self._clock.now() - REMEMBERED_MILLISECONDS):
+            self._by_keyword[known.keyword] = known
+        for pending in await self._rows.pending():
+            self.remember(pending)
+
+    async def close(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def by_keyword(self, keyword: str) -> Approval | None:
+        return self._by_keyword.get(keyword)
+
+    def remember(self, pending: Approval) -> None:
+        """It is durable, and waits for somebody until its time is over."""
+        self._by_keyword[pending.keyword] = pending
+        seconds = max(0, pending.expires_at - self._clock.now()) / 1000
+        loop = asyncio.get_running_loop()
+        self._timers[pending.approval_id] = loop.call_later(seconds, self._expire, pending.approval_id)
+
+    async def wait(self, approval_id: str, seconds: float) -> Decided | None:
+        """None when nobody decided in time."""
+        future: asyncio.Future[Decided] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault(approval_id, [])
+        waiting.append(future)
+        try:
+            async with asyncio.timeout(seconds):
+                return await future
+        except TimeoutError:
+            return None
+        finally:
+            waiting.remove(future)
+            if not waiting:
+                self._waiting.pop(approval_id, None)
+
+    async def decide(
+        self,
+        approval_id: str,
+        verdict: Verdict,
+        decider: Decider,
+        reason: str = "",
+        tell: bool = True,
+        conversation_id: str = "",
+    ) -> Approval:
+        """Raises Refused when there is no such approval, it was decided, or this is somebody who may not.
+
+        `tell` says it in the chat where it was asked; whoever decided there hears it anyway. With a conversation, only
+        what its runs asked for is there.
+        """
+        async with self._turns.setdefault(approval_id, asyncio.Lock()):
+            known = await self._rows.get(approval_id)
+            if known is None or conversation_id not in ("", known.conversation_id):
+                raise Refused("not_found", f"there is no approval '{approval_id[:64]}'")
+            check(known, decider, self._clock.now())
+            status: Status = "approved" if verdict == "approve" else "denied"
+            closed = replace(known, status=status, decided_by=decider.name, reason=reason[:1000])
+            return await self._close(closed, decider, tell)
+
+    async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
+        """One unit: the decision with its decider, what carries it out, and the event that tells of it."""
+        now = self._clock.now()
+        event = await self._log.by_seq(closed.event_seq)
+        acts = self._acts(closed)
+        closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
+        said = [_said(self._delivery, event, closed)] if event is not None and tell else []
+        draft = Draft("approval.decide")
+        draft.add(rows.decide(closed), _audited(closed, now), *(outgoing.put(row) for row in [*acts, *said]))
+        owed = self._events.draft(draft, event, closed, decider, now) if event is not None else None
+        ended = self._outbox.watch(closed.outbox_id) if acts else None
+        try:
+            receipt = await self._journal.commit(draft.unit())
+        except (GuardFailed, StorageFailed):
+            self._outbox.unwatch(closed.outbox_id)
+            self._delivery.abandoned([*acts, *said])
+            raise
+        self._delivery.committed([*acts, *said])
+        self._decided(closed, ended)
+        if owed is not None:
+            self._offer(owed.entry(receipt, now))
+        return closed
+
+    def _acts(self, closed: Approval) -> list[Outgoing]:
+        if closed.status != "approved":
+            return []
+        return self._executor.rows(closed.call, closed.conversation_id, closed.run_id)
+
+    def _decided(self, closed: Approval, ended: "asyncio.Future[Outcome] | None") -> None:
+        timer = self._timers.pop(closed.approval_id, None)
+        if timer is not None:
+            timer.cancel()
+        self._by_keyword[closed.keyword] = closed
+        self._turns.pop(closed.approval_id, None)
+        if ended is not None:
+            self._in_background(self._account_for(closed.approval_id, ended))
+        for future in self._waiting.get(closed.approval_id, ()):
+            if not future.done():
+                future.set_result(Decided(closed, ended))
+
+    async def _account_for(self, approval_id: str, ended: "asyncio.Future[Outcome]") -> None:
+        outcome = await asyncio.shield(ended)
+        told = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
+        await self._journal.commit(Unit("approval.outcome", (rows.carried_out(approval_id, told),)))
+
+    def _expire(self, approval_id: str) -> None:
+        self._timers.pop(approval_id, None)
+        self._in_background(self._expired(approval_id))
+
+    async def _expired(self, approval_id: str) -> None:
+        async with self._turns.setdefault(approval_id, asyncio.Lock()):
+            try:
+                known = await self._rows.get(approval_id)
+                if known is not None and known.status == "pending":
+                    late = replace(known, status="expired", reason="nobody decided in time")
+                    await self._close(late, None, tell=True)
+            except StorageFailed as failure:
+                logger.error("approval %s waits for the database: %s", approval_id, failure.message)
+                loop = asyncio.get_running_loop()
+                self._timers[approval_id] = loop.call_later(RETRY_SECONDS, self._expire, approval_id)
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+
+    def _over(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("what became of an approval could not be written: %s", error)
+
+
+def _said(delivery: Delivery, event: RecordedEvent, closed: Approval) -> Outgoing:
+    return prompt(delivery, event, closed, verdict_in_words(closed))
+
+
+def _audited(closed: Approval, now: int) -> Any:
+    after = {"status": closed.status, "action": closed.action, "run_id": closed.run_id, "reason": closed.reason}
+    actor = closed.decided_by or "host"
+    return audit.admin(actor, "approval.decide", closed.approval_id, {"status": "pending"}, after, now)

@@ -1,0 +1,75 @@
+"""Makes an approval out of an action that a person has to allow, and the message that asks for it."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from parlour.core.delivery.addresses import PLATFORM, Place, chat_type, named
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.platforms.action_calls import Wanted
+from parlour.core.platforms.incoming import chat_key
+from parlour.core.runs.session import RunSession
+
+from .approval import Approval
+from .deciders import identity
+from .policy import Rule
+from .words import described
+
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+KEYWORD_CHARACTERS = 4
+
+
+def approval(
+    approval_id: str, session: RunSession, wanted: Wanted, rule: Rule, taken: Callable[[str], object], now: int
+) -> Approval:
+    """`taken` says whether a keyword means something already."""
+    event = session.event
+    return Approval(
+        approval_id=approval_id,
+        keyword=_keyword(approval_id, taken),
+        status="pending",
+        action=wanted.name,
+        call=wanted.frozen(),
+        words=described(wanted),
+        agent_id=session.binding.agent.agent_id,
+        run_id=session.run_id,
+        event_seq=event.seq,
+        conversation_id=event.conversation_id,
+        chat=_asked_in(event, rule, wanted.bot_id),
+        requester=identity(event.envelope.actor),
+        who={"users": list(rule.users), "roles": list(rule.roles), "requester": rule.requester},
+        created_at=now,
+        expires_at=now + int(rule.seconds * 1000),
+    )
+
+
+def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str) -> Outgoing:
+    """Something about it, said where it was asked."""
+    message: dict[str, Any] = {"role": "assistant", "content": text, "approval": about.frame}
+    address = about.chat["address"]
+    place: Place | None = named(about.chat["bot_id"], address) if address else None
+    return delivery.compose(event, about.run_id, "approval", message, place=place)
+
+
+def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str) -> dict[str, Any]:
+    """What an event must have in common to come from there; the address only if it is not the event's own chat."""
+    envelope = event.envelope
+    if not rule.show_in:
+        here = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
+        return {**here, "principal": envelope.principal, "address": {}}
+    address = {"thread_id": "", **rule.show_in}
+    bot_id = address.pop("bot_id", "") or bot_id
+    chat = chat_key((chat_type(address), address["chat_id"]), address.get("account", ""))
+    return {"surface": PLATFORM, "bot_id": bot_id, "chat": chat, "principal": "", "address": address}
+
+
+def _keyword(approval_id: str, taken: Callable[[str], object]) -> str:
+    """Short, and no other approval's of these days."""
+    number = int.from_bytes(hashlib.sha256(approval_id.encode()).digest())
+    keyword = ""
+    while len(keyword) < KEYWORD_CHARACTERS or taken(keyword):
+        number, digit = divmod(number, len(_ALPHABET))
+        keyword += _ALPHABET[digit]
+    return keyword

@@ -1,0 +1,76 @@
+"""The event that tells of a decision: a fact always, and work for the agent if it takes such events."""
+
+from dataclasses import dataclass, replace
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
+from parlour.core.facts import event_log, inbox
+from parlour.core.journal import Draft, Receipt, Ref
+from parlour.core.runs.session import Entry
+
+from .approval import Approval
+from .deciders import Decider
+
+EVENT_TYPE = "approval.decided"
+_CHAT = ("chat_type", "chat_id", "account", "group")
+_DECISIONS = {"approved": "approve", "denied": "deny", "expired": "expired"}
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """Where in a unit the event is that its lane is to be told of."""
+
+    position: int
+    event: EventEnvelope
+    conversation_id: str
+
+    def entry(self, receipt: Receipt, now: int) -> Entry:
+        return Entry(RecordedEvent(receipt[self.position][0]["seq"], self.conversation_id, now, self.event))
+
+
+class DecidedEvents:
+    def __init__(self, agents: AgentBook) -> None:
+        self._agents = agents
+
+    def draft(
+        self, draft: Draft, asked: RecordedEvent, closed: Approval, decider: Decider | None, now: int
+    ) -> Owed | None:
+        event = _event(asked.envelope, closed, decider, now)
+        position = draft.add(event_log.append(event, asked.conversation_id, now))
+        if not self._taken(closed.agent_id):
+            return None
+        draft.add(inbox.owe(Ref(position, "seq"), asked.conversation_id))
+        return Owed(position, event, asked.conversation_id)
+
+    def _taken(self, agent_id: str) -> bool:
+        agent = self._agents.get(agent_id)
+        return agent is not None and agent.enabled and bool({EVENT_TYPE, "*"} & set(agent.event_types))
+
+
+def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now: int) -> EventEnvelope:
+    """In the conversation of the event whose run asked, so that an answer goes there."""
+    identity = f"approval:{closed.approval_id}"
+    data = {
+        "approval_id": closed.approval_id,
+        "action": closed.action,
+        "decision": _DECISIONS[closed.status],
+        "decided_by": closed.decided_by or None,
+        "reason": closed.reason or None,
+        "run_id": closed.run_id,
+        **{name: asked.data[name] for name in _CHAT if name in asked.data},
+    }
+    return replace(
+        asked,
+        event_id=identity,
+        event_type=EVENT_TYPE,
+        source="system",
+        source_event_type="",
+        context=EventContext(identity, asked.context.id, "host"),
+        agent_id=closed.agent_id,
+        event_time=now,
+        actor=decider.party if decider is not None else Party("system", "host"),
+        subject=Party("approval", closed.approval_id, data={"action": closed.action}),
+        input={},
+        data=data,
+        commission=None,
+    )

@@ -1,0 +1,49 @@
+"""Who decides about an approval, and whether that is somebody who may."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.access.refusal import Refused
+from parlour.core.events.envelope import Party
+
+from .approval import Approval
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    party: Party
+    operator: bool = False
+    """Somebody who runs the Host, and not only talks in a chat."""
+
+    @property
+    def name(self) -> str:
+        return identity(self.party)
+
+
+def identity(party: Party) -> str:
+    return f"{party.type}:{party.id}"
+
+
+def check(approval: Approval, decider: Decider, now: int) -> None:
+    """Raises Refused with a sentence for whoever asks."""
+    if approval.status != "pending":
+        by = f" by {approval.decided_by}" if approval.decided_by else ""
+        raise Refused("conflict", f"{approval.keyword}: it was decided before{by}: {approval.status}.")
+    if approval.expires_at <= now:
+        raise Refused("conflict", f"{approval.keyword}: it is too late, nobody had decided in time.")
+    if not _may(approval, decider):
+        raise Refused("denied", f"{approval.keyword}: you may not decide this; {_who(approval.who)}.")
+
+
+def _may(approval: Approval, decider: Decider) -> bool:
+    who = approval.who
+    if decider.name == approval.requester:
+        return bool(who["requester"])
+    return decider.operator or decider.party.id in who["users"] or decider.party.data.get("role") in who["roles"]
+
+
+def _who(who: dict[str, Any]) -> str:
+    roles = f"{' or '.join(who['roles'])} of the group" if who["roles"] else ""
+    users = f"{len(who['users'])} named people" if who["users"] else ""
+    asker = "whoever asked for it" if who["requester"] else ""
+    return "it is for " + ", ".join(filter(None, (roles, users, asker, "an operator of the Host")))

@@ -1,0 +1,104 @@
+"""The messages in an action's payload: a text in the platform's dialect, or a chain that a run may send."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from parlour.core.access.refusal import Refused
+from parlour.core.delivery.bots import RunningBots
+from parlour.core.delivery.chats import parsed
+from parlour.core.delivery.policy import DeliveryPolicy
+from parlour.core.delivery.rendering.mentions import defused
+from parlour.core.delivery.rendering.parts import render
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.platforms.action_calls import Chains
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.core.providers import ProviderFailed
+from parlour.core.runs.attachments import place_of
+from parlour.core.runs.session import RunSession
+
+Chain = list[dict[str, Any]]
+
+
+class Payloads:
+    def __init__(self, bots: RunningBots, artifacts: Artifacts) -> None:
+        self._bots = bots
+        self._artifacts = artifacts
+
+    async def chains(self, session: RunSession, bot_id: str, payload: Mapping[str, Any]) -> Chains:
+        """Checked as far as a message is there; asking for it when there is none is refused."""
+        manifest = self._bots.manifest(bot_id)
+        policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
+        if manifest is None or not payload.keys() & {"text", "chain"}:
+            return _none
+        made = _made(payload, manifest, policy)
+        for component in _components([part for chain in made for part in chain]):
+            await self._check(session, component, policy)
+        return lambda payload: made
+
+    async def _check(self, session: RunSession, component: dict[str, Any], policy: DeliveryPolicy) -> None:
+        _check_harmless(component, policy)
+        if component.get("artifact_id"):
+            try:
+                await self._artifacts.visible(str(component["artifact_id"]), place_of(session))
+            except ProviderFailed as failure:
+                raise Refused(failure.code, f"payload.chain: {failure.message}") from failure
+
+
+def outside_a_run(manifest: AdapterManifest, policy: DeliveryPolicy) -> Chains:
+    """For whoever has no run and so no artifacts."""
+
+    def chains(payload: Mapping[str, Any]) -> list[Chain]:
+        made = _made(payload, manifest, policy)
+        for component in _components([part for chain in made for part in chain]):
+            _check_harmless(component, policy)
+            if component.get("artifact_id"):
+                raise Refused("invalid_argument", "chain: artifact_id names a run's file; send a url or base64")
+        return made
+
+    return chains
+
+
+def _check_harmless(component: dict[str, Any], policy: DeliveryPolicy) -> None:
+    if component["type"] == "AtAll" and not policy.mention_everyone:
+        raise Refused("denied", "chain: AtAll: the agent's delivery_policy has no mention_everyone")
+    if component.get("path"):
+        raise Refused("invalid_argument", "chain: path: files are named by artifact_id, url or base64")
+
+
+def _made(payload: Mapping[str, Any], manifest: AdapterManifest, policy: DeliveryPolicy) -> list[Chain]:
+    text = payload.get("text")
+    if isinstance(text, str) and text.strip():
+        return [part.chain for part in render({"content": text}, manifest, policy)]
+    try:
+        components = parsed(payload.get("chain") or [])
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise Refused("invalid_argument", f"payload.chain: {_field(first)}: {first['msg']}") from error
+    if not components:
+        raise Refused("invalid_argument", "payload: a message needs text or a chain that is not empty")
+    everyone = "" if policy.mention_everyone else manifest.mentions_everyone
+    return [[_harmless(each.model_dump(mode="json", exclude_none=True), everyone) for each in components]]
+
+
+def _harmless(component: dict[str, Any], everyone: str) -> dict[str, Any]:
+    if component["type"] != "Plain":
+        return component
+    return {**component, "text": defused(component["text"], everyone)}
+
+
+def _components(chain: Chain) -> Iterator[dict[str, Any]]:
+    for component in chain:
+        yield component
+        yield from _components(component.get("origin") or [])
+        for node in component.get("nodes") or []:
+            yield from _components(node.get("chain") or [])
+
+
+def _none(payload: Mapping[str, Any]) -> list[Chain]:
+    raise Refused("invalid_argument", "payload: a message needs text or chain")
+
+
+def _field(error: Any) -> str:
+    return ".".join(str(part) for part in error["loc"])

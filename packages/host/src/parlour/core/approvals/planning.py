@@ -1,0 +1,127 @@
+"""What is to become of an action that a run asks for: refused, carried out, or put before a person. Writes nothing.
+
+The runner's permission, the agent's policy and what the adapter declares must all allow it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlour.core.access import audit
+from parlour.core.access.caller import Caller
+from parlour.core.access.refusal import Refused
+from parlour.core.delivery.bots import RunningBots
+from parlour.core.delivery.delivery import Delivery
+from parlour.core.facts import outgoing
+from parlour.core.facts.keeping import Artifacts
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.journal import Statement
+from parlour.core.platforms import action_calls
+from parlour.core.platforms.action_calls import Wanted
+from parlour.core.platforms.executing import Executor
+from parlour.core.ports import Clock, Ids
+from parlour.core.runs.session import RunSession
+
+from . import approval as approval_rows
+from . import asking
+from .approval import Approval
+from .approvals import Approvals
+from .payloads import Payloads
+from .policy import ELSEWHERE, ApprovalPolicy, Rule, granted
+from .words import question
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Statements of one unit, and rows that are handed to delivery after it."""
+
+    name: str
+    told: dict[str, Any]
+    """For the ledger."""
+    statements: list[Statement]
+    rows: list[Outgoing] = field(default_factory=list)
+    approval: Approval | None = None
+    refusal: Refused | None = None
+
+    @property
+    def acts(self) -> bool:
+        """Whether it changes anything: then its run is not repeated."""
+        return self.refusal is None
+
+
+class Planner:
+    def __init__(
+        self,
+        bots: RunningBots,
+        artifacts: Artifacts,
+        approvals: Approvals,
+        executor: Executor,
+        delivery: Delivery,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
+        self._bots = bots
+        self._payloads = Payloads(bots, artifacts)
+        self._approvals = approvals
+        self._executor = executor
+        self._delivery = delivery
+        self._ids = ids
+        self._clock = clock
+
+    async def plan(
+        self, session: RunSession, action: str, target: Mapping[str, Any] | None, payload: Mapping[str, Any] | None
+    ) -> Plan:
+        """Raises Refused for what makes no sense; what is not allowed is a plan too, since it is recorded."""
+        wanted = await self._wanted(session, action, target or {}, payload or {})
+        name = f"{ELSEWHERE}{wanted.name}" if wanted.elsewhere else wanted.name
+        if not _granted(session, name, wanted.name, action):
+            return self._refused(session, name, "unauthorized", f"the action '{name}' was not granted to this run")
+        rule = ApprovalPolicy.decode(session.binding.agent.approval_policy).rule(name)
+        match rule.decision:
+            case "allow":
+                return self._carried_out(session, name, wanted)
+            case "ask":
+                return self._asked(session, name, wanted, rule)
+            case _:
+                return self._refused(session, name, "denied", f"the agent's policy does not allow '{name}'")
+
+    def asked(self, approval: Approval) -> None:
+        """What was planned to be asked is durable."""
+        self._approvals.remember(approval)
+
+    async def _wanted(
+        self, session: RunSession, action: str, target: Mapping[str, Any], payload: Mapping[str, Any]
+    ) -> Wanted:
+        bot_id = str(target.get("bot_id") or session.event.envelope.bot_id)
+        chains = await self._payloads.chains(session, bot_id, payload)
+        wanted = action_calls.wanted(session.event, action, target, payload, chains)
+        manifest = self._bots.manifest(wanted.bot_id)
+        if manifest is None:
+            raise Refused("not_found", f"there is no bot '{wanted.bot_id[:64]}'")
+        action_calls.check_declared(wanted.calls, manifest)
+        return wanted
+
+    def _carried_out(self, session: RunSession, name: str, wanted: Wanted) -> Plan:
+        rows = self._executor.rows(wanted.frozen(), session.event.conversation_id, session.run_id)
+        told = {"action": name, "status": "begun", "outbox_id": rows[-1].outbox_id}
+        return Plan(name, told, [outgoing.put(row) for row in rows], rows)
+
+    def _asked(self, session: RunSession, name: str, wanted: Wanted, rule: Rule) -> Plan:
+        now = self._clock.now()
+        asked = asking.approval(self._ids.new(), session, wanted, rule, self._approvals.by_keyword, now)
+        row = asking.prompt(self._delivery, session.event, asked, question(asked, now))
+        told = {"action": name, "status": "pending", "approval_id": asked.approval_id}
+        return Plan(name, told, [approval_rows.put(asked), outgoing.put(row)], [row], approval=asked)
+
+    def _refused(self, session: RunSession, name: str, code: str, message: str) -> Plan:
+        caller = Caller(session.executor, session.grant, session)
+        now = self._clock.now()
+        entry = audit.access(caller, session.run_id, "platform_action", name, "", "denied", code, now)
+        told = {"action": name, "status": "denied", "code": code, "message": message}
+        return Plan(name, told, [entry], refusal=Refused(code, message))
+
+
+def _granted(session: RunSession, name: str, own: str, action: str) -> bool:
+    """A permission for `platform.call` means every action of the platform's own."""
+    patterns = session.grant.actions
+    return granted(name, patterns) or granted(name.removesuffix(own) + action, patterns)

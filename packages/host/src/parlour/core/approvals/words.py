@@ -1,0 +1,34 @@
+"""What people read about an approval: short, with what they have to write."""
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.action_calls import Wanted
+
+from .approval import Approval
+
+ARGUMENTS_CHARACTERS = 300
+
+
+def described(wanted: Wanted) -> str:
+    """The action and what it is about, as far as a line holds it."""
+    arguments = [dumps(call["arguments"]) for call in wanted.calls]
+    told = "; ".join(arguments)
+    cut = told if len(told) <= ARGUMENTS_CHARACTERS else told[:ARGUMENTS_CHARACTERS] + "…"
+    where = " in another chat" if wanted.elsewhere else ""
+    return f"{wanted.name}{where} {cut}"
+
+
+def question(asked: Approval, now: int) -> str:
+    minutes = max(1, round((asked.expires_at - now) / 60_000))
+    keyword = asked.keyword
+    how = f"Write 'approve {keyword}' or 'deny {keyword}' within {minutes} minute{'s' if minutes > 1 else ''}."
+    return f"This needs to be allowed: {asked.words}\n{how}"
+
+
+def verdict(closed: Approval) -> str:
+    match closed.status:
+        case "approved":
+            return f"{closed.keyword} was approved."
+        case "denied":
+            return f"{closed.keyword} was denied."
+        case _:
+            return f"Nobody decided about {closed.keyword} in time, so it was not done."

@@ -1,0 +1,32 @@
+"""A decision as it is written, and an approval as it is read."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Row
+
+Status = Literal["pending", "approved", "denied", "expired"]
+
+
+class DecisionBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["approve", "deny"]
+    reason: str = Field(default="", max_length=1000)
+
+
+def view(row: Row) -> dict[str, Any]:
+    plain = ("approval_id", "keyword", "status", "action", "words", "hash", "run_id", "agent_id", "conversation_id")
+    maybe = ("decided_at", "decided_by", "reason", "outbox_id")
+    return {
+        **{name: row[name] for name in plain},
+        "call": loads(row["call"]),
+        "requester": row["requester"],
+        "who": loads(row["who"]),
+        "created_at": row["created_at"],
+        "expires_at": row["expires_at"],
+        **{name: row[name] or None for name in maybe},
+        "outcome": loads(row["outcome"]) or None,
+    }

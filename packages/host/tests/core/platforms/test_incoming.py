@@ -1,0 +1,182 @@
+"""What the Host keeps of an event that an adapter decoded: where, who, what was said, and its own fields."""
+
+import json
+from typing import Any
+
+import pytest
+
+from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.port import Incoming
+from parlour.testing.platform_surface import EVENTS as NAMES
+from parlour_sdk.protocol.chain import (
+    At,
+    AtAll,
+    Face,
+    File,
+    Forward,
+    ForwardNode,
+    Image,
+    MessageChain,
+    Plain,
+    Platform,
+    Quote,
+    Source,
+    Unknown,
+)
+from parlour_sdk.protocol.content import AgentInput
+from parlour_sdk.protocol.people import Group, GroupMember, User
+from parlour_sdk.protocol.platform_events import EVENTS, MessageReceived, PlatformSpecific
+
+ANN = User(id="ann", nickname="Ann")
+BO = User(id="bo", nickname="Bo")
+GROUP = Group(id="g1", name="the group")
+FIELDS: dict[str, Any] = {
+    "event_id": "e1",
+    "timestamp": 5,
+    "bot_id": "bot",
+    "message_id": "m1",
+    "message_chain": [Plain(text="hello")],
+    "new_content": [Plain(text="changed")],
+    "sender": ANN,
+    "editor": ANN,
+    "user": ANN,
+    "operator": BO,
+    "inviter": BO,
+    "member": GroupMember(user=ANN, group_id="g1"),
+    "chat_type": "group",
+    "chat_id": "g1",
+    "group": GROUP,
+    "reaction": "👍",
+    "is_add": True,
+    "feedback_id": "f1",
+    "feedback_type": 1,
+    "user_id": "ann",
+    "request_id": "r1",
+    "interaction_id": "i1",
+    "action_id": "button",
+}
+EXPECTED = {
+    "message.received": ("group:g1", "ann", "message", "m1"),
+    "message.edited": ("group:g1", "ann", "message", "m1"),
+    "message.deleted": ("group:g1", "bo", "message", "m1"),
+    "message.reaction": ("group:g1", "ann", "message", "m1"),
+    "feedback.received": ("private:ann", "ann", "message", "m1"),
+    "group.member_joined": ("group:g1", "bo", "membership", "ann"),
+    "group.member_left": ("group:g1", "bo", "membership", "ann"),
+    "group.member_banned": ("group:g1", "bo", "membership", "ann"),
+    "group.member_unbanned": ("group:g1", "bo", "membership", "ann"),
+    "group.info_updated": ("group:g1", "bo", "group", "g1"),
+    "friend.request_received": ("private:ann", "ann", "friend_request", "r1"),
+    "friend.added": ("private:ann", "ann", "friendship", "ann"),
+    "friend.removed": ("private:ann", "ann", "friendship", "ann"),
+    "bot.invited_to_group": ("group:g1", "bo", "membership", "bot"),
+    "bot.removed_from_group": ("group:g1", "bo", "membership", "bot"),
+    "bot.muted": ("group:g1", "bo", "membership", "bot"),
+    "bot.unmuted": ("group:g1", "bo", "membership", "bot"),
+    "interaction.received": ("group:g1", "ann", "control", "button"),
+}
+
+
+def example(name: str) -> Incoming:
+    entity = EVENTS[name]
+    return Incoming(entity(**{field: FIELDS[field] for field in entity.model_fields if field in FIELDS}))
+
+
+def test_every_common_event_is_expected() -> None:
+    assert set(EXPECTED) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chat_actor_and_subject_follow_the_event(name: str) -> None:
+    told = envelope(example(name), "bot", "fake")
+    assert (told.chat, told.actor.id, told.subject.type, told.subject.id) == EXPECTED[name]
+    assert (told.event_type, told.event_id, told.event_time, told.surface) == (name, "e1", 5, "platform")
+    assert (told.source, told.bot_id) == ("fake", "bot")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_a_message_says_something_and_all_of_it_is_json(name: str) -> None:
+    told = envelope(example(name), "bot", "fake")
+    assert bool(told.input) == (name == "message.received")
+    assert json.loads(json.dumps(told.data)) == told.data
+    assert told.data["chat_id"] in ("g1", "ann")
+
+
+def message(chain: MessageChain, **options: Any) -> Any:
+    event = MessageReceived(
+        event_id="e1", timestamp=5, message_id="m1", message_chain=chain, sender=ANN, chat_type="private", chat_id="ann"
+    )
+    told = envelope(Incoming(event, **options), "bot", "fake")
+    AgentInput.model_validate(told.input)
+    return told
+
+
+def test_plain_text_is_only_text() -> None:
+    assert message([Source(id="m1"), Plain(text="a"), Plain(text="b")]).input == {"text": "ab"}
+
+
+def test_an_account_is_part_of_the_conversation() -> None:
+    told = message([Plain(text="x")], account="10001", thread_id="t")
+    assert (told.chat, told.thread_id, told.data["account"]) == ("10001/private:ann", "t", "10001")
+
+
+def test_the_bots_own_mention_is_no_text_and_others_are_named() -> None:
+    chain: MessageChain = [At(target="me"), Plain(text=" ask "), At(target="bo", display="Bo"), AtAll()]
+    told = message(chain, self_id="me")
+    assert told.input["text"] == "ask @Bo@all"
+    assert told.data["mentions_bot"]
+    assert told.input["contents"][0] == {"type": "mention", "user_id": "me"}
+    assert not message(chain[1:], self_id="me").data["mentions_bot"]
+    assert message(chain[1:], self_id="me", addressed=True).data["mentions_bot"]
+
+
+def test_a_role_is_told_of_the_actor() -> None:
+    told = message([Plain(text="x")], role="admin")
+    assert (told.actor.data["role"], told.data["role"]) == ("admin", "admin")
+
+
+def test_another_bot_is_told_as_one() -> None:
+    event = MessageReceived(
+        event_id="e", timestamp=1, message_id="m", message_chain=[Plain(text="x")], sender=User(id="r2", is_bot=True),
+        chat_type="private", chat_id="r2",
+    )  # fmt: skip
+    assert envelope(Incoming(event), "bot", "fake").actor.data == {"is_bot": True}
+
+
+def test_media_are_elements_in_their_order() -> None:
+    told = message([Plain(text="see "), Image(url="https://e/a.png", name="a.png", size=3), Face(id="1", name="smile")])
+    assert told.input == {
+        "text": "see [smile]",
+        "contents": [
+            {"type": "text", "text": "see "},
+            {"type": "image", "url": "https://e/a.png", "name": "a.png", "size_bytes": 3},
+            {"type": "text", "text": "[smile]"},
+        ],
+    }
+
+
+def test_quotes_and_forwards_are_told_with_what_they_hold() -> None:
+    quote = Quote(id="m0", sender="bo", origin=[Plain(text="before"), Image(base64="aGk=", name="b.png")])
+    forward = Forward(nodes=[ForwardNode(name="Bo", chain=[Plain(text="one")]), ForwardNode(chain=[Plain(text="two")])])
+    told = message([quote, forward, Platform(platform="fake", component_type="card", data={"a": 1}), Unknown(text="?")])
+    quoted, forwarded, card, unknown = told.input["contents"]
+    assert quoted["contents"] == [{"type": "text", "text": "before"}, {"type": "text", "text": "[image: b.png]"}]
+    assert forwarded == {"type": "text", "text": "Bo: one\n?: two"}
+    assert card["value"]["component_type"] == "card"
+    assert unknown == {"type": "text", "text": "?"}
+    assert "base64" not in json.dumps(told.data["message_chain"][0])
+
+
+def test_a_path_of_the_adapters_machine_is_not_recorded() -> None:
+    told = message([File(path="/home/qq/secret.pdf", name="secret.pdf")])
+    assert "/home/qq" not in json.dumps([told.data, told.input])
+    assert told.data["message_chain"] == [{"type": "Unknown", "text": "[file: secret.pdf]"}]
+
+
+def test_what_only_one_platform_has_keeps_its_fields_and_may_name_its_chat() -> None:
+    def specific(**data: Any) -> PlatformSpecific:
+        return PlatformSpecific(type="platform.fake.poke", event_id="e", timestamp=1, action="poke", data=data)
+
+    told = envelope(Incoming(specific(chat_type="group", chat_id="g1", who="ann")), "bot", "fake")
+    assert (told.chat, told.data["who"], told.data["action"]) == ("group:g1", "ann", "poke")
+    assert envelope(Incoming(specific(chat_type="moon", chat_id=7)), "bot", "fake").chat == ""

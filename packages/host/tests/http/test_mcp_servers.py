@@ -1,0 +1,65 @@
+"""What of an MCP server is refused before anything is tried, and that its secrets never show."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from parlour.core.identity import SystemClock
+from parlour.core.mcp.book import McpBook
+from parlour.http.errors import Problem
+from parlour.http.mcp_servers.checking import McpServerForm, shown
+from parlour.http.mcp_servers.schemas import McpServerBody
+from parlour.testing.memory_journal import MemoryJournal
+
+REMOTE: dict[str, Any] = {"name": "files", "url": "https://files.example/mcp"}
+
+
+class Reversed:
+    def seal(self, secret: str) -> str:
+        return secret[::-1]
+
+    def open(self, sealed: str) -> str:
+        return sealed[::-1]
+
+
+def form(allow_unsandboxed: bool = False) -> McpServerForm:
+    return McpServerForm(McpBook(MemoryJournal(), SystemClock()), Reversed(), {"time"}, allow_unsandboxed)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"url": "files.example"}, "must look like https://example.org/mcp"),
+        ({"url": "https://files.example/a b"}, "must look like https://example.org/mcp"),
+        ({"url": "file:///etc/passwd"}, "must look like https://example.org/mcp"),
+        ({"url": "https://me:secret@files.example/"}, "put secrets into headers"),
+        ({"headers": {"Authorization": " Bearer x"}}, "spaces around it"),
+        ({"headers": {"Authorization": "Bearer x\r\nHost: y"}}, "line breaks"),
+        ({"headers": {"No Space": "x"}}, "can't be a header"),
+        ({"headers": {"Host": "x"}}, "can't be a header"),
+        ({"command": "x"}, "takes no command"),
+        ({"transport": "stdio"}, "needs a command"),
+        ({"name": "a.b"}, "should match pattern"),
+    ],
+)
+def test_what_can_not_work_is_refused_without_repeating_a_secret(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        McpServerBody.model_validate({**REMOTE, **change})
+    (error,) = refused.value.errors(include_input=False)
+    assert words in error["msg"]
+    assert "secret" not in error["msg"].replace("secrets", "")
+
+
+def test_a_process_is_refused_unless_the_operator_allows_it() -> None:
+    body = McpServerBody(name="files", transport="stdio", command="node")
+    with pytest.raises(Problem, match=r"the operator allows them with mcp.allow_unsandboxed"):
+        form().server("1", body)
+    assert form(allow_unsandboxed=True).server("1", body).command == "node"
+
+
+def test_secrets_go_in_sealed_come_out_masked_and_stay_when_the_mask_comes_back() -> None:
+    first = form().server("1", McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "abc"}}))
+    assert (first.headers, shown(first)["headers"]) == ({"X-Key": "cba"}, {"X-Key": "********"})
+    again = McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "********", "X-Other": "de"}})
+    assert form().server("1", again, first).headers == {"X-Key": "cba", "X-Other": "ed"}

@@ -1,0 +1,41 @@
+"""Platforms are known by their manifests; their code comes in when a bot needs it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from parlour.platforms.catalogue import Catalogue
+from parlour.testing.fake_platform import FakeCatalogue, FakePlatform, manifest
+from parlour.testing.fake_platform.api import FakeApi
+from parlour.testing.memory_link import MemoryLink
+from parlour.testing.platform_surface import APIS, implemented
+
+
+def test_every_manifest_is_under_its_own_name() -> None:
+    manifests = Catalogue().manifests()
+    assert "onebot11" in manifests
+    assert all(manifest.name == name for name, manifest in manifests.items())
+
+
+def test_an_unknown_platform_is_no_platform() -> None:
+    with pytest.raises(KeyError):
+        Catalogue().create("nosuch", MemoryLink())
+
+
+def test_the_code_of_a_platform_is_not_loaded_for_its_manifest() -> None:
+    code = (
+        "import sys; from parlour.platforms.catalogue import Catalogue; Catalogue().manifests();"
+        "sys.exit(any(name.startswith(('parlour.platforms.onebot11', 'websockets')) for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_the_fake_platform_declares_exactly_what_it_implements() -> None:
+    assert set(manifest().supported_apis) == implemented(FakeApi) == set(APIS)
+
+
+async def test_the_fake_platform_stands_beside_the_others() -> None:
+    catalogue = FakeCatalogue(FakePlatform(), beside=Catalogue())
+    assert {"fake", "onebot11"} <= set(catalogue.manifests())
+    assert catalogue.create("onebot11", MemoryLink({"mode": "reverse"})) is not None

@@ -1,0 +1,82 @@
+"""Events are taken in order within a chat, side by side across chats, and not too many at once."""
+
+import asyncio
+
+import pytest
+
+from parlour.core.journal import StorageFailed
+from parlour.platforms import intake as intake_module
+from parlour.platforms.intake import Intake
+
+
+async def test_a_slow_chat_holds_up_only_itself() -> None:
+    taken: list[str] = []
+    gate, half, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def take(item: str) -> None:
+        if item == "a1":
+            await gate.wait()
+        taken.append(item)
+        if len(taken) == 2:
+            half.set()
+        if len(taken) == 4:
+            done.set()
+
+    intake: Intake[str] = Intake(take)
+    for item in ("a1", "a2", "b1", "b2"):
+        await intake.put(item[0], item)
+    await asyncio.wait_for(half.wait(), 30)
+    gate.set()
+    await asyncio.wait_for(done.wait(), 30)
+    assert taken == ["b1", "b2", "a1", "a2"]
+
+
+async def test_one_event_that_fails_harms_no_other() -> None:
+    taken: list[int] = []
+    done = asyncio.Event()
+
+    async def take(item: int) -> None:
+        if item == 1:
+            raise RuntimeError("broken")
+        taken.append(item)
+        if item == 3:
+            done.set()
+
+    intake: Intake[int] = Intake(take)
+    for item in (0, 1, 2, 3):
+        await intake.put("chat", item)
+    await asyncio.wait_for(done.wait(), 30)
+    assert taken == [0, 2, 3]
+
+
+async def test_an_event_waits_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake_module, "STORAGE_RETRY_SECONDS", 0.0)
+    tries: list[int] = []
+    done = asyncio.Event()
+
+    async def take(item: int) -> None:
+        tries.append(item)
+        if len(tries) < 3:
+            raise StorageFailed("disk_full", "the disk is full")
+        done.set()
+
+    await Intake(take).put("chat", 1)
+    await asyncio.wait_for(done.wait(), 30)
+    assert tries == [1, 1, 1]
+
+
+async def test_who_brings_too_many_waits() -> None:
+    gate = asyncio.Event()
+
+    async def take(item: int) -> None:
+        await gate.wait()
+
+    intake: Intake[int] = Intake(take, most=2)
+    await intake.put("a", 1)
+    await intake.put("b", 2)
+    third = asyncio.create_task(intake.put("c", 3))
+    await asyncio.sleep(0)
+    assert not third.done()
+    gate.set()
+    await asyncio.wait_for(third, 30)
+    await intake.close()

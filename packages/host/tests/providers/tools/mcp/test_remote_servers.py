@@ -1,0 +1,156 @@
+"""MCP servers over the network: all transports and revisions, servers that come back, and servers that are none."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from parlour.core.mcp.server import McpServer
+from parlour.core.providers import ProviderFailed
+from parlour.providers.tools.mcp.servers import McpServers
+from parlour_sdk.protocol.content import plain_text
+
+from ..sources import ASKING
+from .real_servers import EVERYTHING, HERE, RemoteServer, connecting, settled
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+LISTENING = r"(listening|running) on port"
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[dict[str, RemoteServer]]:
+    started = {
+        "http": RemoteServer("node", EVERYTHING, "streamableHttp", announced=LISTENING),
+        "sse": RemoteServer("node", EVERYTHING, "sse", announced=LISTENING),
+        "modern": RemoteServer(sys.executable, str(HERE / "modern_server.py"), announced="listening"),
+    }
+    try:
+        for each in started.values():
+            each.start()
+        yield started
+    finally:
+        for each in started.values():
+            each.kill()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def servers(remote: dict[str, RemoteServer]) -> AsyncIterator[McpServers]:
+    listed = [
+        McpServer("http", "http", "http", f"http://127.0.0.1:{remote['http'].port}/mcp"),
+        McpServer("sse", "sse", "sse", f"http://127.0.0.1:{remote['sse'].port}/sse"),
+        McpServer("modern", "modern", "http", f"http://127.0.0.1:{remote['modern'].port}/mcp"),
+    ]
+    async with connecting(*listed, allowed=False) as made:
+        for server in listed:
+            status = await settled(made, server.name)
+            assert status.state == "connected", status.last_error
+        yield made
+
+
+async def test_each_transport_and_revision_is_spoken(servers: McpServers) -> None:
+    versions = {name: servers.status(name).identity.protocol_version for name in ("http", "sse", "modern")}
+    assert versions == {"http": "2025-11-25", "sse": "2025-11-25", "modern": "2026-07-28"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters", "text"),
+    [
+        ("http.echo", {"message": "hi"}, "Echo: hi"),
+        ("sse.echo", {"message": "hi"}, "Echo: hi"),
+        ("modern.add", {"a": 2, "b": 3}, "5"),
+    ],
+)
+async def test_tools_are_called_over_each(
+    servers: McpServers, tool: str, parameters: dict[str, object], text: str
+) -> None:
+    assert plain_text((await servers.call(ASKING, tool, parameters)).content) == text
+
+
+@pytest.mark.parametrize("name", ["http", "sse"])
+async def test_a_server_that_is_started_anew_is_connected_to_again(
+    servers: McpServers, remote: dict[str, RemoteServer], name: str
+) -> None:
+    long = {"duration": 300, "steps": 300}
+    calling = asyncio.ensure_future(servers.call(ASKING, f"{name}.trigger-long-running-operation", long))
+    assert (await servers.call(ASKING, f"{name}.echo", {"message": "one"})).is_error is False
+    remote[name].kill()
+    with pytest.raises(ProviderFailed, match="whether it acted is not known"):
+        await asyncio.wait_for(calling, 60)
+    remote[name].start()
+    again = await servers.call(ASKING, f"{name}.echo", {"message": "two"})
+    assert plain_text(again.content) == "Echo: two"
+
+
+async def test_a_server_that_forgot_the_session_is_greeted_again(
+    servers: McpServers, remote: dict[str, RemoteServer]
+) -> None:
+    """While nothing was under way, so that nobody noticed."""
+    remote["http"].kill()
+    remote["http"].start()
+    again = await servers.call(ASKING, "http.echo", {"message": "three"})
+    assert plain_text(again.content) == "Echo: three"
+
+
+async def test_a_server_without_sessions_that_ends_in_mid_call_is_found_again(
+    servers: McpServers, remote: dict[str, RemoteServer]
+) -> None:
+    with pytest.raises(ProviderFailed, match="whether it acted is not known"):
+        await servers.call(ASKING, "modern.leave", {})
+    remote["modern"].kill()
+    remote["modern"].start()
+    assert plain_text((await servers.call(ASKING, "modern.add", {"a": 1, "b": 1})).content) == "2"
+
+
+async def pretending(request: web.Request) -> web.StreamResponse:
+    match request.path:
+        case "/401":
+            return web.Response(status=401, text="who are you?")
+        case "/500":
+            return web.Response(status=500, text="no")
+        case "/page":
+            return web.Response(text="<h1>Welcome</h1>", content_type="text/html")
+        case "/elsewhere":
+            raise web.HTTPTemporaryRedirect("http://127.0.0.2:1/mcp")
+        case _:
+            response = web.StreamResponse(headers={"Content-Type": "application/json"})
+            await response.prepare(request)
+            while True:
+                await response.write(b" " * 65536)
+
+
+@pytest.mark.parametrize(
+    ("path", "transport", "words"),
+    [
+        ("/401", "http", "it answered 401 Unauthorized; check the headers"),
+        ("/401", "sse", "it answered 401 Unauthorized; check the headers"),
+        ("/500", "http", "it answered 500 Internal Server Error"),
+        ("/page", "http", "it answers with a web page, not as an MCP server; check the address"),
+        ("/page", "sse", "it answers with a web page, not as an MCP server; check the address"),
+        ("/elsewhere", "http", "Redirect to http://127.0.0.2:1/mcp not followed"),
+        ("/endless", "http", "it answered with more than 8388608 bytes at once"),
+    ],
+)
+async def test_what_is_no_server_is_a_sentence(servers: McpServers, path: str, transport: str, words: str) -> None:
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", pretending)
+    runner = web.AppRunner(app, shutdown_timeout=0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}{path}"
+    status = await servers.test(McpServer("", "x", transport, url))  # type: ignore[arg-type]
+    await runner.cleanup()
+    assert (status.state, status.last_error[: len(words)]) == ("failed", words)
+
+
+async def test_a_server_that_is_not_there_is_a_sentence(servers: McpServers) -> None:
+    status = await servers.test(McpServer("", "x", "http", "http://127.0.0.1:1/mcp"))
+    assert (status.state, status.last_error) == ("failed", "127.0.0.1 can't be reached: All connection attempts failed")
+
+
+async def test_a_process_is_not_started_unless_the_operator_allows_it(servers: McpServers) -> None:
+    status = await servers.test(McpServer("", "x", "stdio", command=sys.executable))
+    assert status.state == "failed"
+    assert "the operator allows that with the setting mcp.allow_unsandboxed" in status.last_error

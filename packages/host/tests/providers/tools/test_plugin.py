@@ -1,0 +1,87 @@
+"""Tools of plugins: named after their plugin, and failures of their process told in words."""
+
+from typing import Any
+
+import pytest
+
+from parlour.core.components import Components
+from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable, ResultStream
+from parlour.core.providers import Asking, ProviderFailed
+from parlour.providers.tools.plugin import PluginTools
+from parlour_sdk.protocol.content import plain_text
+
+ASKING = Asking("acme/runner", "run-1", "agent-1", "conversation-1", "user", "alice")
+LAMP = {
+    "kind": "Tool",
+    "name": "lamp",
+    "description": {"de_DE": "Eine Lampe", "en_US": "A lamp"},
+    "spec": {"parameters": {"type": "object", "required": ["state"]}, "read_only": False},
+}
+CALLED = {"content": [{"type": "text", "text": "on"}]}
+
+
+class Caller:
+    """Answers with what it is given, and remembers what it was asked."""
+
+    def __init__(self, answer: dict[str, Any] | Exception) -> None:
+        self._answer = answer
+        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+
+    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
+        raise AssertionError("no run is asked for")
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        raise AssertionError("no stream is asked for")
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        self.asked.append((plugin_id, action, data))
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+
+def tools(answer: dict[str, Any] | Exception = CALLED) -> tuple[PluginTools, Caller, Components]:
+    components = Components()
+    assert components.replace_plugin("acme/house", "1.0.0", [LAMP]) == []
+    caller = Caller(answer)
+    return PluginTools(components, caller, 30), caller, components
+
+
+def test_a_tool_is_named_after_its_plugin_and_described() -> None:
+    (lamp,) = tools()[0].offers()
+    assert (lamp.tool_name, lamp.description, lamp.read_only) == ("acme/house.lamp", "A lamp", False)
+    assert lamp.parameters_schema["required"] == ["state"]
+
+
+def test_a_plugin_that_is_removed_takes_its_tools_along() -> None:
+    made, _, components = tools()
+    assert made.offers() is made.offers()
+    components.remove_plugin("acme/house")
+    assert made.offers() == ()
+
+
+async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
+    made, caller, _ = tools()
+    outcome = await made.call(ASKING, "acme/house.lamp", {"state": "on"})
+    assert plain_text(outcome.content) == "on"
+    ((plugin_id, action, data),) = caller.asked
+    assert (plugin_id, action, data["tool_name"], data["run_id"]) == ("acme/house", "call_tool", "lamp", "run-1")
+    assert data["actor"]["actor_id"] == "alice"
+    assert data["conversation"]["conversation_id"] == "conversation-1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "retryable"),
+    [
+        (PluginUnavailable("the plugin is stopped"), "was not called: the plugin is stopped", True),
+        (PluginRefused("deadline_exceeded", "too late"), "failed: too late", False),
+        (PluginLost("its process ended"), "went away during the call; whether it acted is not known", False),
+        ({"content": "no list"}, "gave what is no answer", False),
+    ],
+)
+async def test_what_becomes_of_its_process_is_a_sentence(
+    answer: dict[str, Any] | Exception, words: str, retryable: bool
+) -> None:
+    with pytest.raises(ProviderFailed, match=words) as failed:
+        await tools(answer)[0].call(ASKING, "acme/house.lamp", {"state": "on"})
+    assert failed.value.retryable is retryable

@@ -1,0 +1,68 @@
+"""A budget holds in the database itself: however many reserve at once, with journals of their own, none passes it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from parlour.core.budgets.budget import Budget
+from parlour.core.budgets.days import Days
+from parlour.core.budgets.reservations import Reservation, Reservations
+from parlour.core.facts.tables import BUDGET_USES, RESERVATIONS
+from parlour.core.identity import SystemClock, SystemIds
+from parlour.core.journal import Journal, Select
+from parlour.core.providers import Asking, ProviderFailed
+from parlour.stores.postgres import PostgresJournal
+from parlour.stores.sqlite import SqliteJournal
+from parlour_sdk.protocol.usage import Usage
+
+ASKING = Asking("plugin", "run", "agent", "conversation", "user", "ann")
+WORST = Usage(prompt_tokens=60, completion_tokens=40, cost_micros=7)
+USED = Usage(prompt_tokens=5, completion_tokens=1, cost_micros=2)
+BUDGETS = [(Budget("b", "One", "agent", tokens=550), "agent"), (Budget("c", "Other", "sender", tokens=10**9), "ann")]
+
+
+@pytest.fixture
+async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
+    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
+        yield [one, other]
+
+
+@pytest.fixture
+async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]
+
+
+async def check(journals: list[Journal]) -> None:
+    clock = SystemClock()
+    hosts = [Reservations(journal, Days(clock, "UTC"), SystemIds(), clock) for journal in journals]
+
+    async def reserve(number: int) -> Reservation | str:
+        try:
+            return await hosts[number % 2].reserve(BUDGETS, ASKING, "model", WORST)
+        except ProviderFailed as failure:
+            return failure.message
+
+    made = await asyncio.gather(*(reserve(number) for number in range(20)))
+    held = [each for each in made if isinstance(each, Reservation)]
+    assert len(held) == 5
+    assert {each for each in made if isinstance(each, str)} == {
+        "the budget 'One' for this agent has 50 of 550 tokens left today, and this call may take 100"
+    }
+    for each in held[:4]:
+        await hosts[0].settle(each, USED)
+    await hosts[1].take_up()
+    assert await journals[0].read(Select(RESERVATIONS)) == []
+    rows = await journals[1].read(Select(BUDGET_USES, order=("budget_id",)))
+    assert [(row["budget_id"], row["tokens"], row["cost_micros"]) for row in rows] == [("b", 124, 15), ("c", 124, 15)]
+
+
+async def test_reservations_at_once_stay_within_the_budget_on_sqlite(on_sqlite: list[Journal]) -> None:
+    await check(on_sqlite)
+
+
+async def test_reservations_at_once_stay_within_the_budget_on_postgres(on_postgres: list[Journal]) -> None:
+    await check(on_postgres)

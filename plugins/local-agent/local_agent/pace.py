@@ -1,0 +1,20 @@
+"""Keeps a run's calls below what the Host takes from one: 50 a second, 100 at once. A quick model would go beyond."""
+
+import asyncio
+
+AT_ONCE = 90
+PER_SECOND = 45.0
+
+
+class Pace:
+    def __init__(self) -> None:
+        self._left: float = AT_ONCE
+        self._at = asyncio.get_running_loop().time()
+
+    async def step(self, calls: int) -> None:
+        """Before so many calls; waits only if there were too many before."""
+        now = asyncio.get_running_loop().time()
+        self._left = min(AT_ONCE, self._left + (now - self._at) * PER_SECOND) - calls
+        self._at = now
+        if self._left < 0:
+            await asyncio.sleep(-self._left / PER_SECOND)

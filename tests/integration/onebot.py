@@ -1,0 +1,97 @@
+"""The other end of a OneBot bot, driven by hand: an implementation that connects, tells and does what it is told."""
+
+import itertools
+import json
+import socket
+import time
+from contextlib import ExitStack
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
+from websockets.sync.client import ClientConnection, connect
+
+from .harness import eventually
+
+SELF = 10001
+SECONDS = 30.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Peer:
+    def __init__(self, port: int, token: str = "") -> None:
+        self._port = port
+        self._token = token
+        self._open = ExitStack()
+        self._numbers = itertools.count(int(time.time() * 1000) % 10**9)
+        self._socket: ClientConnection = eventually(self._connected, "the bot lets its peer in", SECONDS)
+        lifecycle = {"post_type": "meta_event", "meta_event_type": "lifecycle", "sub_type": "connect"}
+        self.tell(**lifecycle)
+
+    def _connected(self) -> ClientConnection | None:
+        headers = {"X-Self-ID": str(SELF), "X-Client-Role": "Universal"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        try:
+            opening = connect(f"ws://127.0.0.1:{self._port}/onebot/v11/ws", additional_headers=headers)
+            return self._open.enter_context(opening)
+        except (OSError, InvalidHandshake, InvalidMessage):
+            return None
+
+    def tell(self, **event: Any) -> None:
+        self._socket.send(json.dumps({"time": int(time.time()), "self_id": SELF, **event}))
+
+    def say(self, text: str, user: int = 7, group: int = 0, mention: bool = False) -> None:
+        segments: list[dict[str, Any]] = [{"type": "at", "data": {"qq": str(SELF)}}] if mention else []
+        segments.append({"type": "text", "data": {"text": text}})
+        place = {"message_type": "group", "group_id": group} if group else {"message_type": "private"}
+        self.tell(
+            post_type="message",
+            sub_type="normal" if group else "friend",
+            message_id=next(self._numbers),
+            user_id=user,
+            message=segments,
+            raw_message=text,
+            sender={"user_id": user, "nickname": "Ann", "role": "member"},
+            **place,
+        )
+
+    def next_send(self) -> tuple[str, str]:
+        """Where the bot's next message goes and what it says; everything else it asks is answered on the way."""
+        while True:
+            frame = json.loads(self._socket.recv(SECONDS))
+            if "action" not in frame:
+                continue
+            self._answer(frame)
+            if frame["action"].startswith("send_"):
+                return _chat(frame["params"]), _text(frame["params"]["message"])
+
+    def _answer(self, frame: dict[str, Any]) -> None:
+        told: Any = {"message_id": next(self._numbers), "user_id": SELF, "nickname": "bot"}
+        answer = {"status": "ok", "retcode": 0, "data": told, "echo": frame.get("echo")}
+        self._socket.send(json.dumps(answer))
+
+    def is_cut(self) -> bool:
+        try:
+            self._socket.recv(SECONDS)
+        except ConnectionClosed:
+            return True
+        return False
+
+    def close(self) -> None:
+        self._open.close()
+
+
+def _chat(parameters: dict[str, Any]) -> str:
+    group = parameters.get("group_id")
+    return f"group {group}" if group else f"private {parameters['user_id']}"
+
+
+def _text(message: Any) -> str:
+    if isinstance(message, str):
+        return message
+    return "".join(each["data"]["text"] for each in message if each["type"] == "text")

@@ -1,0 +1,328 @@
+"""Bots through a real Host and a real WebSocket: made, changed and deleted at run time, their routes and their keys."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from .harness import ECHO, ECHO_PLUGIN, ROOT, Host, error_code, eventually, named_fields
+from .hooks import Hooks
+from .onebot import Peer, free_port
+
+HEARING = ROOT / "tests" / "plugins" / "hearing.py"
+TOKEN = "a token that nobody may read"
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(
+        tmp_path_factory.mktemp("bots"),
+        PARLOUR__TOOLS__ALLOWED_ADDRESSES="127.0.0.1/32",
+        PARLOUR__PLUGINS__FIRST_RESTART_SECONDS=0.05,
+        PARLOUR__PLUGINS__BUNDLED="false",
+    )
+    host.install(ECHO_PLUGIN)
+    host.install(HEARING)
+    host.start()
+    host.agent(ECHO, "oldest")
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="module")
+def hooks() -> Iterator[Hooks]:
+    with Hooks().serving() as hooks:
+        yield hooks
+
+
+class Bot:
+    """One bot and its peer."""
+
+    def __init__(self, host: Host, **config: Any) -> None:
+        self.host = host
+        self.port = free_port()
+        self.config: Json = {"mode": "reverse", "port": self.port, **config}
+        made = host.http().post("/bots", json=self.body())
+        assert made.status_code == 201, made.text
+        self.made = made.json()
+        self.id = str(self.made["bot_id"])
+        self.peer = Peer(self.port, config.get("access_token", ""))
+
+    def body(self, **fields: Any) -> Json:
+        return {"name": "tester", "adapter": "onebot11", "adapter_config": self.config, **fields}
+
+    def put(self, **fields: Any) -> Json:
+        answer = self.host.http().put(f"/bots/{self.id}", json=self.body(**fields))
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    def read(self) -> Json:
+        return dict(self.host.http().get(f"/bots/{self.id}").json())
+
+    def is_in_state(self, state: str) -> None:
+        eventually(lambda: self.read()["status"]["state"] == state, f"the bot is {state}", 30)
+
+    def route(self, *routes: Json) -> list[Json]:
+        answer = self.host.http().put(f"/bots/{self.id}/routes", json=list(routes))
+        assert answer.status_code == 200, answer.text
+        return list(answer.json()["items"])
+
+    def delete(self) -> None:
+        self.peer.close()
+        assert self.host.http().delete(f"/bots/{self.id}").status_code == 204
+
+    def events(self) -> list[Json]:
+        """The newest first."""
+        return self.host.items("/events", bot_id=self.id)
+
+    def why(self, event: Json) -> str:
+        answer = self.host.http().get(f"/events/{event['event_id']}/why")
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+@pytest.fixture(scope="module")
+def bot(host: Host) -> Iterator[Bot]:
+    bot = Bot(host)
+    bot.is_in_state("connected")
+    yield bot
+    bot.delete()
+
+
+def to_agent(host: Host, **fields: Any) -> Json:
+    agent_id = host.items("/agents")[0]["agent_id"]
+    return {"event_type": "message.*", "handler_type": "agent", "handler_config": {"agent_id": agent_id}, **fields}
+
+
+def test_a_bot_comes_answers_pauses_and_goes_without_a_restart_of_the_host(host: Host) -> None:
+    bot = Bot(host)
+    bot.is_in_state("connected")
+    bot.peer.say("hello there")
+    assert bot.peer.next_send() == ("private 7", "hello there")
+    assert bot.put(enabled=False)["status"]["state"] == "stopped"
+    assert bot.peer.is_cut()
+    assert bot.put(enabled=True)["enabled"]
+    bot.peer = Peer(bot.port)
+    bot.peer.say("again")
+    assert bot.peer.next_send() == ("private 7", "again")
+    bot.delete()
+    assert bot.peer.is_cut()
+    assert host.http().get(f"/bots/{bot.id}").status_code == 404
+    assert bot.id not in [each["bot_id"] for each in host.items("/bots")]
+
+
+def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
+    bot = Bot(host, access_token=TOKEN)
+    bot.is_in_state("connected")
+    assert bot.made["adapter_config"] == {"mode": "reverse", "port": bot.port, "host": "127.0.0.1"}
+    assert bot.made["secrets_set"] == ["access_token"]
+    del bot.config["access_token"]
+    assert bot.put(name="renamed")["secrets_set"] == ["access_token"], "what is left out stays"
+    bot.put(enabled=False)
+    bot.put(enabled=True)
+    bot.peer = Peer(bot.port, TOKEN)
+    bot.peer.say("with the same token")
+    assert bot.peer.next_send()[1] == "with the same token"
+    answers = [host.http().get(path).text for path in (f"/bots/{bot.id}", "/bots", "/audit")]
+    assert not [text for text in answers if TOKEN in text]
+    written = [file for file in host.data.rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()]
+    assert written == []
+    assert TOKEN not in host.log()
+    bot.config["access_token"] = ""
+    assert bot.put()["secrets_set"] == [], "what is given empty is taken away"
+    bot.delete()
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"name": "x", "adapter": "carrier pigeon"}, ["adapter"]),
+        ({"name": "", "adapter": "onebot11"}, ["name"]),
+        ({"name": "x", "adapter": "onebot11", "colour": "red"}, ["colour"]),
+        ({"name": "x", "adapter": "onebot11", "adapter_config": {"prot": 1}}, ["adapter_config.prot"]),
+        (
+            {"name": "x", "adapter": "onebot11", "adapter_config": {"mode": "sideways", "port": "many"}},
+            ["adapter_config.mode"],
+        ),
+    ],
+)
+def test_a_bot_that_can_not_be_so_is_refused_by_field_and_not_made(host: Host, body: Json, fields: list[str]) -> None:
+    before = host.items("/bots")
+    answer = host.http().post("/bots", json=body)
+    assert answer.status_code == 422
+    assert named_fields(answer)[: len(fields)] == fields
+    assert len(host.items("/bots")) == len(before)
+
+
+def test_a_bot_stays_with_its_adapter_and_a_missing_one_is_not_found(host: Host, bot: Bot) -> None:
+    answer = host.http().put(f"/bots/{bot.id}", json={"name": "x", "adapter": "fax"})
+    assert named_fields(answer) == ["adapter"]
+    for path in ("/bots/none", "/bots/none/routes", "/adapters/none"):
+        assert error_code(host.http().get(path)) == "not_found"
+
+
+def test_adapters_say_what_they_support(host: Host) -> None:
+    listed = {each["name"]: each for each in host.items("/adapters")}
+    one = host.http().get("/adapters/onebot11").json()
+    assert listed["onebot11"] == one
+    assert {"supported_events", "supported_apis", "actions", "config"} <= one.keys()
+
+
+def test_a_new_bot_answers_who_addresses_it_and_nobody_else(host: Host) -> None:
+    bot = Bot(host)
+    [route] = host.items(f"/bots/{bot.id}/routes")
+    assert (route["event_type"], route["filters"]) == ("message.received", {"mentions_bot": True})
+    bot.peer.say("among ourselves", group=5)
+    bot.peer.say("a question", group=5, mention=True)
+    assert bot.peer.next_send() == ("group 5", "a question")
+    unanswered = next(each for each in bot.events() if each["input_summary"] == "among ourselves")
+    assert "the bot is not mentioned" in bot.why(unanswered)
+    bot.delete()
+
+
+def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, bot: Bot) -> None:
+    listed = bot.route(
+        {"event_type": "message.received", "handler_type": "drop", "filters": {"text_prefix": "#"}, "priority": 5},
+        to_agent(host, filters={"time_window": {"from": "00:00", "to": "00:00", "timezone": "Asia/Shanghai"}}),
+        {"event_type": "message.recalled", "handler_type": "plugin"},
+    )
+    assert [route["handler_type"] for route in listed] == ["drop", "agent", "plugin"]
+    assert listed == host.items(f"/bots/{bot.id}/routes")
+    example = {"type": "message.received", "message_chain": [{"type": "Plain", "text": "hello"}], "sender": {"id": "7"}}
+    tried = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": example}).json()
+    assert (tried["handler_type"], tried["route"]["route_id"]) == ("agent", listed[1]["route_id"])
+    assert any("text_prefix: the text begins otherwise" in reason for reason in tried["reasons"])
+    assert tried["reasons"][-1] == "agent 'oldest' answers"
+    recalled = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"event_type": "message.deleted"}})
+    assert recalled.json()["route"]["event_type"] == "message.recalled"
+    nobody = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()
+    assert (nobody["route"], nobody["handler_type"]) == (None, "plugin")
+
+
+@pytest.mark.parametrize(
+    ("route", "field"),
+    [
+        ({"handler_type": "oracle"}, "0.handler_type"),
+        ({"handler_type": "drop", "event_type": "message.exploded"}, "0.event_type"),
+        ({"handler_type": "drop", "filters": {"text_regex": "("}}, "0.filters.text_regex"),
+        ({"handler_type": "drop", "filters": {"probability": 2}}, "0.filters.probability"),
+        ({"handler_type": "drop", "filters": {"mood": "good"}}, "0.filters.mood"),
+        (
+            {"handler_type": "drop", "filters": {"time_window": {"from": "9", "to": "10:00"}}},
+            "0.filters.time_window.from",
+        ),
+        (
+            {
+                "handler_type": "drop",
+                "filters": {"time_window": {"from": "09:00", "to": "10:00", "timezone": "Mars"}},
+            },
+            "0.filters.time_window.timezone",
+        ),
+        ({"handler_type": "agent"}, "0.handler_config.agent_id"),
+        ({"handler_type": "agent", "handler_config": {"agent_id": "ghost"}}, "0.handler_config.agent_id"),
+        ({"handler_type": "webhook", "handler_config": {"url": "file:///etc/passwd"}}, "0.handler_config.url"),
+        (
+            {"handler_type": "webhook", "handler_config": {"url": "https://user:secret@example.org"}},
+            "0.handler_config.url",
+        ),
+    ],
+)
+def test_a_route_that_can_not_be_so_is_refused_by_field_and_the_others_stay(
+    host: Host, bot: Bot, route: Json, field: str
+) -> None:
+    before = host.items(f"/bots/{bot.id}/routes")
+    answer = host.http().put(f"/bots/{bot.id}/routes", json=[route])
+    assert answer.status_code == 422
+    assert any(name.endswith(field) for name in named_fields(answer)), answer.text
+    assert host.items(f"/bots/{bot.id}/routes") == before
+
+
+def heard(host: Host, line: str) -> None:
+    file = host.shared_file("heard.txt", "test/hearing")
+    eventually(lambda: file.exists() and line in file.read_text(), f"'{line}' was heard", 30)
+
+
+def test_listeners_hear_every_event_answer_in_its_place_and_survive_their_own_death(host: Host, bot: Bot) -> None:
+    bot.route(to_agent(host))
+    bot.peer.say("watched", user=8)
+    assert bot.peer.next_send() == ("private 8", "watched")
+    message = next(each for each in bot.events() if each["input_summary"] == "watched")
+    heard(host, f"saw message.received {message['event_id']} on onebot11")
+    bot.peer.tell(post_type="notice", notice_type="group_increase", sub_type="approve", group_id=5, user_id=9)
+    assert bot.peer.next_send() == ("group 5", "welcome, 9")
+    bot.peer.tell(post_type="notice", notice_type="friend_add", user_id=9)
+    heard(host, "befriended 9")
+    joined = next(each for each in bot.events() if each["event_type"] == "group.member_joined")
+    assert "test/hearing took it; test/hearing let nobody else have it" in bot.why(joined)
+
+
+def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot: Bot, hooks: Hooks) -> None:
+    config = {"url": hooks.url, "secret": "whsec_c2VjcmV0", "response_actions": True, "headers": {"X-Key": "k e y"}}
+    [route] = bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
+    assert route["handler_config"]["secret_set"]
+    assert route["handler_config"]["headers"] == {"X-Key": "********"}
+    assert "c2VjcmV0" not in str(route)
+    actions = [
+        {"type": "send_message", "params": {"target_type": "private", "target_id": "1", "text": "psst"}},
+        {"type": "reply", "params": {"text": "from the hook"}},
+    ]
+    hooks.answers.append((200, {"actions": actions}))
+    bot.peer.say("to the hook", user=8)
+    assert bot.peer.next_send() == ("private 8", "from the hook")
+    [received] = hooks.received
+    assert received.headers["x-key"] == "k e y"
+    assert received.headers["webhook-signature"].startswith("v1,")
+    assert received.event["sender"]["id"] == "8"
+    event = next(each for each in bot.events() if each["input_summary"] == "to the hook")
+    assert "It asked for send_message, which the route does not allow." in bot.why(event)
+    kept = {**route, "handler_config": {"url": hooks.url, "headers": {"X-Key": "********"}}}
+    [again] = bot.route(kept)
+    assert (again["route_id"], again["handler_config"]["secret_set"]) == (route["route_id"], True)
+    bot.peer.say("once more", user=8)
+    eventually(lambda: len(hooks.received) == 2, "the hook got it", 30)
+    assert hooks.received[1].headers["x-key"] == "k e y"
+    assert "webhook-signature" in hooks.received[1].headers
+
+
+def test_a_webhook_to_an_address_that_is_not_public_is_refused_in_words(host: Host, bot: Bot, hooks: Hooks) -> None:
+    inside = f"http://127.0.0.2:{hooks.port}/in"
+    bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": {"url": inside}})
+    bot.peer.say("to the inside", user=8)
+    event = eventually(lambda: [each for each in bot.events() if each["input_summary"] == "to the inside"], "it came")
+    eventually(lambda: "is not a public address" in bot.why(event[0]), "it is refused", 30)
+
+
+def injected(host: Host, bot: Bot, scope: str, text: str) -> Json:
+    data = {"chat_type": "private", "chat_id": "8"}
+    body = {"bot_id": bot.id, "conversation_id": text, "input": {"text": text}, "data": data}
+    answer: httpx.Response = host.http(host.key(scope)).post("/events?wait=result", json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_what_a_key_injects_is_answered_to_people_only_with_the_platform_scope(host: Host, bot: Bot) -> None:
+    bot.route(to_agent(host))
+    for scope in ("chat", "admin"):
+        result = injected(host, bot, scope, f"by {scope}")
+        assert [each["content"] for each in result["messages"]] == [f"by {scope}"]
+    injected(host, bot, "platform", "by platform")
+    assert bot.peer.next_send() == ("private 8", "by platform"), "and nothing of the others came before it"
+
+
+def test_what_was_owed_to_a_webhook_is_sent_after_a_kill(host: Host, hooks: Hooks) -> None:
+    bot = Bot(host)
+    config = {"url": hooks.url, "retry_interval": 0.5, "retry_count": 20}
+    bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
+    hooks.answers.extend([(503, None)] * 2)
+    before = len(hooks.received)
+    bot.peer.say("do not forget", user=8)
+    eventually(lambda: len(hooks.received) > before, "it was tried", 30)
+    host.kill()
+    host.start()
+    eventually(lambda: len(hooks.received) >= before + 3, "it was tried until it was taken", 60)
+    ids = {each.headers["webhook-id"] for each in hooks.received[before:]}
+    assert len(ids) == 1
+    bot.peer = Peer(bot.port)
+    bot.delete()

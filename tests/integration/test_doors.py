@@ -1,0 +1,161 @@
+"""Every operation against every way of having no right to it. The list is the Host's own document."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from .harness import ECHO_PLUGIN, Host, bearer, error_code
+
+PASSWORD = "correct horse battery"
+RANKS = {
+    "owner": {"owner", "admin", "operator", "viewer", "chat"},
+    "admin": {"admin", "operator", "viewer", "chat"},
+    "operator": {"operator", "viewer", "chat"},
+    "viewer": {"viewer"},
+    "chat": {"chat"},
+}
+OPEN = {
+    "GET /healthz",
+    "GET /readyz",
+    "GET /api/v1/auth/setup",
+    "POST /api/v1/auth/setup",
+    "POST /api/v1/auth/login",
+    "POST /api/v1/webhooks/{webhook_id}/events",
+}
+"""What anybody may ask: the first owner, logging in, and what a signature guards."""
+CLIENT = httpx.Client(timeout=30)
+"""Keeps its connections and, since cookies are sent by hand, nothing else."""
+SESSION_ENDING = "POST /api/v1/auth/logout"
+
+People = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    needs: frozenset[str]
+
+    def ask(self, host: Host, headers: Mapping[str, str]) -> httpx.Response:
+        method, path = self.name.split(" ")
+        for part in path.split("/"):
+            if part.startswith("{"):
+                path = path.replace(part, "none")
+        return CLIENT.request(method, f"{host.address}{path}", headers=headers)
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("doors"))
+    host.install(ECHO_PLUGIN)
+    host.start()
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+@pytest.fixture(scope="module")
+def operations(door: Host) -> list[Operation]:
+    document = httpx.get(f"{door.address}/api/v1/openapi.json").json()
+    return [
+        Operation(f"{method.upper()} {path}", frozenset(operation["x-needs"]))
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+@pytest.fixture(scope="module")
+def people(door: Host) -> People:
+    """By role: the headers of their browser."""
+    found = {}
+    with httpx.Client(base_url=f"{door.address}/api/v1", timeout=30) as owner:
+        made = owner.post("/auth/setup", json={"email": "owner@example.org", "password": PASSWORD})
+        assert made.status_code == 201, made.text
+        found["owner"] = _headers(owner, made.json())
+        for role in ("admin", "operator", "viewer"):
+            body = {"email": f"{role}@example.org", "password": PASSWORD, "role": role}
+            made = owner.post("/users", json=body, headers=found["owner"])
+            assert made.status_code == 201, made.text
+    for role in ("admin", "operator", "viewer"):
+        with httpx.Client(base_url=f"{door.address}/api/v1", timeout=30) as person:
+            me = person.post("/auth/login", json={"email": f"{role}@example.org", "password": PASSWORD}).json()
+            found[role] = _headers(person, me)
+    return found
+
+
+@pytest.fixture(scope="module")
+def revoked(door: Host) -> str:
+    made = door.http().post("/api-keys", json={"name": "gone", "scope": "admin"}).json()
+    assert door.http().delete(f"/api-keys/{made['key_id']}").status_code == 204
+    return str(made["key"])
+
+
+def test_only_what_is_meant_to_be_open_is(operations: list[Operation]) -> None:
+    assert len(operations) > 80
+    assert {operation.name for operation in operations if not operation.needs} == OPEN
+
+
+def test_without_a_valid_key_nothing_is_told(door: Host, operations: list[Operation], revoked: str) -> None:
+    guarded = [operation for operation in operations if operation.needs]
+    keys: list[dict[str, str]] = [{}, bearer("parlour_wrong"), bearer(revoked), {"Authorization": "Basic YTpi"}]
+
+    answers = [(operation.name, operation.ask(door, key)) for operation in guarded for key in keys]
+
+    assert [(name, answer.status_code) for name, answer in answers if answer.status_code != 401] == []
+
+
+@pytest.mark.parametrize("scope", ["admin", "operator", "viewer", "chat"])
+def test_a_key_may_do_what_its_scope_declares_and_no_more(door: Host, operations: list[Operation], scope: str) -> None:
+    answers = {operation: operation.ask(door, bearer(door.key(scope))) for operation in operations}
+
+    assert _wrong(answers, scope) == {}
+
+
+@pytest.mark.parametrize("role", ["owner", "admin", "operator", "viewer"])
+def test_a_person_may_do_what_their_role_declares_and_no_more(
+    door: Host, operations: list[Operation], people: People, role: str
+) -> None:
+    asked = [operation for operation in operations if operation.name != SESSION_ENDING]
+
+    answers = {operation: operation.ask(door, people[role]) for operation in asked}
+
+    assert _wrong(answers, role) == {}
+
+
+def test_a_session_without_its_token_changes_nothing(door: Host, operations: list[Operation], people: People) -> None:
+    changes = [operation for operation in operations if operation.needs and not operation.name.startswith("GET")]
+
+    cookie = {"Cookie": people["owner"]["Cookie"]}
+    answers = {operation.name: operation.ask(door, cookie) for operation in changes}
+
+    assert {name: answer.status_code for name, answer in answers.items() if answer.status_code != 403} == {}
+    assert {error_code(answer) for answer in answers.values()} == {"forbidden"}
+
+
+def test_a_page_of_another_site_gets_nothing_with_a_persons_session(
+    door: Host, operations: list[Operation], people: People
+) -> None:
+    guarded = [operation for operation in operations if operation.needs]
+    headers = {**people["owner"], "Origin": "https://evil.example"}
+
+    answers = {operation.name: operation.ask(door, headers) for operation in guarded}
+
+    assert {name: answer.status_code for name, answer in answers.items() if answer.status_code != 403} == {}
+
+
+def _headers(browser: httpx.Client, me: dict[str, str]) -> dict[str, str]:
+    [(name, value)] = browser.cookies.items()
+    return {"Cookie": f"{name}={value}", "X-CSRF-Token": me["csrf_token"]}
+
+
+def _wrong(answers: dict[Operation, httpx.Response], rank: str) -> dict[str, str]:
+    """Whoever may gets an answer about what they asked, whoever may not is told so; nothing breaks."""
+    found = {}
+    for operation, answer in answers.items():
+        may = not operation.needs or bool(operation.needs & RANKS[rank])
+        refused = answer.status_code == 403 and "may not do this" in answer.text
+        if may == refused or answer.status_code >= 500 or (answer.status_code == 401 and operation.needs):
+            found[operation.name] = f"{answer.status_code} {answer.text[:200]}"
+    return found

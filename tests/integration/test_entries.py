@@ -1,0 +1,144 @@
+"""Events that time and other programs bring: schedules and webhooks, each exactly once."""
+
+import hashlib
+import hmac
+import json
+import time
+
+import httpx
+import pytest
+
+from parlour.core.webhooks.signing import headers as signed
+
+from .conftest import MakeHost
+from .harness import ECHO, ECHO_PLUGIN, Host, Json, error_code, eventually
+
+ALL = {"event_types": ["*"]}
+
+
+def events_of(host: Host, source: str) -> list[Json]:
+    return [event for event in host.items("/events") if event["source"] == source]
+
+
+def test_a_schedule_comes_exactly_once_though_its_host_is_killed_when_it_is_due(make_host: MakeHost) -> None:
+    host = make_host(ECHO_PLUGIN).start()
+    agent = host.agent(**ALL)
+    body = {"name": "soon", "interval_seconds": 10, "agent_id": agent, "text": "it is time", "missed": "once"}
+    made = host.http().post("/schedules", json=body).json()
+    due = [made["due_at"]]
+
+    while time.time() * 1000 < due[0]:
+        time.sleep(0.005)  # the moment at which it is due is what this is about
+    host.kill()
+    host.start()
+    eventually(lambda: events_of(host, "schedule"), "the event came", 30)
+
+    moments = [event["data"]["due_at"] for event in events_of(host, "schedule")]
+    assert moments.count(due[0]) == 1
+    run = eventually(lambda: [run for run in host.items("/runs") if run["status"] == "completed"], "it is answered")
+    assert run[0]["agent_id"] == agent
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"cron": "61 * * * *", "interval_seconds": 0}, "cron"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"agent_id": "none"}, "agent_id"),
+        ({"agent_id": ""}, "agent_id"),
+        ({"agent_id": "", "bot_id": "none"}, "bot_id"),
+    ],
+)
+def test_a_schedule_that_cannot_be_is_refused_by_field(host: Host, change: Json, field: str) -> None:
+    body = {"name": "never", "interval_seconds": 3600, "agent_id": host.agent(**ALL), **change}
+
+    answer = host.http().post("/schedules", json=body)
+
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["error"]["details"]["fields"][0]["field"] == field
+
+
+def test_an_agent_that_takes_only_messages_is_no_target_of_a_schedule(host: Host) -> None:
+    body = {"name": "never", "interval_seconds": 3600, "agent_id": host.agent()}
+
+    answer = host.http().post("/schedules", json=body)
+
+    assert "add it to its event_types" in answer.json()["error"]["message"]
+
+
+def test_schedules_are_listed_changed_and_deleted(host: Host) -> None:
+    http = host.http()
+    body = {"name": "daily", "cron": "0 9 * * *", "timezone": "Asia/Shanghai", "agent_id": host.agent(**ALL)}
+    made = http.post("/schedules", json=body).json()
+    path = f"/schedules/{made['schedule_id']}"
+
+    changed = http.put(path, json={**body, "enabled": False}).json()
+
+    assert made["due_at"] > time.time() * 1000
+    assert (changed["enabled"], changed["due_at"]) == (False, None)
+    assert http.get(path).json() == changed
+    assert http.delete(path).status_code == 204
+    assert http.get(path).status_code == 404
+
+
+@pytest.fixture(scope="module")
+def webhook(host: Host) -> Json:
+    body = {"name": "alarm", "agent_id": host.agent(ECHO, **ALL)}
+    return dict(host.http().post("/webhooks", json=body).json())
+
+
+def call(host: Host, webhook: Json, headers: dict[str, str], body: bytes) -> httpx.Response:
+    return httpx.post(f"{host.address}{webhook['path']}", content=body, headers=headers, timeout=30)
+
+
+def test_a_signed_call_is_an_event_and_its_repetition_is_not(host: Host, webhook: Json) -> None:
+    body = json.dumps({"text": "the cellar is wet", "level": 3}).encode()
+    headers = signed(webhook["secret"], "call-1", int(time.time()), body)
+
+    first, second = call(host, webhook, headers, body), call(host, webhook, headers, body)
+
+    assert (first.status_code, first.json()["duplicate"]) == (202, False)
+    assert (second.status_code, second.json()["duplicate"]) == (202, True)
+    [event] = [each for each in host.items("/events") if each["event_id"] == first.json()["event_id"]]
+    assert event["data"]["content"] == {"text": "the cellar is wet", "level": 3}
+    assert (event["actor_type"], event["actor_name"]) == ("webhook", "alarm")
+
+
+def test_a_call_that_is_not_genuine_is_refused(host: Host, webhook: Json) -> None:
+    body, now = b"{}", int(time.time())
+    good = signed(webhook["secret"], "call-2", now, body)
+    tries = [
+        call(host, webhook, {}, body),
+        call(host, webhook, {**good, "webhook-signature": "v1,AAAA"}, body),
+        call(host, webhook, good, b'{"text": "another"}'),
+        call(host, webhook, signed(webhook["secret"], "call-2", now - 3600, body), body),
+        call(host, webhook, signed("whsec_another", "call-2", now, body), body),
+        call(host, webhook, signed(webhook["secret"], "call-3", now, b"no json"), b"no json"),
+    ]
+
+    assert [(each.status_code, error_code(each)) for each in tries] == [(401, "unauthenticated")] * 6
+
+
+def test_a_call_as_github_signs_it_is_taken(host: Host) -> None:
+    secret = "a secret of at least sixteen"
+    body = {"name": "pushes", "scheme": "github", "agent_id": host.agent(**ALL), "secret": secret}
+    webhook = host.http().post("/webhooks", json=body).json()
+    content = b'{"ref": "main"}'
+    signature = "sha256=" + hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
+
+    answer = call(host, webhook, {"x-hub-signature-256": signature, "x-github-delivery": "one"}, content)
+
+    assert answer.status_code == 202
+
+
+def test_a_webhooks_secret_is_told_once_and_a_disabled_one_is_not_there(host: Host, webhook: Json) -> None:
+    http = host.http()
+    path = f"/webhooks/{webhook['webhook_id']}"
+    body = {"name": "alarm", "agent_id": webhook["agent_id"], "enabled": False}
+
+    assert webhook["secret"] not in http.get("/webhooks").text
+    assert http.put(path, json=body).status_code == 200
+    headers = signed(webhook["secret"], "call-9", int(time.time()), b"{}")
+    assert call(host, webhook, headers, b"{}").status_code == 404
+    http.put(path, json={**body, "enabled": True})
+    assert call(host, webhook, headers, b"{}").status_code == 202, "the secret is the same"

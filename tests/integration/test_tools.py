@@ -1,0 +1,199 @@
+"""Tools of a real Host: its own, those of plugin processes and those of MCP servers; who may use which."""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from .harness import ROOT, Host, Json, error_code, eventually, named_fields, texts
+from .scripted import CALLER, CALLING_PLUGIN
+
+BORROWING = ROOT / "tests" / "plugins" / "borrowing.py"
+SECRET = "a secret that must not be readable"
+CLOCK = {"name": "clock", "transport": "stdio", "command": sys.executable, "arguments": ["-m", "mcp_server_time"]}
+SUM = {"tool_name": "calculator.evaluate", "parameters": {"expression": "6 * 7"}}
+TOKYO = {"tool_name": "clock.get_current_time", "parameters": {"timezone": "Asia/Tokyo"}}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("tools of a host"), PARLOUR__MCP__ALLOW_UNSANDBOXED="true")
+    host.install(CALLING_PLUGIN)
+    host.install(BORROWING)
+    host.start()
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="module")
+def clock(host: Host) -> Json:
+    """A server with a secret in its environment, connected."""
+    made = host.http().post("/mcp-servers", json={**CLOCK, "environment": {"API_KEY": SECRET}})
+    assert made.status_code == 201, made.text
+    return eventually(lambda: connected(host, made.json()["server_id"]), "the server is connected", 60)
+
+
+def connected(host: Host, server_id: str) -> Json | None:
+    server: Json = host.http().get(f"/mcp-servers/{server_id}").json()
+    return server if server["status"]["state"] == "connected" else None
+
+
+def called(host: Host, agent: str, *calls: Json, **event: Any) -> list[Any]:
+    """What came of each call that a run made: its text, or the code of its refusal."""
+    result = host.ask(agent, json.dumps([["call_tool", call] for call in calls]), **event)
+    return [told(outcome) for outcome in json.loads(texts(result)[0])]
+
+
+def told(outcome: Json) -> Any:
+    if "error" in outcome:
+        return outcome["error"]["code"]
+    first = outcome["content"][0]
+    return first["text"] if first["type"] == "text" else first["value"]
+
+
+def agent(host: Host, **policy: Any) -> str:
+    return host.agent(CALLER, resource_policy=policy)
+
+
+def test_tools_are_listed_with_where_they_come_from_and_whether_they_only_read(host: Host, clock: Json) -> None:
+    tools = {each["tool_name"]: (each["source"], each["read_only"]) for each in host.items("/tools")}
+    assert tools["web.fetch"] == ("native", True)
+    assert tools["test/borrowing.keep"] == ("plugin", False)
+    assert tools["clock.convert_time"] == ("mcp", True)
+    page = host.http().get("/tools", params={"limit": 2}).json()
+    assert [len(page["items"]), page["next_cursor"] is None] == [2, False]
+
+
+def test_a_run_calls_tools_of_every_kind(host: Host, clock: Json) -> None:
+    now = {"tool_name": "time.now", "parameters": {}}
+    keep = {"tool_name": "test/borrowing.keep", "parameters": {"value": "kept"}}
+    answers = called(host, agent(host, tools="*"), SUM, now, keep, TOKYO)
+    assert answers[:3:2] == ["42", "kept"]
+    assert answers[1].endswith("UTC)")
+    assert "Asia/Tokyo" in answers[3]
+
+
+def test_a_run_without_the_policys_word_gets_no_tool(host: Host, clock: Json) -> None:
+    assert called(host, agent(host), SUM, TOKYO) == ["unauthorized", "unauthorized"]
+
+
+def test_a_policy_that_names_a_server_grants_its_tools_and_no_others(host: Host, clock: Json) -> None:
+    answers = called(host, agent(host, mcp_servers=["clock"]), TOKYO, SUM)
+    assert ("Asia/Tokyo" in answers[0], answers[1]) == (True, "unauthorized")
+
+
+def test_a_tool_acts_with_its_own_plugins_rights_and_never_with_its_callers(host: Host) -> None:
+    borrow = {"tool_name": "test/borrowing.borrow"}
+    (answers,) = called(host, agent(host, tools="*"), borrow)
+    assert answers == ["unauthorized"] * 4
+
+
+def test_a_tool_is_told_who_calls(host: Host) -> None:
+    alice = {"actor": {"actor_id": "alice"}}
+    (answer,) = called(host, agent(host, tools="*"), {"tool_name": "test/borrowing.told"}, **alice)
+    assert answer == {"run": True, "actor": "alice"}
+
+
+RULES = [
+    {"when": {"users": ["alice"]}, "allow": {"tools": ["time.now"]}},
+    {"when": {"roles": ["guest"]}, "deny": {"tools": "*"}},
+    {"when": {"chat_type": "group"}, "deny": {"tools": ["calculator.evaluate"]}},
+]
+
+
+@pytest.mark.parametrize(
+    ("event", "answers"),
+    [
+        ({"actor": {"actor_id": "bob"}}, ["42", "unauthorized"]),
+        ({"actor": {"actor_id": "alice"}}, ["42", "told"]),
+        ({"actor": {"actor_id": "alice", "metadata": {"role": "guest"}}}, ["unauthorized", "unauthorized"]),
+        ({"actor": {"actor_id": "alice"}, "data": {"chat_type": "group"}}, ["unauthorized", "told"]),
+    ],
+)
+def test_which_tools_a_run_has_depends_on_who_wrote(host: Host, event: Json, answers: list[str]) -> None:
+    ruled = agent(host, tools=["calculator.evaluate"], rules=RULES)
+    found = called(host, ruled, SUM, {"tool_name": "time.now"}, **event)
+    assert [found[0], "told" if "UTC" in found[1] else found[1]] == answers
+
+
+def test_parameters_that_do_not_fit_are_told_to_the_model(host: Host) -> None:
+    wrong = {"tool_name": "calculator.evaluate", "parameters": {}}
+    assert called(host, agent(host, tools="*"), wrong) == ["the tool was not called: expression is required (a string)"]
+
+
+def test_an_artifact_is_read_by_the_run_that_sees_it_and_by_no_other(host: Host) -> None:
+    upload = host.http().post("/files", files={"file": ("notes.txt", b"remember the milk", "text/plain")}).json()
+    attached = {"input": {"text": "", "attachments": [{"artifact_id": upload["artifact_id"], "artifact_type": "file"}]}}
+    read = {"tool_name": "artifact.read", "parameters": {"artifact_id": upload["artifact_id"]}}
+    reader = agent(host, tools="*")
+    attached["input"]["text"] = json.dumps([["call_tool", read]])
+    result = host.http().post("/events?wait=result", json={"agent_id": reader, "conversation_id": "one", **attached})
+    assert told(json.loads(texts(result.json())[0])[0]) == "remember the milk"
+    (other,) = called(host, reader, read, conversation_id="two")
+    assert other.startswith("there is no artifact")
+
+
+def test_secrets_are_masked_sealed_and_kept_when_they_are_sent_back_masked(host: Host, clock: Json) -> None:
+    assert clock["environment"] == {"API_KEY": "********"}
+    server_id = clock["server_id"]
+    body = {name: clock[name] for name in ("name", "transport", "command", "arguments", "environment")}
+    replaced = host.http().put(f"/mcp-servers/{server_id}", json=body)
+    assert replaced.status_code == 200, replaced.text
+    eventually(lambda: connected(host, server_id), "the server is connected again", 60)
+    (process,) = [each for each in host.process.children(recursive=True) if "mcp_server_time" in each.cmdline()]
+    assert process.environ()["API_KEY"] == SECRET
+    for file in host.data.rglob("*"):
+        assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
+
+
+def test_a_server_is_tried_before_it_is_saved_and_after(host: Host, clock: Json) -> None:
+    draft = host.http().post("/mcp-servers/test", json={**CLOCK, "name": "another", "command": "nonesuch"}).json()
+    words = "its command 'nonesuch' can't be started: No such file or directory"
+    assert (draft["state"], draft["last_error"], draft["tools"]) == ("failed", words, [])
+    saved = host.http().post(f"/mcp-servers/{clock['server_id']}/test").json()
+    assert (saved["state"], saved["protocol_version"]) == ("connected", "2026-07-28")
+    assert [tool["name"] for tool in saved["tools"]] == ["get_current_time", "convert_time"]
+    assert [each["name"] for each in host.items("/mcp-servers")] == ["clock"]
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "field"),
+    [
+        ({"name": "clock"}, 409, None),
+        ({"name": "time"}, 422, "name"),
+        ({"name": "Two Words"}, 422, "name"),
+        ({"command": ""}, 422, "body"),
+        ({"url": "http://localhost/"}, 422, "body"),
+        ({"transport": "carrier pigeon"}, 422, "transport"),
+        ({"environment": {"NO SPACE": "x"}}, 422, "environment"),
+        ({"environment": {"KEY": "********"}}, 422, "environment.KEY"),
+        ({"more": 1}, 422, "more"),
+    ],
+)
+def test_a_server_that_can_not_be_is_refused_with_the_field(
+    host: Host, clock: Json, change: Json, status: int, field: str | None
+) -> None:
+    answer = host.http().post("/mcp-servers", json={**CLOCK, "name": "other", **change})
+    assert answer.status_code == status, answer.text
+    if field is None:
+        assert error_code(answer) == "conflict"
+    else:
+        assert named_fields(answer) == [field]
+    assert len(host.items("/mcp-servers")) == 1
+
+
+def test_a_server_that_is_removed_takes_its_tools_and_its_process_along(host: Host, clock: Json) -> None:
+    """The last test of this module that has a server."""
+    assert host.http().delete(f"/mcp-servers/{clock['server_id']}").status_code == 204
+    assert host.http().get(f"/mcp-servers/{clock['server_id']}").status_code == 404
+    assert called(host, agent(host, tools="*"), TOKYO) == ["unauthorized"]
+    eventually(lambda: not servers_of(host), "its process has ended", 30)
+    changes = [entry["action"] for entry in host.items("/audit", kind="admin") if entry["action"].startswith("mcp")]
+    assert sorted(changes) == ["mcp_server.create", "mcp_server.delete", "mcp_server.replace"]
+
+
+def servers_of(host: Host) -> list[psutil.Process]:
+    return [each for each in host.process.children(recursive=True) if "mcp_server_time" in each.cmdline()]

@@ -1,0 +1,132 @@
+"""A OneBot implementation in trouble: what people read about it, what is sent again, and who is not harmed."""
+
+import pytest
+
+from parlour.testing.onebot_simulator import Simulator
+from parlour.testing.onebot_simulator.malformed import frames
+
+from .qq import QQ, Bot, to_agent
+
+ANN, BOB = 11, 12
+
+
+@pytest.fixture
+def bot(qq: QQ, echo: str) -> Bot:
+    return qq.bot(to_agent(echo))
+
+
+async def texts(simulator: Simulator, number: int, user: int = ANN) -> list[str]:
+    return [each.text for each in await simulator.answered(number, f"private:{user}")]
+
+
+async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.faults.refuse("send_private_msg", 1200, "the content was refused")
+        refused = await simulator.say("refused", ANN)
+        for text in ("second", "third"):
+            await simulator.say(text, ANN)
+        assert await texts(simulator, 2) == ["second", "third"]
+        [step] = await qq.settled(refused, "failed")
+    assert "the content was refused (retcode 1200)" in step["text"]
+    assert step["data"]["attempts"] == 1
+
+
+async def test_an_unknown_group_is_told(qq: QQ, bot: Bot) -> None:
+    simulator = Simulator(strict=True)
+    async with bot.connected(simulator):
+        told = await simulator.say([{"type": "at", "data": {"qq": "10001"}}, _text(" hello")], ANN, group_id=404)
+        [step] = await qq.settled(told, "failed")
+    assert "the group 404 does not exist" in step["text"]
+
+
+async def test_too_many_messages_wait_and_go_out_in_order(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.faults.refuse("send_private_msg", 1429, "", {"retry_after": 0.1})
+        first = await simulator.say("first", ANN)
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 2) == ["first", "second"]
+        await qq.settled(first, "sent")
+    tries = [each["params"]["message"][0]["data"]["text"] for each in simulator.requests]
+    assert tries == ["first", "first", "second"]
+
+
+async def test_a_cut_in_mid_reply_is_sent_again_once_and_marked(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.faults.cut("send_private_msg")
+        first = await simulator.say("first", ANN)
+        await simulator.answered(1, f"private:{ANN}")
+        await simulator.say("second", ANN)
+        shown = await texts(simulator, 3)
+        [step] = await qq.settled(first, "sent")
+    assert len(shown) == 3
+    assert shown[0] == "first"
+    assert "first" in shown[1]
+    assert shown[2] == "second"
+    assert "It may have been shown twice" in step["text"]
+
+
+async def test_what_was_said_before_a_cut_is_answered_after_it(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        for number in range(5):
+            await simulator.say(f"{number}", ANN)
+        await simulator.cut()
+        await simulator.until(lambda: simulator.connections == 2)
+        await simulator.say("after", ANN)
+        shown = await texts(simulator, 6)
+    assert list(dict.fromkeys(shown)) == ["0", "1", "2", "3", "4", "after"]
+
+
+@pytest.mark.long
+async def test_a_send_that_is_never_answered_is_sent_again_once_and_marked(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.faults.stay_silent("send_private_msg")
+        first = await simulator.say("first", ANN)
+        await simulator.say("other", BOB)
+        assert await texts(simulator, 1, BOB) == ["other"]
+        await simulator.until(lambda: len(simulator.sent(f"private:{ANN}")) == 2, seconds=60)
+        [step] = await qq.settled(first, "sent")
+    assert "It may have been shown twice" in step["text"]
+
+
+async def test_five_hundred_malformed_frames_harm_nobody(qq: QQ, bot: Bot, echo: str) -> None:
+    neighbour = qq.bot(to_agent(echo))
+    async with bot.connected() as simulator, neighbour.connected(self_id=2) as other:
+        for frame in frames(seed=1, number=500, self_id=simulator.self_id):
+            await simulator.send_frame(frame)
+        await other.say("next door", BOB)
+        await simulator.say("still here", ANN)
+        assert await texts(other, 1, BOB) == ["next door"]
+        assert await texts(simulator, 1) == ["still here"]
+        assert simulator.connections == 1
+    neighbour.delete()
+
+
+async def test_repeated_events_are_answered_once(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.faults.repeat = 1.0
+        for number in range(10):
+            await simulator.say(f"{number}", ANN)
+        simulator.faults.repeat = 0.0
+        await simulator.say("last", ANN)
+        assert await texts(simulator, 11) == [*(f"{number}" for number in range(10)), "last"]
+
+
+async def test_what_is_wrong_is_in_the_bots_state_and_other_bots_are_not_affected(qq: QQ, echo: str) -> None:
+    good, guarded = qq.bot(to_agent(echo)), qq.bot(to_agent(echo), access_token="right")
+    port = int(good.url.rpartition(":")[2].partition("/")[0])
+    late = qq.bot(to_agent(echo), port=port)
+    async with good.connected() as simulator:
+        assert f"port {port} on 127.0.0.1 is in use" in await late.told("in use")
+        assert late.status["state"] == "failed"
+        async with Simulator(token="wrong").connecting(guarded.url):
+            await guarded.told("access token is missing or wrong")
+        async with Simulator().connecting(good.url):
+            await good.told("a second OneBot implementation")
+        await simulator.say("hello", ANN)
+        assert await texts(simulator, 1) == ["hello"]
+    for bot in (good, guarded, late):
+        bot.delete()
+
+
+def _text(words: str) -> dict[str, object]:
+    return {"type": "text", "data": {"text": words}}
