@@ -1,4 +1,4 @@
-"""`python -m bench [spine] [idle] [wire] [--database postgres]`: measures and prints.
+"""`python -m bench [spine] [history] [idle] [wire] [--database postgres]`: measures and prints.
 
 Exit status 1 says that something could not be measured.
 """
@@ -12,20 +12,23 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from . import environment, idle, spine, wire
+from . import environment, history, idle, spine, wire
 from .databases import OPENINGS
 from .host import Unmeasurable
 from .messages import WORDS
 from .report import Figure, Report
 
+NAMES = ("spine", "history", "idle", "wire")
+BY_DEFAULT = ("spine", "idle", "wire")
+"""A million items take some minutes to write."""
 Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
 
 
 def main() -> int:
     parser = _parser()
     arguments = parser.parse_args()
-    if unknown := set(arguments.names) - {"spine", "idle", "wire"}:
-        parser.error(f"there is no benchmark '{unknown.pop()}'; there are spine, idle and wire")
+    if unknown := set(arguments.names) - set(NAMES):
+        parser.error(f"there is no benchmark '{unknown.pop()}'; there are {', '.join(NAMES)}")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ends us as Ctrl-C does: cleanly
     started = time.perf_counter()
@@ -56,20 +59,26 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Measure]:
         "spine": lambda folder: spine.measure(
             folder, OPENINGS[arguments.database], spine.QUICK if quick else spine.FULL, arguments.words
         ),
+        "history": lambda folder: history.measure(
+            folder, OPENINGS[arguments.database], history.QUICK if quick else history.FULL
+        ),
         "idle": lambda folder: idle.measure(folder, idle.QUICK if quick else idle.FULL),
         "wire": lambda folder: wire.measure(wire.QUICK if quick else wire.FULL),
     }
-    return {name: measure for name, measure in every.items() if name in (arguments.names or every)}
+    return {name: measure for name, measure in every.items() if name in (arguments.names or BY_DEFAULT)}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures a real Host on this machine.")
-    parser.add_argument("names", nargs="*", metavar="spine | idle | wire", help="default: all")
+    parser.add_argument("names", nargs="*", metavar=" | ".join(NAMES), help="default: all but history")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, under 40 s")
     parser.add_argument("--check", action="store_true", help="exit 1 when a target is missed")
     parser.add_argument(
-        "--database", choices=sorted(OPENINGS), default="sqlite", help="what the Host keeps its facts in (spine)"
+        "--database",
+        choices=sorted(OPENINGS),
+        default="sqlite",
+        help="the Host's database (spine, history)",
     )
     parser.add_argument("--words", type=int, default=WORDS, help="words, and so fragments, per message (spine)")
     return parser

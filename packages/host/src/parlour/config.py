@@ -191,6 +191,15 @@ class ModelSettings(Section):
     answer_bytes: int = Field(default=32 * 1024 * 1024, ge=1024)
 
 
+class TelemetrySettings(Section):
+    """Traces for OpenTelemetry; to nobody unless an address is named."""
+
+    endpoint: str = Field(default="", pattern=r"^(https?://.+)?$")
+    """Where traces go over OTLP, such as http://127.0.0.1:4318/v1/traces."""
+    headers: SecretStr = SecretStr("")
+    """Sent with them, such as authorization=Bearer abc; several have commas between them."""
+
+
 class WorkspaceSettings(Section):
     time_zone: str = "UTC"
     outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
@@ -218,6 +227,7 @@ class Settings(Section):
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()
     models: ModelSettings = ModelSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
 
 

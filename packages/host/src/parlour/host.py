@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .app import Core, Ports, build_core
-from .config import ArtifactSettings, RetentionSettings, Settings
+from .config import ArtifactSettings, RetentionSettings, Settings, TelemetrySettings
 from .core.agents.registry import Registry
 from .core.components import Components
 from .core.cursors import Cursors
@@ -22,7 +22,7 @@ from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
 from .core.objects import ObjectStore
 from .core.observing.board import Board
-from .core.observing.journal import ObservedJournal
+from .core.observing.journal import ObservedJournal, Observer
 from .core.observing.measurements import Measurements
 from .core.observing.statistics import Statistics
 from .core.platforms.book import PlatformCursors
@@ -165,7 +165,8 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         opened_journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
         measurements, board = Measurements(), Board()
         redacted = RedactedJournal(opened_journal, REDACTOR)
-        journal = ObservedJournal(redacted, (measurements.look, board.look))
+        watching = stack.enter_context(_traced(settings.telemetry))
+        journal = ObservedJournal(redacted, (measurements.look, board.look, *watching))
         registries: list[Registry] = []
         components = Components()
         side = await open_plugin_side(
@@ -284,6 +285,20 @@ async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[None]:
     finally:
         work.cancel()
         await asyncio.wait([work])
+
+
+@contextmanager
+def _traced(telemetry: TelemetrySettings) -> Iterator[Sequence[Observer]]:
+    """Nobody unless the settings name an address for traces."""
+    if not telemetry.endpoint:
+        yield ()
+        return
+    from .providers import tracing
+
+    pairs = (pair.partition("=") for pair in telemetry.headers.get_secret_value().split(",") if pair)
+    headers = {name.strip(): value.strip() for name, _, value in pairs}
+    with tracing.opened(telemetry.endpoint, headers, VERSION) as traces:
+        yield (traces.look,)
 
 
 async def _scheduled(host: Host) -> None:

@@ -57,6 +57,8 @@ class LaterListening:
             while plugin_id in self._again:
                 self._again.discard(plugin_id)
                 await self._drain(plugin_id)
+        except Exception:
+            logger.exception("what listeners of %s have yet to hear is left for the next start", plugin_id)
         finally:
             del self._tasks[plugin_id]
 
@@ -76,8 +78,8 @@ class LaterListening:
 
     async def _try(self, unheard: Unheard) -> None:
         event = await self._log.by_seq(unheard.event_seq)
-        if event is None or (not self._audience.knows(unheard.plugin_id) and self._too_late(unheard)):
-            await self._end(unheard, "the plugin has no listeners any more" if event is not None else "")
+        if event is None or event.erased:
+            await self._end(unheard, "")
             return
         try:
             outcome = await self._listening.tell(event, unheard.plugin_id, unheard.observing, {})

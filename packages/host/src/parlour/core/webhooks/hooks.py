@@ -63,6 +63,8 @@ class Webhooks:
             while left is not None:
                 await asyncio.sleep(max(0.0, (left.not_before - self._clock.now()) / 1000))
                 left = await self._patiently(left)
+        except Exception:
+            logger.exception("webhook %s is left for the next start", call.call_id)
         finally:
             del self._tasks[call.call_id]
 

@@ -37,14 +37,6 @@ class ToolRegistry:
     def add(self, source: Source) -> None:
         self._sources.append(source)
 
-    def offers(self) -> list[Offer]:
-        """By name."""
-        return [offer for _, (offer, _) in sorted(self._catalogue().tools.items())]
-
-    def collisions(self) -> list[str]:
-        """A sentence for each name that more than one source claims."""
-        return list(self._catalogue().rivals.values())
-
     def resources(self) -> Sequence[ToolResource]:
         return self._catalogue().resources
 

@@ -16,6 +16,7 @@ from parlour.core.mcp.port import Identity, Listing, RemoteTool
 from parlour.version import VERSION
 from parlour_sdk.protocol.tools import ToolOutcome
 
+from ..cleaning import readable
 from ..source import refused
 from .content import outcome
 from .failures import ATTEMPT, Attempt, ServerLost, Trouble, in_words
@@ -125,6 +126,6 @@ def _inside(value: Any) -> Iterable[Any]:
 
 def _remote(tool: Tool) -> RemoteTool:
     hints = tool.annotations
-    described = tool.description or tool.title or ""
+    described = readable(tool.description or tool.title or "")
     read_only = hints is not None and hints.read_only_hint is True
     return RemoteTool(tool.name, described[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)

@@ -25,13 +25,18 @@ class Pace:
     """How long things may take, in seconds."""
 
     start: float = 120
-    """Until a server is connected; one that is installed while it starts takes long."""
+    """Until a server that is a process is connected; one that is installed while it starts takes long."""
+    connect: float = 30
+    """Until any other is."""
     first_pause: float = 1
     longest_pause: float = 60
     refresh: float = 60
     """How often its tools are listed anew, which also shows whether it is still there."""
     patience: float = 15
     """How long a call waits for a server that is just being connected."""
+
+    def until_connected(self, target: Target) -> float:
+        return self.start if target.transport == "stdio" else self.connect
 
 
 class Connection:
@@ -105,8 +110,8 @@ class Connection:
 
     async def _serve(self) -> None:
         """Until it is lost."""
-        session = new_session()
-        told = self._worker.connect(session, self._target(), self._pace.start, self._pace.refresh)
+        session, target = new_session(), self._target()
+        told = self._worker.connect(session, target, self._pace.until_connected(target), self._pace.refresh)
         async with aclosing(told):
             async for identity, listing in told:
                 self._connected(identity, listing)

@@ -18,7 +18,7 @@ from ..source import Offer
 from .connection import Connection, Pace
 from .failures import ServerLost
 from .process import WorkerProcess, new_session
-from .target import Target, target
+from .target import Target, opened
 
 UNSANDBOXED = (
     "a server of the transport 'stdio' would run outside any sandbox with the Host's own rights; "
@@ -34,6 +34,8 @@ class McpServers:
         self._allow_unsandboxed = allow_unsandboxed
         self._pace = pace
         self._worker = WorkerProcess()
+        self._following = asyncio.Lock()
+        """Two changes of a server at once must not leave two connections behind."""
         self._connections: dict[str, Connection] = {}
         self._offers: tuple[Offer, ...] | None = ()
 
@@ -42,10 +44,11 @@ class McpServers:
             await self.follow(server.server_id)
 
     async def close(self) -> None:
-        connections = list(self._connections.values())
-        self._connections.clear()
-        await asyncio.gather(*(connection.close() for connection in connections))
-        await self._worker.close()
+        async with self._following:
+            connections = list(self._connections.values())
+            self._connections.clear()
+            await asyncio.gather(*(connection.close() for connection in connections))
+            await self._worker.close()
 
     def offers(self) -> Sequence[Offer]:
         if self._offers is None:
@@ -65,31 +68,34 @@ class McpServers:
         return connection.status if connection is not None else Status("off")
 
     async def follow(self, server_id: str) -> None:
-        before = self._connections.pop(server_id, None)
-        if before is not None:
-            await before.close()
-        server = self._book.get(server_id)
-        if server is not None and server.enabled:
-            reach = partial(self._target, server)
-            self._connections[server_id] = Connection(
-                server.name, reach, self._worker, self._change, self._clock, self._pace
-            )
-        self._change()
+        async with self._following:
+            before = self._connections.pop(server_id, None)
+            if before is not None:
+                await before.close()
+            server = self._book.get(server_id)
+            if server is not None and server.enabled:
+                self._connections[server_id] = self._connection(server)
+            self._change()
 
     async def test(self, server: McpServer) -> Status:
         try:
-            told = self._worker.connect(new_session(), self._target(server), self._pace.start, self._pace.refresh)
+            target = self._target(server)
+            told = self._worker.connect(new_session(), target, self._pace.until_connected(target), self._pace.refresh)
             async with aclosing(told):
                 identity, listing = await anext(told)
         except (ServerLost, SecretUnreadable, OSError) as error:
             return Status("failed", self._clock.now(), str(error))
         return Status("connected", self._clock.now(), identity=identity, listing=listing)
 
+    def _connection(self, server: McpServer) -> Connection:
+        reach = partial(self._target, server)
+        return Connection(server.name, reach, self._worker, self._change, self._clock, self._pace)
+
     def _target(self, server: McpServer) -> Target:
         """Raises ServerLost or SecretUnreadable with a sentence."""
         if server.transport == "stdio" and not self._allow_unsandboxed:
             raise ServerLost(UNSANDBOXED)
-        return target(server, self._secrets)
+        return opened(server, self._secrets)
 
     def _change(self) -> None:
         self._offers = None

@@ -16,6 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from ..cleaning import readable
 from .failures import Trouble
 from .target import Target
 
@@ -115,7 +116,7 @@ async def _listen(process: Process, said: deque[str]) -> None:
     assert process.stderr is not None
     with suppress(ValueError):  # a line without end
         while line := await process.stderr.readline():
-            if words := line.decode(errors="replace").strip():
+            if words := readable(line.decode(errors="replace")).strip():
                 said.append(words[:300])
 
 

@@ -22,7 +22,7 @@ class Target:
         return cls(**{**fields, "arguments": tuple(fields["arguments"])})
 
 
-def target(server: McpServer, secrets: SecretBox) -> Target:
+def opened(server: McpServer, secrets: SecretBox) -> Target:
     """Raises SecretUnreadable."""
     return Target(
         server.transport,

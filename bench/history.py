@@ -1,0 +1,143 @@
+"""What a page, a search and a whole run cost in conversations of ten items, ten thousand and a million.
+
+The items are written through the journal, as the Host writes them, beside it. Pages and searches are those of the run
+API; a whole run is a message to echo-agent over HTTP. The sizes take turns, so that whatever else the machine does
+falls on all of them.
+"""
+
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from parlour.core.cursors import Cursors
+from parlour.core.events.envelope import EventContext, EventEnvelope, RecordedEvent
+from parlour.core.facts import transcript
+from parlour.core.facts.history import History
+from parlour.core.facts.tables import CONVERSATIONS
+from parlour.core.identity import SystemIds
+from parlour.core.journal import Draft, Journal, Select, where
+from parlour.stores.opening import opened
+from parlour_sdk.protocol.history import HistoryPageGet, HistorySearch
+
+from .clients import HttpLane
+from .databases import Opening
+from .host import install, running
+from .messages import Books
+from .report import Figure, Target
+from .samples import percentile
+
+ITEMS_AT_ONCE = 500
+PAGE_ITEMS = 10
+"""As many as the smallest conversation has, so that every page holds the same."""
+WORDS_OF_AN_ITEM = 12
+VOCABULARY = [f"word{number}" for number in range(5000)]
+RATIO, SEARCH_RATIO = 1.3, 3.0
+
+Ask = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    items: tuple[int, ...]
+    rounds: int
+
+
+FULL = Size((10, 10_000, 1_000_000), 200)
+QUICK = Size((10, 1_000, 20_000), 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A conversation of one size, and what is asked in it."""
+
+    items: int
+    conversation_id: str
+    said: list[str]
+    """Some of what was said in it."""
+
+
+async def measure(folder: Path, opening: Opening, size: Size) -> list[Figure]:
+    data = folder / "history"
+    async with opening(data) as database:
+        key = install(data, database.settings)
+        address = database.settings.get("PARLOUR__DATABASE__URL", "")
+        with running(data, key, database.settings) as host:
+            agent_id, books = host.make_agent(), Books()
+            lanes = {n: await HttpLane(host, agent_id, f"of {n}", books).open(host.port) for n in size.items}
+            for lane in lanes.values():
+                await lane.say()
+            async with opened(address, data / "parlour.db") as journal:
+                began = time.perf_counter()
+                grown = [await _grow(journal, n) for n in size.items]
+                filled = Figure("writing the items", time.perf_counter() - began, "s", note="through the journal")
+                figures = await _compare(History(journal, Cursors("")), grown, lanes, size.rounds)
+            for lane in lanes.values():
+                await lane.close()
+    return [filled, *figures]
+
+
+async def _grow(journal: Journal, items: int) -> Grown:
+    """Fills a conversation that has begun; what is said is chance, and the same every time."""
+    [row] = await journal.read(Select(CONVERSATIONS, where(chat=f"of {items}"), ("conversation_id",)))
+    conversation_id, ids, chance = row["conversation_id"], SystemIds(), random.Random(items)
+    said: list[str] = []
+    for start in range(0, items, ITEMS_AT_ONCE):
+        draft = Draft("bench.fill")
+        for number in range(start, min(start + ITEMS_AT_ONCE, items)):
+            text = " ".join(chance.choices(VOCABULARY, k=WORDS_OF_AN_ITEM))
+            if number % max(1, items // 100) == 0:
+                said.append(text)
+            event = RecordedEvent(0, conversation_id, 1, _event(text, ids))
+            transcript.add_user_item(draft, ids.new(), event, int(time.time() * 1000))
+        await journal.commit(draft.unit())
+    return Grown(items, conversation_id, said)
+
+
+def _event(text: str, ids: SystemIds) -> EventEnvelope:
+    return EventEnvelope("", "message.received", "api", "", EventContext(ids.new()), "api", input={"text": text})
+
+
+async def _compare(history: History, grown: list[Grown], lanes: dict[int, HttpLane], rounds: int) -> list[Figure]:
+    chance = random.Random(1)
+    asks: dict[str, Callable[[Grown], Ask]] = {
+        "page": lambda each: lambda: history.page(each.conversation_id, "", HistoryPageGet(**_CALL, limit=PAGE_ITEMS)),
+        "search": lambda each: lambda: history.search(each.conversation_id, "", _query(each, chance)),
+        "run": lambda each: lanes[each.items].say,
+    }
+    taken: dict[tuple[str, int], list[float]] = {(name, each.items): [] for name in asks for each in grown}
+    for number in range(rounds + WARMING):
+        for name, ask in asks.items():
+            for each in grown:
+                seconds = await _timed(ask(each))
+                if number >= WARMING:
+                    taken[name, each.items].append(seconds)
+    smallest = grown[0].items
+    figures = [_told(f"{name} at {items:,}: p50", values) for (name, items), values in taken.items()]
+    for name in asks:
+        target = Target(SEARCH_RATIO if name == "search" else RATIO)
+        for each in grown[1:]:
+            ratio = percentile(taken[name, each.items], 50) / percentile(taken[name, smallest], 50)
+            figures.append(Figure(f"{name} at {each.items:,} by that at {smallest}", ratio, "times", target))
+    return figures
+
+
+WARMING = 5
+_CALL = {"call_id": "bench:1", "run_id": "bench"}
+
+
+def _query(grown: Grown, chance: random.Random) -> HistorySearch:
+    """Three words that somebody said."""
+    words = chance.choice(grown.said).split()
+    return HistorySearch(**_CALL, query=" ".join(words[:3]), top_k=10)
+
+
+async def _timed(ask: Ask) -> float:
+    started = time.perf_counter()
+    await ask()
+    return time.perf_counter() - started
+
+
+def _told(name: str, values: list[float]) -> Figure:
+    return Figure(name, 1000 * percentile(values, 50), "ms", note=f"p95 {1000 * percentile(values, 95):.2f}")

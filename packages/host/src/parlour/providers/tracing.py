@@ -1,0 +1,175 @@
+"""Runs, model calls and tool calls as OpenTelemetry spans with the conventions for generative AI.
+
+They are read off what was committed, so that no path knows of them; of what was said nothing is in them. Nothing here
+is loaded unless the settings name where traces go.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from parlour.core.encoding import loads
+from parlour.core.facts.tables import RUN_EVENTS
+from parlour.core.journal import Insert, Unit
+from parlour.core.observing.happenings import Happening, happenings
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import Span
+
+NANOSECONDS = 1_000_000
+"""In a millisecond."""
+REMEMBERED = 10_000
+ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
+OPERATIONS = {"model.called": "chat", "tool.called": "execute_tool"}
+
+
+class TracingMissing(Exception):
+    """telemetry.endpoint is set, and the packages for it are not installed: pip install 'parlour[telemetry]'."""
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__)
+
+
+class Traces:
+    """An observer of the journal. A trace has its run's id, which runners get as `trace_id`."""
+
+    def __init__(self, provider: "TracerProvider", ids: "RunIds") -> None:
+        self._tracer = provider.get_tracer("parlour")
+        self._ids = ids
+        self._open: dict[str, Span] = {}
+
+    def look(self, unit: Unit) -> None:
+        for statement in unit.statements:
+            if isinstance(statement, Insert) and statement.table is RUN_EVENTS:
+                self._called(statement)
+        for happening in happenings(unit):
+            if happening.kind == "run":
+                self._run(happening)
+
+    def _run(self, run: Happening) -> None:
+        if "created_at" in run.facts:
+            self._begin(run)
+        if run.state in ENDED:
+            self._end(run)
+
+    def _begin(self, run: Happening) -> None:
+        if len(self._open) >= REMEMBERED:
+            self._open.pop(next(iter(self._open))).end()
+        facts = run.facts
+        attributes = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.id": str(facts["agent_id"]),
+            "gen_ai.conversation.id": str(facts["conversation_id"]),
+            "parlour.run_id": run.id,
+            "parlour.event_id": str(facts["event_id"]),
+            "parlour.runner_id": str(facts["runner_id"]),
+        }
+        with self._ids.for_run(run.id):
+            self._open[run.id] = self._tracer.start_span(
+                f"invoke_agent {facts['runner_id']}",
+                attributes=attributes,
+                start_time=int(facts["created_at"]) * NANOSECONDS,
+            )
+
+    def _end(self, run: Happening) -> None:
+        from opentelemetry.trace import Status, StatusCode
+
+        span = self._open.pop(run.id, None)
+        if span is None:
+            return
+        span.set_attribute("parlour.run.status", run.state)
+        span.set_attributes(_usage(loads(str(run.facts.get("usage") or "{}"))))
+        if run.state != "completed":
+            span.set_status(Status(StatusCode.ERROR, str(run.facts.get("status_reason", ""))))
+        ended = run.facts.get("finished_at") or run.facts.get("updated_at")
+        span.end(int(ended) * NANOSECONDS if ended else None)
+
+    def _called(self, event: Insert) -> None:
+        """One model or tool call that is over."""
+        from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
+
+        operation = OPERATIONS.get(str(event.values["type"]))
+        parent = self._open.get(str(event.values["run_id"]))
+        if operation is None or parent is None:
+            return
+        told = loads(str(event.values["data"]))
+        ended = int(str(event.values["created_at"]))
+        named = "gen_ai.request.model" if operation == "chat" else "gen_ai.tool.name"
+        attributes = {"gen_ai.operation.name": operation, named: told["name"], **_usage(told.get("usage", {}))}
+        span = self._tracer.start_span(
+            f"{operation} {told['name']}",
+            context=set_span_in_context(parent),
+            kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
+            attributes=attributes,
+            start_time=(ended - told["milliseconds"]) * NANOSECONDS,
+        )
+        if told["outcome"] != "answered":
+            span.set_attribute("error.type", told["outcome"])
+            span.set_status(Status(StatusCode.ERROR, told["outcome"]))
+        span.end(ended * NANOSECONDS)
+
+
+class RunIds:
+    """Makes ids as OpenTelemetry does, but the trace of a run has the run's own."""
+
+    def __init__(self) -> None:
+        from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+
+        self._random = RandomIdGenerator()
+        self._run: int | None = None
+
+    @contextmanager
+    def for_run(self, run_id: str) -> Iterator[None]:
+        self._run = UUID(run_id).int
+        try:
+            yield
+        finally:
+            self._run = None
+
+    def generate_span_id(self) -> int:
+        return self._random.generate_span_id()
+
+    def generate_trace_id(self) -> int:
+        return self._run or self._random.generate_trace_id()
+
+    def is_trace_id_random(self) -> bool:
+        return False
+
+
+def _usage(told: dict[str, Any]) -> dict[str, int]:
+    names = {
+        "prompt_tokens": "gen_ai.usage.input_tokens",
+        "completion_tokens": "gen_ai.usage.output_tokens",
+        "cost_micros": "parlour.cost_micros",
+    }
+    return {names[name]: value for name, value in told.items() if name in names and isinstance(value, int)}
+
+
+@contextmanager
+def opened(endpoint: str, headers: dict[str, str], version: str) -> Iterator[Traces]:
+    """Sends traces to this address from a thread of its own. Raises TracingMissing."""
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    except ModuleNotFoundError as error:
+        raise TracingMissing from error
+    with tracing(OTLPSpanExporter(endpoint=endpoint, headers=headers, timeout=3), version) as traces:
+        yield traces
+
+
+@contextmanager
+def tracing(exporter: "SpanExporter", version: str) -> Iterator[Traces]:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    ids = RunIds()
+    resource = Resource.create({"service.name": "parlour", "service.version": version})
+    provider = TracerProvider(resource=resource, id_generator=ids, shutdown_on_exit=False)  # type: ignore[arg-type]
+    provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=1000))
+    try:
+        yield Traces(provider, ids)
+    finally:
+        provider.shutdown()

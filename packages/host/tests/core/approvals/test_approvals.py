@@ -1,0 +1,295 @@
+"""What a person has to allow: asked in the chat, decided once by who may, carried out once, whatever happens."""
+
+import asyncio
+
+import pytest
+
+from parlour.core.access.refusal import Refused
+from parlour.core.approvals.deciders import Decider
+from parlour.core.events.envelope import Party
+from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
+from parlour.core.journal import GuardFailed, Unit, Update, where
+from parlour_sdk.protocol.platform_events import InteractionReceived
+
+from ..support import PuppetRun
+from .support import ANN, ASK, BOSS, EVE, Group
+
+KICK = ("member.kick", {"user_id": "eve"})
+OPERATOR = Decider(Party("api_key", "k1", "Op"), operator=True)
+
+
+async def asked(policy: dict[str, object] | None = None, **agent: object) -> tuple[Group, PuppetRun]:
+    group = await Group.open({"*": ASK, **(policy or {})}, **agent)
+    run = await group.run()
+    outcome = await group.ask(run, *KICK)
+    assert outcome["status"] == "pending"
+    assert outcome["approval_id"] == group.approval()["approval_id"]
+    return group, run
+
+
+async def test_it_is_asked_in_the_chat_with_what_to_write() -> None:
+    group, _ = await asked()
+    await group.calm()
+    [text] = group.texts()
+    assert "member.kick" in text
+    assert f"'approve {group.keyword}' or 'deny {group.keyword}' within 30 minutes" in text
+    assert group.done("kick_member") == []
+
+
+async def test_a_keyword_approves_while_the_run_is_active_and_starts_no_other() -> None:
+    group, run = await asked()
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.calm()
+    assert [done["user_id"] for done in group.done("kick_member")] == ["eve"]
+    assert group.texts()[-1] == "Approved."
+    assert group.approval()["status"] == "approved"
+    assert group.approval()["decided_by"] == "user:boss"
+    assert len(group.world.plugins.runs) == 1
+    run.answer("asked")
+    await group.world.rest()
+
+
+async def test_a_keyword_denies_with_a_reason() -> None:
+    group, _ = await asked()
+    await group.say(f"Deny {group.keyword.upper()} she is nice", BOSS)
+    await group.calm()
+    assert group.done("kick_member") == []
+    assert (group.approval()["status"], group.approval()["reason"]) == ("denied", "she is nice")
+    assert group.texts()[-1] == "Denied."
+
+
+@pytest.mark.parametrize("who", [ANN, EVE], ids=["the requester", "somebody else"])
+async def test_who_may_not_decide_is_told_so(who: object) -> None:
+    group, _ = await asked()
+    await group.say(f"approve {group.keyword}", who)  # type: ignore[arg-type]
+    await group.calm()
+    assert "you may not decide this" in group.texts()[-1]
+    assert group.approval()["status"] == "pending"
+    assert group.done("kick_member") == []
+
+
+async def test_the_requester_may_decide_if_the_policy_says_so() -> None:
+    group, _ = await asked({"member.*": {"decision": "ask", "who": {"requester": True}}})
+    await group.say(f"approve {group.keyword}", ANN)
+    await group.calm()
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_a_role_in_the_group_may_decide() -> None:
+    group, _ = await asked()
+    await group.say(f"approve {group.keyword}", EVE, role="admin")
+    await group.calm()
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_a_second_decision_is_refused_and_nothing_happens_twice() -> None:
+    group, _ = await asked()
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.say(f"deny {group.keyword}", BOSS)
+    await group.calm()
+    assert "it was decided before by user:boss: approved" in group.texts()[-1]
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_two_who_decide_at_once_are_one_decision() -> None:
+    group, _ = await asked()
+    decide = group.world.core.approvals.decide
+    approval_id = group.approval()["approval_id"]
+    outcomes = await asyncio.gather(
+        *(decide(approval_id, "approve", OPERATOR) for _ in range(5)), return_exceptions=True
+    )
+    await group.calm()
+    assert sum(isinstance(each, Refused) for each in outcomes) == 4
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_it_expires_in_words_and_is_refused_afterwards() -> None:
+    group, _ = await asked()
+    await asyncio.sleep(1801)
+    await group.calm()
+    assert group.approval()["status"] == "expired"
+    assert group.texts()[-1] == f"Nobody decided about {group.keyword} in time, so it was not done."
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.calm()
+    assert "decided before: expired" in group.texts()[-1]
+    assert group.done("kick_member") == []
+
+
+async def test_a_keyword_of_another_chat_is_an_ordinary_message() -> None:
+    group, _ = await asked()
+    await group.say(f"approve {group.keyword}", BOSS, chat_id="8")
+    run = await group.world.plugins.next_run()
+    assert run.context["input"]["text"] == f"approve {group.keyword}"
+    assert group.approval()["status"] == "pending"
+
+
+async def test_a_word_that_is_no_keyword_is_an_ordinary_message() -> None:
+    group = await Group.open({"*": ASK})
+    run = await group.run("approve zzzz")
+    assert run.context["input"]["text"] == "approve zzzz"
+
+
+async def test_a_button_decides_like_a_keyword() -> None:
+    group, _ = await asked()
+    pressed = InteractionReceived(
+        event_id="pressed-1",
+        timestamp=0,
+        interaction_id="i1",
+        user=BOSS,
+        action_id="approval",
+        value=f"approve {group.keyword}",
+        chat_type="group",
+        chat_id="7",
+    )
+    await group.world.platform.happen(pressed)
+    await group.calm()
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_an_operator_decides_from_outside_and_the_chat_hears_of_it() -> None:
+    group, _ = await asked()
+    await group.world.core.approvals.decide(group.approval()["approval_id"], "approve", OPERATOR)
+    await group.calm()
+    assert group.texts()[-1] == f"{group.keyword} was approved."
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_it_is_asked_where_the_policy_says() -> None:
+    staff = {"bot_id": "bot", "chat_type": "group", "chat_id": "99"}
+    group, _ = await asked({"member.*": {**ASK, "show_in": staff}})
+    await group.calm()
+    assert group.texts("7") == []
+    assert len(group.texts("99")) == 1
+    await group.say(f"approve {group.keyword}", BOSS, chat_id="99")
+    await group.calm()
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_a_run_that_waits_goes_on_with_the_result() -> None:
+    group = await Group.open({"*": ASK})
+    run = await group.run()
+    waiting = asyncio.create_task(group.ask(run, *KICK, wait=60))
+    await group.calm()
+    assert not waiting.done()
+    await group.say(f"approve {group.keyword}", BOSS)
+    outcome = await waiting
+    assert outcome["status"] == "done"
+    run.answer("done it")
+    await group.world.rest()
+    assert [row["data"] for row in group.ledger("approval.decided")] != []
+
+
+async def test_a_run_that_waits_hears_of_a_denial() -> None:
+    group = await Group.open({"*": ASK})
+    run = await group.run()
+    waiting = asyncio.create_task(group.ask(run, *KICK, wait=60))
+    await group.calm()
+    await group.say(f"deny {group.keyword}", BOSS)
+    assert (await waiting)["status"] == "denied"
+
+
+async def test_a_run_that_waited_long_enough_is_told_that_it_is_pending() -> None:
+    group = await Group.open({"*": ASK})
+    run = await group.run()
+    with pytest.raises(Refused) as refused:
+        await group.ask(run, *KICK, wait=60)
+    assert refused.value.code == "approval_pending"
+    assert refused.value.details == {"approval_id": group.approval()["approval_id"]}
+
+
+async def test_a_run_that_waits_holds_its_lane_and_no_slot() -> None:
+    group = await Group.open({"*": ASK})
+    group.world.core.lanes._slots._free = 1
+    run = await group.run()
+    waiting = asyncio.create_task(group.ask(run, *KICK, wait=600))
+    await group.calm()
+    await group.say("another chat", EVE, chat_id="8")
+    other = await group.world.plugins.next_run()
+    await group.say("same chat", EVE)
+    other.answer("served")
+    await group.calm()
+    assert group.texts("8") == ["served"]
+    assert len(group.world.plugins.runs) == 2
+    await group.say(f"deny {group.keyword}", BOSS)
+    assert (await waiting)["status"] == "denied"
+    run.answer("well")
+    (await group.world.plugins.next_run()).answer("next")
+    await group.world.rest()
+    assert group.world.core.lanes._slots._free == 1
+
+
+async def test_a_restart_forgets_nothing_and_the_call_is_the_one_that_was_asked_for() -> None:
+    group, _ = await asked()
+    keyword = group.keyword
+    group = await group.restart()
+    await group.say(f"approve {keyword}", BOSS)
+    await group.world.rest()
+    assert [(done["group_id"], done["user_id"]) for done in group.done("kick_member")] == [("7", "eve")]
+
+
+async def test_what_was_approved_while_the_bot_was_away_is_done_after_a_restart_once() -> None:
+    group, _ = await asked()
+    group.world.platform.cut()
+    await group.world.core.approvals.decide(group.approval()["approval_id"], "approve", OPERATOR)
+    await group.calm()
+    assert group.done("kick_member") == []
+    group.world.platform.mend()
+    group = await group.restart()
+    await group.world.rest()
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_a_call_that_was_changed_behind_the_hosts_back_is_not_carried_out() -> None:
+    group, _ = await asked()
+    row = group.approval()
+    changed = Update(APPROVALS, {"call": row["call"].replace("eve", "boss")}, where(approval_id=row["approval_id"]))
+    await group.world.journal.commit(Unit("test.tamper", (changed,)))
+    with pytest.raises(GuardFailed):
+        await group.world.core.approvals.decide(row["approval_id"], "approve", OPERATOR)
+    await group.calm()
+    assert group.done("kick_member") == []
+
+
+async def test_the_agent_can_react_to_the_decision() -> None:
+    group, run = await asked(event_types=("message.received", "approval.decided"))
+    run.answer("asked")
+    await group.say(f"approve {group.keyword}", BOSS)
+    reaction = await group.world.plugins.next_run()
+    event = reaction.context["event"]
+    assert event["event_type"] == "approval.decided"
+    assert (event["data"]["decision"], event["data"]["decided_by"]) == ("approve", "user:boss")
+    assert reaction.context["actor"]["actor_id"] == "boss"
+    assert reaction.context["subject"]["subject_type"] == "approval"
+    assert not reaction.context["input"].get("text")
+    reaction.answer("Thank you.")
+    await group.world.rest()
+    assert group.texts()[-1] == "Thank you."
+
+
+async def test_an_agent_that_takes_no_such_events_is_left_in_peace() -> None:
+    group, run = await asked()
+    run.answer("asked")
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.world.rest()
+    assert len(group.events("approval.decided")) == 1
+    assert len(group.world.plugins.runs) == 1
+    assert group.rows(INBOX) == []
+
+
+async def test_decisions_and_deciders_are_in_the_audit() -> None:
+    group, _ = await asked()
+    await group.say(f"deny {group.keyword} no", BOSS)
+    [entry] = group.audited("approval.decide")
+    assert entry["actor"] == "user:boss"
+    assert '"denied"' in entry["detail"]
+
+
+async def test_a_run_that_asked_is_not_repeated() -> None:
+    group, run = await asked()
+    run.crash()
+    await group.world.rest()
+    assert len(group.world.plugins.runs) == 1
+    assert group.rows(RUNS)[0]["effects"] == 1
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.world.rest()
+    assert len(group.done("kick_member")) == 1

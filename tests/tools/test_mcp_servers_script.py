@@ -1,0 +1,74 @@
+"""`tools/mcp_servers.sh` on machines with and without npm. What npm would bring is written by the test."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "tools" / "mcp_servers.sh"
+NEEDED = ("sh", "rm", "mkdir", "mv", "cp", "cmp", "dirname", "grep", "head", "tr", "touch")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """The only folder on its PATH: a system that has nothing but the plainest commands."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in NEEDED:
+        found = shutil.which(name)
+        assert found is not None
+        (folder / name).symlink_to(found)
+    return folder
+
+
+def add(machine: Path, name: str, script: str) -> None:
+    (machine / name).write_text(f"#!/bin/sh\n{script}\n")
+    (machine / name).chmod(0o755)
+
+
+def run(machine: Path) -> subprocess.CompletedProcess[str]:
+    command = ["/bin/sh", SCRIPT, machine.parent / "some servers"]
+    return subprocess.run(command, env={"PATH": str(machine)}, capture_output=True, text=True, timeout=30, check=False)
+
+
+def left(machine: Path) -> list[str]:
+    return sorted(path.name for path in machine.parent.iterdir() if path != machine)
+
+
+def test_what_the_lock_file_says_is_installed_once(machine: Path) -> None:
+    add(machine, "node", "exit 0")
+    add(machine, "npm", 'touch "installed by $1"')
+    assert run(machine).returncode == 0
+    add(machine, "npm", "exit 1")
+
+    finished = run(machine)
+
+    assert (finished.returncode, left(machine)) == (0, ["some servers"])
+    assert (machine.parent / "some servers" / "installed by ci").exists()
+
+
+def test_another_lock_file_is_installed_anew(machine: Path) -> None:
+    add(machine, "node", "exit 0")
+    add(machine, "npm", "touch first")
+    assert run(machine).returncode == 0
+    (machine.parent / "some servers" / "package-lock.json").write_text("{}")
+    add(machine, "npm", "touch second")
+    assert run(machine).returncode == 0
+    assert not (machine.parent / "some servers" / "first").exists()
+
+
+def test_without_npm_it_says_what_to_install(machine: Path) -> None:
+    finished = run(machine)
+    assert (finished.returncode, left(machine)) == (1, [])
+    assert "there is no node with npm" in finished.stderr
+    assert "apt-get install nodejs npm" in finished.stderr
+
+
+def test_what_npm_says_is_passed_on_and_nothing_is_left(machine: Path) -> None:
+    add(machine, "node", "exit 0")
+    add(machine, "npm", "touch half; echo 'npm error network no way to the registry' >&2; exit 1")
+    finished = run(machine)
+    assert (finished.returncode, left(machine)) == (1, [])
+    assert "npm says 'npm error network no way to the registry" in finished.stderr
+    assert "npm config set registry" in finished.stderr
