@@ -40,6 +40,7 @@ class Life:
     port: int
     platform_port: int
     agent_id: str
+    environment: dict[str, str] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -50,11 +51,12 @@ class Life:
         command = [sys.executable, "-m", "parlour.testing.faulty_host", str(self.data), str(self.port)]
         command += [str(self.platform_port), self.agent_id] + ([point] if point else [])
         log = (self.data / "host.log").open("ab")
-        process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        environment = {**os.environ, **self.environment}
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         self.processes.append(process)
         return process
 
-    async def ready(self, seconds: float = 20) -> None:
+    async def ready(self, seconds: float = 60) -> None:
         async with asyncio.timeout(seconds):
             while not await asyncio.to_thread(_answers, f"{self.url}/readyz"):
                 await asyncio.sleep(0.02)
@@ -70,7 +72,7 @@ class Life:
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-                assert process.wait(10) == 0
+                assert process.wait(30) == 0
 
 
 def _answers(url: str) -> bool:
@@ -87,19 +89,23 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def parlour(*arguments: str) -> str:
+def parlour(environment: dict[str, str], *arguments: str) -> str:
     command = [sys.executable, "-m", "parlour.cli.main", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    inherited = {**os.environ, **environment}
+    return subprocess.run(command, env=inherited, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    data = tmp_path_factory.mktemp("prepared")
-    key = parlour("keys", "create", "--name", "crash", "--data", str(data))
-    parlour("plugin", "install", str(ROOT / "plugins/echo-agent"), "--data", str(data))
+    return prepare(tmp_path_factory.mktemp("prepared"), {})
+
+
+def prepare(data: Path, environment: dict[str, str]) -> Prepared:
+    key = parlour(environment, "keys", "create", "--name", "crash", "--data", str(data))
+    parlour(environment, "plugin", "install", str(ROOT / "plugins/echo-agent"), "--data", str(data))
     port = free_port()
     command = [sys.executable, "-m", "parlour.cli.main", "serve", "--data", str(data), "--port", str(port)]
-    bare = {**os.environ, "PARLOUR__PLUGINS__BUNDLED": "false"}
+    bare = {**os.environ, "PARLOUR__PLUGINS__BUNDLED": "false", **environment}
     host = subprocess.Popen(command, env=bare, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     asyncio.run(Life(data, port, 0, "").ready())
@@ -117,7 +123,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
         agent("remembering", remember=True),
     )
     host.terminate()
-    host.wait(10)
+    host.wait(30)
     return Prepared(data, key, echo, holding, remembering)
 
 

@@ -55,7 +55,7 @@ async def test_a_host_killed_between_a_files_content_and_its_row_keeps_it_whole_
     await life.ready()
     with contextlib.suppress(httpx.TransportError):
         send(life, prepared.key, how)
-    assert await life.died(process, 10)
+    assert await life.died(process, 30)
     assert (life.data / "artifacts" / DIGEST[:2] / DIGEST[2:4] / DIGEST).read_bytes() == CONTENT
 
     rows, events, readable, collected = await kept(life.data)

@@ -6,14 +6,15 @@ can't tell whether it took a message.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Protocol
 
 import aiohttp
 import pytest
 
-from parlour.core.journal import Row, Select
+from parlour.core.facts.tables import INBOX, OUTBOX
+from parlour.core.journal import Row, Select, one_of, where
 from parlour.stores.sql import SQLITE, Compiler
 from parlour.testing.simulation.promises import Said, check
 from tests.crash.chatter import Chatter
@@ -54,6 +55,30 @@ TELLING = {
 }
 """What `make test` has; the simulation goes through all of them, in far more orders."""
 ANSWERED_WITHIN = 30
+UNSENT = ("pending", "sending", "streaming")
+
+
+class Store(Protocol):
+    """The database of a Host, looked at from beside."""
+
+    def read(self, query: Select) -> list[Row]: ...
+
+    def owed(self) -> int: ...
+
+
+class Sqlite:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._compiler = Compiler(SQLITE)
+
+    def read(self, query: Select) -> list[Row]:
+        plan, parameters = self._compiler.select(query)
+        with closing(sqlite3.connect(self._file)) as database:
+            rows = database.execute(plan.text, parameters).fetchall()
+        return [dict(zip(plan.columns, row, strict=True)) for row in rows]
+
+    def owed(self) -> int:
+        return len(self.read(Select(INBOX))) + len(self.read(Select(OUTBOX, where(state=one_of(*UNSENT)))))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +87,10 @@ ANSWERED_WITHIN = 30
 async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
     point: str, life: Life, prepared: Prepared, people: People
 ) -> None:
+    await kill_at(point, life, prepared, people, Sqlite(life.data / "parlour.db"))
+
+
+async def kill_at(point: str, life: Life, prepared: Prepared, people: People, store: Store) -> None:
     process = life.start(point)
     done = asyncio.Event()
     chat_url = f"ws://127.0.0.1:{life.port}/api/v1/agents/{prepared.holding}/chat/ws"
@@ -75,13 +104,13 @@ async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
         asking.append(asyncio.create_task(ask(session, life, prepared.remembering, "kept", "kept-token.")))
         for number in range(3):
             people.say(f"line{number}", f"chat{number % 2}", f"line{number}-token.")
-        killed = await life.died(process, 15)
+        killed = await life.died(process, 60)
         assert killed, f"the Host never came to {point}"
         life.start()
         await life.ready()
         answers = await asyncio.wait_for(asyncio.gather(*asking), ANSWERED_WITHIN)
         await people.wait(lambda: len(people.accepted) == 3, ANSWERED_WITHIN)
-        await at_rest(life, chatter, talking)
+        await at_rest(store, chatter, talking)
         done.set()
         await talking
     life.stop()
@@ -93,8 +122,7 @@ async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
         Said(chatter.event_ids[name], "crash", "webui", "key", f"{name}-token.", accepted=True)
         for name in chatter.event_ids
     ]
-    with closing(sqlite3.connect(life.data / "parlour.db")) as database:
-        check(reading(database), said, people.shown, allowed_repeats=1)
+    check(store.read, said, people.shown, allowed_repeats=1)
     assert all(answer["messages"] for answer in answers), "whoever asked was answered or told"
     assert len(chatter.messages) == len(set(chatter.messages)), "no message was shown twice on the socket"
     told = bool(chatter.notices) or chatter.heard("first-token")
@@ -114,28 +142,10 @@ async def ask(session: aiohttp.ClientSession, life: Life, agent: str, event_id: 
         await asyncio.sleep(0.05)
 
 
-async def at_rest(life: Life, chatter: Chatter, talking: "asyncio.Task[None]") -> None:
+async def at_rest(store: Store, chatter: Chatter, talking: "asyncio.Task[None]") -> None:
     """Until nothing is owed and nothing waits to be sent, and the socket has heard of everything it said."""
     async with asyncio.timeout(ANSWERED_WITHIN):
-        while chatter.unaccepted or owed(life.data) or not (chatter.notices or chatter.heard("first-token")):
+        while chatter.unaccepted or store.owed() or not (chatter.notices or chatter.heard("first-token")):
             await asyncio.sleep(0.05)
             if talking.done():
                 talking.result()
-
-
-def owed(data: Path) -> int:
-    with closing(sqlite3.connect(data / "parlour.db")) as database:
-        [(inbox,)] = database.execute("SELECT count(*) FROM inbox")
-        [(outbox,)] = database.execute("SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending', 'streaming')")
-        return int(inbox) + int(outbox)
-
-
-def reading(database: sqlite3.Connection) -> Callable[[Select], list[Row]]:
-    compiler = Compiler(SQLITE)
-
-    def read(query: Select) -> list[Row]:
-        plan, parameters = compiler.select(query)
-        rows = database.execute(plan.text, parameters).fetchall()
-        return [dict(zip(plan.columns, row, strict=True)) for row in rows]
-
-    return read

@@ -23,7 +23,7 @@ Seen = TypeVar("Seen")
 Json = dict[str, Any]
 
 
-def eventually(look: Callable[[], Seen], what: str, seconds: float = 10) -> Seen:
+def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -> Seen:
     """What `look` sees as soon as it is true."""
     until = time.monotonic() + seconds
     while not (seen := look()):
@@ -86,9 +86,9 @@ class Host:
         return [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
 
     def wait_until_ready(self) -> "Host":
-        line = eventually(self._announcement, "the Host prints its address", 20)
+        line = eventually(self._announcement, "the Host prints its address", 60)
         self.address = line.splitlines()[0].removeprefix("Parlour is at ")
-        eventually(self._is_ready, "the Host is ready", 20)
+        eventually(self._is_ready, "the Host is ready", 60)
         return self
 
     def _announcement(self) -> str:
@@ -102,8 +102,8 @@ class Host:
         assert self._process.poll() is None, self.log()
         return httpx.get(f"{self.address}/readyz", timeout=5).status_code == 200
 
-    def stop(self, seconds: float = 10) -> None:
-        """Ends it as its operator does; it must end well, in time, and leave nothing behind."""
+    def stop(self, seconds: float = 30) -> None:
+        """Ends it as its operator does; it must end well and leave nothing behind. How soon, quiet tests say."""
         assert self._process is not None
         self._forget_clients()
         self._process.send_signal(signal.SIGTERM)

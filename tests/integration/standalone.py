@@ -39,7 +39,7 @@ class Runtime:
             self._process = subprocess.Popen(
                 command, env=environment, stdout=output, stderr=log, start_new_session=True
             )
-        self.url = eventually(self._announcement, "the runtime prints its address", 20)
+        self.url = eventually(self._announcement, "the runtime prints its address", 60)
         self._listen = self.url.removeprefix("ws://")
         return self
 
@@ -55,7 +55,7 @@ class Runtime:
     def log(self) -> str:
         return self._log.read_text() if self._log.exists() else ""
 
-    def stop(self, seconds: float = 10) -> None:
+    def stop(self, seconds: float = 30) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         status = self._process.wait(seconds)
@@ -110,7 +110,7 @@ class StandaloneHost(Host):
     def use(self, runtime: Runtime) -> None:
         self._environment["PARLOUR__RUNTIME__TOKEN"] = runtime.token()
 
-    def stop(self, seconds: float = 10) -> None:
+    def stop(self, seconds: float = 30) -> None:
         super().stop(seconds)
         if self.runtime._process is not None:
             self.runtime.stop(seconds)

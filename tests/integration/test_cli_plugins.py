@@ -1,5 +1,7 @@
 """`parlour plugin`: installing, also into a Host that runs, and what is refused."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -130,6 +132,21 @@ def test_an_upgrade_fails_no_message_that_comes_meanwhile_and_no_run_that_was_si
     assert answers == [["yes"]] * len(answers)
     assert texts(host.ask(agent, text, event_id="during the upgrade")) == ["answered on attempt 2"]
     eventually(lambda: not old.is_running(), "the old process is gone")
+
+
+def test_a_host_that_ends_just_when_it_is_told_is_as_good_as_none(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait(30)
+    directory = DataDirectory(tmp_path)
+
+    with directory.lock():
+        directory.lock_file.write_text(str(ended.pid))
+        done = parlour_here("plugin", "install", ECHO_PLUGIN, "--data", tmp_path)
+        removed = parlour_here("plugin", "remove", "parlour/echo-agent", "--data", tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "installed parlour/echo-agent 0.1.0\n")
+    assert (removed.returncode, removed.stdout) == (0, "removed parlour/echo-agent; its data is kept\n")
+    assert installed(tmp_path) == []
 
 
 def test_a_plugin_installed_while_the_host_is_starting_is_picked_up_and_harms_nothing(

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from parlour.testing.model_server import ModelServer, Refuse, Say
+from parlour.testing.model_server import ModelServer, Raw, Refuse, Say
 
 from .chat import Chat
+from .conftest import MakeHost
 from .harness import ROOT, Host, Json, error_code, eventually, named_fields, texts
 from .scripted import CALLER, CALLING_PLUGIN
 
@@ -186,13 +187,6 @@ def test_a_model_is_changed_and_deleted_and_its_provider_after_it(modelled: Host
     assert named_fields(answer) == ["provider_id"]
 
 
-@pytest.mark.parametrize(("scope", "statuses"), [("viewer", (200, 403, 403)), ("chat", (403, 403, 403))])
-def test_only_admins_set_models_up(modelled: Host, model: str, scope: str, statuses: tuple[int, ...]) -> None:
-    http = modelled.http(modelled.key(scope))
-    answers = [http.get("/models"), http.delete(f"/models/{model}"), http.post(f"/models/{model}/test")]
-    assert tuple(answer.status_code for answer in answers) == statuses
-
-
 def test_trying_a_model_out_says_what_is_wrong(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Say("Hello!"), Refuse(401, f"no such key {KEY}"), Refuse(404, "no such model"))
     well, refused, unknown = (modelled.http().post(f"/models/{model}/test").json() for _ in range(3))
@@ -319,6 +313,22 @@ def test_a_budget_that_is_used_up_refuses_before_the_model_is_asked(
 def test_a_budget_that_limits_nothing_is_refused(modelled: Host, body: Json, named: str) -> None:
     answer = modelled.http().post("/budgets", json={"name": "n", **body})
     assert (answer.status_code, named_fields(answer)) == (422, [named])
+
+
+def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case(make_host: MakeHost, server: ModelServer) -> None:
+    host = make_host(CALLING_PLUGIN).start()
+    model = add_model(host, add_provider(host, server))
+    assert host.http().post("/budgets", json={"name": "b", "scope": "workspace", "tokens": 9000}).status_code == 201
+    agent = host.agent(CALLER, resource_policy={"models": [model]}, restart_policy="never")
+    server.will(Raw(b"{", "application/json", then="stall"))
+    call = ["invoke_llm", {"model_id": model, "messages": [{"role": "user", "content": "hello"}]}]
+    host.send(agent, json.dumps([call]))
+    eventually(lambda: server.asked, "the model is asked", 30)
+    host.kill()
+    host.start()
+    [use] = host.items("/budgets")[0]["uses"]
+    prompt = len("hello") + 8
+    assert use["used"] == {"tokens": prompt + 100, "cost_micros": prompt * 2 + 1000}
 
 
 @pytest.mark.quiet

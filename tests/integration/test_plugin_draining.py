@@ -102,7 +102,7 @@ def test_a_plugin_that_is_disabled_takes_no_new_runs_and_finishes_its_own(rogue:
 
     with ThreadPoolExecutor(1) as elsewhere:
         disabling = elsewhere.submit(_disable, rogue)
-        eventually(lambda: plugin(rogue)["status"] == "stopped", "it takes no more runs", 30)
+        eventually(lambda: "finishes its runs" in (plugin(rogue)["reason"] or ""), "it takes no more runs", 30)
         refused = rogue.ask(agent, "say hello", conversation_id="another")
         assert refused["outcome"] == "failed"
         gate.touch()
@@ -126,7 +126,7 @@ def test_a_plugin_that_is_removed_finishes_its_runs_before_its_data_goes(rogue: 
     with ThreadPoolExecutor(1) as elsewhere:
         words = ("plugin", "remove", ROGUE_ID, "--delete-data", "--data", rogue.home)
         removing = elsewhere.submit(parlour, *words)
-        eventually(lambda: plugin(rogue)["status"] == "stopped", "it takes no more runs", 30)
+        eventually(lambda: "finishes its runs" in (plugin(rogue)["reason"] or ""), "it takes no more runs", 30)
         gate.touch()
         assert answer(rogue, agent, gate) == ["the gate is open"]
         assert removing.result(60).returncode == 0

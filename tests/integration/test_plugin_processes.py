@@ -146,7 +146,7 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_i
     host = make_host(ECHO_PLUGIN, write_plugin(tmp_path / "plugin", "bad", prelude=HESITATING), **QUICK)
     host.begin()
     host.address = (
-        eventually(host._announcement, "the Host prints its address", 20).removeprefix("Parlour is at ").strip()
+        eventually(host._announcement, "the Host prints its address", 60).removeprefix("Parlour is at ").strip()
     )
 
     def waiting_for() -> list[str]:
@@ -169,4 +169,4 @@ def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost) ->
 
     host.kill()
 
-    eventually(lambda: all(gone(plugin) for plugin in plugins), "the plugins are gone", 5)
+    eventually(lambda: all(gone(plugin) for plugin in plugins), "the plugins are gone", 30)

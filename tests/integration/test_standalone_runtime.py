@@ -50,7 +50,7 @@ def make_user(tmp_path: Path, runtime: Runtime) -> Iterator[MakeHost]:
 
 def announced(host: Host) -> Host:
     host.begin()
-    line = eventually(host._announcement, "the Host prints its address", 20)
+    line = eventually(host._announcement, "the Host prints its address", 60)
     host.address = line.splitlines()[0].removeprefix("Parlour is at ")
     return host
 

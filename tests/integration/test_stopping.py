@@ -10,6 +10,8 @@ from .conftest import MakeHost
 from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually, processes_below
 from .plugins import write_plugin
 
+pytestmark = pytest.mark.quiet
+
 
 def test_an_idle_host_ends_on_sigterm_and_leaves_no_process(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN).start()
@@ -65,7 +67,7 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
     eventually(lambda: host.items(f"/runs/{run_id}/events"), "the other run began to speak")
 
     begun_to_stop = time.monotonic()
-    host.stop(seconds=20)
+    host.stop()
     seconds = time.monotonic() - begun_to_stop
     host.start()
     yield CutOff(host, silent, speaking, seconds)

@@ -143,7 +143,7 @@ def test_secrets_are_masked_sealed_and_kept_when_they_are_sent_back_masked(host:
     replaced = host.http().put(f"/mcp-servers/{server_id}", json=body)
     assert replaced.status_code == 200, replaced.text
     eventually(lambda: connected(host, server_id), "the server is connected again", 60)
-    (process,) = [each for each in host.process.children(recursive=True) if "mcp_server_time" in each.cmdline()]
+    (process,) = servers_of(host)
     assert process.environ()["API_KEY"] == SECRET
     for file in host.data.rglob("*"):
         assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
@@ -186,13 +186,16 @@ def test_a_server_that_can_not_be_is_refused_with_the_field(
 
 
 def test_a_server_that_is_removed_takes_its_tools_and_its_process_along(host: Host, clock: Json) -> None:
-    """The last test of this module that has a server."""
-    assert host.http().delete(f"/mcp-servers/{clock['server_id']}").status_code == 204
-    assert host.http().get(f"/mcp-servers/{clock['server_id']}").status_code == 404
-    assert called(host, agent(host, tools="*"), TOKYO) == ["unauthorized"]
-    eventually(lambda: not servers_of(host), "its process has ended", 30)
-    changes = [entry["action"] for entry in host.items("/audit", kind="admin") if entry["action"].startswith("mcp")]
-    assert sorted(changes) == ["mcp_server.create", "mcp_server.delete", "mcp_server.replace"]
+    made = host.http().post("/mcp-servers", json={**CLOCK, "name": "passing"}).json()
+    eventually(lambda: connected(host, made["server_id"]), "the server is connected", 60)
+    passing = {**TOKYO, "tool_name": "passing.get_current_time"}
+    assert "Asia/Tokyo" in called(host, agent(host, tools="*"), passing)[0]
+    assert host.http().delete(f"/mcp-servers/{made['server_id']}").status_code == 204
+    assert host.http().get(f"/mcp-servers/{made['server_id']}").status_code == 404
+    assert called(host, agent(host, tools="*"), passing) == ["unauthorized"]
+    eventually(lambda: len(servers_of(host)) == 1, "its process has ended", 30)
+    entries = [entry for entry in host.items("/audit", kind="admin") if entry["resource"] == made["server_id"]]
+    assert [entry["action"] for entry in entries] == ["mcp_server.delete", "mcp_server.create"]
 
 
 def servers_of(host: Host) -> list[psutil.Process]:

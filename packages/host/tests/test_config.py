@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
+from pydantic import BaseModel
 
+from parlour import config_file
 from parlour.config import ConfigurationInvalid, Settings, load
 
 
@@ -49,6 +52,7 @@ def test_an_empty_file_is_no_settings(tmp_path: Path) -> None:
         ("http: {prot: 80}", "http.prot"),
         ("runs: {concurrent: 0}", "runs.concurrent"),
         ("plugins: {start_seconds: 0}", "plugins.start_seconds"),
+        ("tools: {allowed_addresses: [10.0.0.0/33]}", "tools.allowed_addresses"),
         ("colour: red", "colour"),
         ("http: 5", "http"),
     ],
@@ -147,3 +151,52 @@ def test_a_runtime_of_its_own_is_named_wholly_or_refused(settings: dict[str, str
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "[::1]:5310", "runtime.internal:65535"])
 def test_a_runtime_listens_where_it_is_told(listen: str) -> None:
     assert load(None, {"runtime.listen": listen}, {}).runtime.listen == listen
+
+
+def test_a_secret_can_be_given_as_a_file(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("postgresql://ann:secret@db/parlour\n")
+
+    settings = load(None, {}, {"PARLOUR__DATABASE__URL_FILE": str(tmp_path / "url")})
+
+    assert settings.database.url.get_secret_value() == "postgresql://ann:secret@db/parlour"
+
+
+def test_a_file_for_a_secret_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationInvalid, match=r"PARLOUR__DATABASE__URL_FILE: .*none' can't be read"):
+        load(None, {}, {"PARLOUR__DATABASE__URL_FILE": str(tmp_path / "none")})
+
+
+def test_a_setting_whose_name_ends_so_is_itself() -> None:
+    settings = load(None, {}, {"PARLOUR__RUNTIME__URL": "ws://h:1", "PARLOUR__RUNTIME__TOKEN_FILE": "/a/file"})
+
+    assert settings.runtime.token_file == Path("/a/file")
+
+
+def test_the_file_in_the_data_directory_is_read_unless_another_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("http: {port: 5301}")
+    (tmp_path / "other.yaml").write_text("http: {port: 5302}")
+
+    assert load(None, {"data": tmp_path}, {}).http.port == 5301
+    assert load(None, {}, {"PARLOUR__DATA": str(tmp_path)}).http.port == 5301
+    assert load(tmp_path / "other.yaml", {"data": tmp_path}, {}).http.port == 5302
+
+
+def test_the_file_of_a_first_start_says_every_default_and_changes_nothing(tmp_path: Path) -> None:
+    config_file.write(tmp_path / "config.yaml")
+    comments = (tmp_path / "config.yaml").read_text().split("\n\n", 1)[1]
+    written = yaml.safe_load("\n".join(line.removeprefix("# ") for line in comments.splitlines()))
+
+    assert load(None, {"data": tmp_path}, {}) == load(None, {"data": tmp_path / "none"}, {}).model_copy(
+        update={"data": tmp_path}
+    )
+    for name, section in Settings():
+        if isinstance(section, BaseModel):
+            assert set(written[name]) == set(type(section).model_fields), name
+
+
+def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("mine")
+
+    config_file.write(tmp_path / "config.yaml")
+
+    assert (tmp_path / "config.yaml").read_text() == "mine"

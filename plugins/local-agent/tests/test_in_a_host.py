@@ -142,6 +142,15 @@ async def test_a_cancelled_run_leaves_no_tool_behind() -> None:
     await asyncio.wait_for(ended.wait(), 30)
 
 
+async def test_at_its_deadline_a_run_ends_as_a_time_out() -> None:
+    async def never(request: InvokeModel) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    run = await FakeHost(models={"m": never}).run(FOLDER, "go", config=CONFIG, timeout=0.2)
+    assert (run.status, run.code, run.warnings) == ("timeout", "runner.timeout", [])
+
+
 async def test_a_tool_that_takes_too_long_is_told_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow() -> str:
         await asyncio.Event().wait()

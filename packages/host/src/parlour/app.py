@@ -36,6 +36,7 @@ from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.history import EventRecords, History
 from parlour.core.facts.keeping import Artifacts, Fetcher, NoFetcher, Sizes
+from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.inbound.book import WebhookBook
 from parlour.core.journal import Journal
 from parlour.core.listeners.audience import Audience
@@ -181,11 +182,11 @@ def build_core(ports: Ports) -> Core:
     outcomes = Outcomes()
     feed = Feed(clock)
     streams = Streams(journal, ports.bots, ids, clock)
-    surfaces = {"platform": PlatformSurface(ports.bots, streams), **ports.surfaces}
+    surfaces = {"platform": PlatformSurface(ports.bots, streams, OutgoingRows(journal)), **ports.surfaces}
     outbox = Outbox(journal, surfaces, clock)
     delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), ids, clock)
     endings = Endings(delivery, Tact(clock), ids, clock)
-    openings = Openings(journal, ports.providers, ports.secrets, history, ids, clock, VERSION)
+    openings = Openings(journal, ports.providers, ports.secrets, history, delivery, ids, clock, VERSION)
     executor = Executor(outbox, ports.bots, ids, clock)
     approvals = Approvals(journal, delivery, outbox, executor, DecidedEvents(agents), clock)
     planner = Planner(ports.bots, artifacts, approvals, executor, delivery, ids, clock)

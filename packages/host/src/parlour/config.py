@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -175,6 +176,17 @@ class ToolSettings(Section):
     allowed_addresses: Annotated[list[str], BeforeValidator(_listed)] = []
     """Hosts and networks that are not public and may be reached all the same by what strangers name."""
 
+    @field_validator("allowed_addresses")
+    @classmethod
+    def _require_networks(cls, listed: list[str]) -> list[str]:
+        for each in (written for written in listed if "/" in written):
+            try:
+                ip_network(each, strict=False)
+            except ValueError as error:
+                words = "must hold host names, addresses or networks such as 10.0.0.0/8"
+                raise PydanticCustomError("addresses", words) from error
+        return listed
+
 
 class McpSettings(Section):
     allow_unsandboxed: bool = False
@@ -189,6 +201,16 @@ class ModelSettings(Section):
     attempts: int = Field(default=3, ge=1, le=10)
     longest_wait_seconds: float = Field(default=20, ge=0)
     answer_bytes: int = Field(default=32 * 1024 * 1024, ge=1024)
+
+
+class LogSettings(Section):
+    """The Host's own log, on standard error and in `logs/host.log` of the data directory."""
+
+    format: Literal["text", "json"] = "text"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    files: int = Field(default=14, ge=0)
+    """How many files are kept beside the present one; a day or `file_bytes` fills one. 0: no files."""
+    file_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
 
 
 class TelemetrySettings(Section):
@@ -227,6 +249,7 @@ class Settings(Section):
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()
     models: ModelSettings = ModelSettings()
+    logs: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
 
@@ -242,11 +265,15 @@ def secrets(section: BaseModel) -> Iterator[str]:
 
 
 def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """`overrides` (the command line) win over the environment, which wins over the file."""
-    values = _read(file) if file else {}
+    """`overrides` (the command line) win over the environment, which wins over the file: the one that is named, or
+    `config.yaml` in the data directory.
+    """
+    chosen = file or _own_file(overrides, environment)
+    values = _read(chosen) if chosen else {}
     for name, value in environment.items():
         if name.startswith(PREFIX):
-            _put(values, name.removeprefix(PREFIX).lower().split("__"), value, name)
+            path, given = _given(name, value)
+            _put(values, path, given, name)
     for name, value in overrides.items():
         if value is not None:
             _put(values, name.split("."), value, name)
@@ -256,6 +283,39 @@ def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[s
         first = error.errors(include_url=False, include_input=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         raise ConfigurationInvalid(f"setting '{key}': {first['msg']}") from error
+
+
+def own_file(data: Path) -> Path:
+    """Where a Host's settings are looked for when no file is named."""
+    return data / "config.yaml"
+
+
+def _own_file(overrides: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
+    data = overrides.get("data") or environment.get(f"{PREFIX}DATA") or Settings.model_fields["data"].default
+    file = own_file(Path(data).expanduser())
+    return file if file.is_file() else None
+
+
+def _given(name: str, value: str) -> tuple[list[str], str]:
+    """What a variable sets; `..._FILE` names a file that holds the value, as containers hand over secrets."""
+    path = name.removeprefix(PREFIX).lower().split("__")
+    if not path[-1].endswith("_file") or _is_setting(path):
+        return path, value
+    try:
+        content = Path(value).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationInvalid(f"{name}: '{value}' can't be read: {error}") from error
+    return [*path[:-1], path[-1].removesuffix("_file")], content
+
+
+def _is_setting(path: list[str]) -> bool:
+    section: Any = Settings
+    for name in path:
+        field = getattr(section, "model_fields", {}).get(name)
+        if field is None:
+            return False
+        section = field.annotation
+    return True
 
 
 def _read(file: Path) -> dict[str, Any]:

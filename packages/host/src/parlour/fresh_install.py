@@ -39,6 +39,7 @@ class FreshInstall:
             return
         if self._models.provider(DEMO) is None:
             await self._models.put_provider(Provider(DEMO, "Demo", "demo"))
+        if self._models.model(DEMO) is None:
             await self._models.put_model(Model(DEMO, DEMO, "demo", context_window=8192, max_output_tokens=1024))
         if self._bundled and await self._has_runner():
             await self._add_agent()

@@ -177,6 +177,26 @@ async def test_memory_that_processes_share_is_counted_once(run: Run) -> None:
     assert not await process.uses_more_than(200 * MEBIBYTE)
 
 
+async def test_memory_of_processes_that_end_while_it_is_counted_is_nobodys_any_more(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = await run(
+        "held = bytearray(os.urandom(1024)) * (100 * 1024)\n"
+        "for _ in range(4):\n"
+        "    if os.fork() == 0:\n"
+        "        time.sleep(600)\n"
+        "tell('forked')" + FOREVER
+    )
+    assert await told(process) == "forked"
+    seen = process.tree.alive()
+    assert sum(each.resident_bytes for each in seen) > 400 * MEBIBYTE
+    await process.kill()
+
+    monkeypatch.setattr(process.tree, "alive", lambda: seen)
+
+    assert not await process.uses_more_than(200 * MEBIBYTE)
+
+
 async def test_a_process_that_is_gone_uses_nothing_and_can_be_ended_again(run: Run) -> None:
     process = await run("")
     await process.wait()

@@ -214,15 +214,28 @@ async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Selec
             assert await postgres.read(replace(query, few=True)) == rows
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(
-    batches=st.lists(st.lists(units, min_size=1, max_size=4), min_size=1, max_size=5),
-    asked=st.lists(queries, max_size=4),
-)
-def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
+SETTINGS = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+BATCHES = st.lists(st.lists(units, min_size=1, max_size=4), min_size=1, max_size=5)
+ASKED = st.lists(queries, max_size=4)
+
+
+def compare(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agree.db"
         with closing(sqlite3.connect(path)) as connection:
             for table in TABLES:
                 connection.execute(created_in_sqlite(table))
         asyncio.run(run(path, url, batches, asked))
+
+
+@settings(SETTINGS, max_examples=60)
+@given(batches=BATCHES, asked=ASKED)
+def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
+    compare(url, batches, asked)
+
+
+@pytest.mark.long
+@settings(SETTINGS, max_examples=500)
+@given(batches=BATCHES, asked=ASKED)
+def test_they_agree_on_many_more(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
+    compare(url, batches, asked)

@@ -1,13 +1,16 @@
 """`parlour serve`: the Host in this process, until SIGTERM."""
 
 import asyncio
+import contextlib
 import logging
 
-from parlour.config import Settings
+from parlour import config_file
+from parlour.config import Settings, own_file
 from parlour.core.journal import StorageFailed
 from parlour.core.redaction import REDACTOR
-from parlour.data_directory import AlreadyServed, DataDirectoryUnusable
+from parlour.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
 from parlour.host import Additions
+from parlour.providers.tracing import TracingMissing
 from parlour.serving import PortTaken, serve
 
 from .log import keep_log
@@ -16,12 +19,14 @@ from .main import CommandFailed
 
 
 def run(settings: Settings, additions: Additions) -> None:
-    keep_log(settings)
+    keep_log(settings, in_files=True)
+    with contextlib.suppress(OSError):  # a Host needs none, and says itself what is wrong with its directory
+        config_file.write(own_file(DataDirectory(settings.data).path))
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(serve(settings, _announce, additions))
-    except (PortTaken, AlreadyServed, DataDirectoryUnusable) as error:
+    except (PortTaken, AlreadyServed, DataDirectoryUnusable, TracingMissing) as error:
         raise CommandFailed(str(error)) from error
     except StorageFailed as error:
         raise CommandFailed(REDACTOR.clean(error.message)) from error

@@ -59,7 +59,7 @@ def _complete(document: dict[str, Any], routers: Sequence[tuple[str, APIRouter]]
     for prefix, router in routers:
         for route in router.routes:
             if isinstance(route, APIRoute):
-                for method in route.methods:
+                for method in route.methods or ():
                     operation = document["paths"][prefix + route.path_format][method.lower()]
                     _complete_operation(operation, sorted(_needs(route.dependant)))
 

@@ -1,10 +1,19 @@
 """Ports for tests."""
 
+import random
 import socket
+
+FIRST, LAST = 20_000, 32_000
+"""Below those that the system gives to outgoing connections."""
 
 
 def free_port() -> int:
     """One that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    while True:
+        port = random.SystemRandom().randint(FIRST, LAST)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port

@@ -45,6 +45,12 @@ def test_a_query_without_a_word_asks_for_nothing(query: str) -> None:
     assert words.asked(query) == []
 
 
+def test_words_of_one_conversation_are_not_those_of_another_and_stay_words() -> None:
+    one, other = (words.in_conversation(name, ["cafe", "北京"]) for name in ("one", "other"))
+    assert not set(one) & set(other)
+    assert all(word.isalnum() for word in one)
+
+
 @given(st.text())
 def test_words_have_no_spaces_and_are_bounded_and_a_text_is_found_by_itself(text: str) -> None:
     indexed = words.indexed(text)

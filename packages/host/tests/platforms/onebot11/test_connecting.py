@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 from websockets.asyncio.client import connect
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import InvalidStatus
 
 from parlour.core.platforms.port import AdapterStopped, PlatformAway
@@ -174,6 +175,42 @@ async def test_a_token_that_the_implementation_refuses_is_told() -> None:
         await link.until(lambda: "refused the access token" in link.now[1])
         work.cancel()
         await asyncio.wait([work])
+
+
+async def test_a_token_that_is_refused_after_the_handshake_is_told_too() -> None:
+    async def turn_away(socket: ServerConnection) -> None:
+        await socket.send(json.dumps({"status": "failed", "retcode": 1403, "wording": "token"}))
+
+    async with serve(turn_away, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}", "access_token": "another"})
+        work = asyncio.create_task(adapter.create(link).serve())
+        await link.until(lambda: "refused the access token" in link.now[1])
+        work.cancel()
+        await asyncio.wait([work])
+
+
+async def test_an_incident_that_does_not_happen_again_is_forgotten(
+    reverse: Reverse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "PASSING_SECONDS", 0.2)
+    bot = await reverse(access_token=TOKEN)
+    with pytest.raises(InvalidStatus):
+        await connect(bot.url, proxy=None)
+    await bot.link.until(lambda: "access token" in bot.link.now[1])
+    await bot.link.until(lambda: "access token" not in bot.link.now[1])
+
+
+async def test_one_account_in_trouble_does_not_hide_another(bot: Bot, joined: Reverse) -> None:
+    away, well = await joined(bot, self_id=1), await joined(bot, self_id=2)
+    away.world.online = False
+    away.heartbeat_seconds = 0.05
+    await bot.link.until(lambda: "account 1 is not logged in" in bot.link.now[1])
+    told = len(bot.link.states)
+    await well.report(native.heartbeat(2, 60))
+    await well.say("hello")
+    await bot.link.events(1)
+    assert all("account 1 is not logged in" in error for _, error in bot.link.states[told:])
 
 
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://"])

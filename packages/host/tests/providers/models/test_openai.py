@@ -3,6 +3,9 @@
 import pytest
 
 from parlour.providers.models.dialects import reranking
+from parlour.providers.models.dialects.anthropic import Anthropic
+from parlour.providers.models.dialects.base import Dialect
+from parlour.providers.models.dialects.gemini import Gemini
 from parlour.providers.models.dialects.openai import OpenAI
 from parlour.providers.models.dialects.tool_names import ToolNames
 from parlour.providers.models.failures import Failure
@@ -97,6 +100,12 @@ def test_an_error_where_an_answer_should_be_is_told(event: object) -> None:
         DIALECT.answer().read(event)
     with pytest.raises(Failure, match="overloaded"):
         DIALECT.answer().whole(event)
+
+
+@pytest.mark.parametrize("dialect", [OpenAI(), Anthropic(), Gemini()], ids=lambda each: type(each).__name__)
+def test_no_parameter_changes_which_model_is_asked_or_what(dialect: Dialect) -> None:
+    extra = {"model": "dear", "messages": ["x"], "contents": ["x"], "stream": False}
+    assert body(dialect, request(extra=extra)) == body(dialect, request())
 
 
 def test_a_word_that_a_service_does_not_know_is_left_out_when_it_is_null() -> None:

@@ -53,7 +53,13 @@ def test_the_worst_case_is_never_less_than_what_is_likely() -> None:
     worst = estimates.at_most(Model("m", "p", "n", max_output_tokens=50), asked)
     assert worst.prompt_tokens >= estimates.likely_prompt(asked)
     assert worst.completion_tokens == 50
-    assert estimates.at_most(Model("m", "p", "n"), request(extra={"max_tokens": 7})).completion_tokens == 7
+    for extra, tokens in (
+        ({"max_tokens": 7}, 7),
+        ({"max_tokens": 7, "max_completion_tokens": 9}, 9),
+        ({"max_tokens": 7, "n": 3}, 21),
+        ({"generationConfig": {"maxOutputTokens": 8}}, 8),
+    ):
+        assert estimates.at_most(Model("m", "p", "n"), request(extra=extra)).completion_tokens == tokens
 
 
 @given(st.text())

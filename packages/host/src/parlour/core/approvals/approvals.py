@@ -128,7 +128,11 @@ class Approvals:
             check(known, decider, self._clock.now())
             status: Status = "approved" if verdict == "approve" else "denied"
             closed = replace(known, status=status, decided_by=decider.name, reason=reason[:1000])
-            return await self._close(closed, decider, tell)
+            try:
+                return await self._close(closed, decider, tell)
+            except GuardFailed as failure:
+                told = "it is not what was asked any more; nothing was done"
+                raise Refused("conflict", f"{known.keyword}: {told}") from failure
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
         """One unit: the decision with its decider, what carries it out, and the event that tells of it."""

@@ -3,7 +3,7 @@
 The target is taken from the event, never from the runner: a reply goes where its event came from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +74,24 @@ class Delivery:
     def run_ended(self, conversation_id: str, run_id: str, status: str, feed_seq: int) -> None:
         self._typing.end(run_id)
         self.feed.run_ended(conversation_id, run_id, status, feed_seq)
+
+    def described(self, event: RecordedEvent, policy: Mapping[str, Any]) -> dict[str, Any]:
+        """What a runner is told of where its answer goes."""
+        decoded = DeliveryPolicy.decode(policy)
+        place = addresses.of(event, decoded)
+        told: dict[str, Any] = {"surface": place.surface, "supports_streaming": self.streams(event, decoded)}
+        manifest = self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
+        if manifest is None:
+            return told
+        apis, limit = manifest.supported_apis, manifest.limits.text
+        return {
+            **told,
+            "reply_target": {name: value for name, value in place.address.items() if value and name != "chat"},
+            "supports_edit": "edit_message" in apis,
+            "supports_reaction": "react" in apis,
+            "max_message_size": min(limit, decoded.max_message_size or limit),
+            "platform_capabilities": list(apis),
+        }
 
     def streams(self, event: RecordedEvent, policy: DeliveryPolicy = DEFAULT) -> bool:
         """Whether its people see a message grow."""

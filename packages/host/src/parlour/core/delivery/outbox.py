@@ -35,6 +35,7 @@ AWAY_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
 SEND_SECONDS = 60.0
 STORAGE_RETRY_SECONDS = 1.0
+CLOSE_SECONDS = 1.0
 
 
 class Outbox:
@@ -45,6 +46,9 @@ class Outbox:
         self._clock = clock
         self._waiting: dict[str, deque[Outgoing]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
+        self._handed: set[str] = set()
+        """Targets whose platform has yet to answer."""
+        self._closing = False
         self._watched: dict[str, asyncio.Future[Outcome]] = {}
 
     def watch(self, outbox_id: str) -> "asyncio.Future[Outcome]":
@@ -89,6 +93,11 @@ class Outbox:
                 self.offer(_taken_up(row))
 
     async def close(self) -> None:
+        """What was handed to a platform may still be answered for a moment, so that it is not uncertain later."""
+        self._closing = True
+        under_way = [drain for target, drain in self._drains.items() if target in self._handed]
+        if under_way:
+            await asyncio.wait(under_way, timeout=CLOSE_SECONDS)
         drains = list(self._drains.values())
         for drain in drains:
             drain.cancel()
@@ -97,7 +106,7 @@ class Outbox:
     async def _drain(self, target: str) -> None:
         waiting = self._waiting[target]
         try:
-            while waiting:
+            while waiting and not self._closing:
                 try:
                     await self._deliver(waiting[0])
                 except StorageFailed as error:
@@ -139,8 +148,7 @@ class Outbox:
             if row.state == "pending":
                 row = await self._change(row, "sending")
             try:
-                async with asyncio.timeout(SEND_SECONDS):
-                    sent = await surface.send(row)
+                sent = await self._hand_over(surface, row)
             except SendRefused as refusal:
                 row = replace(row, attempts=row.attempts + refusal.tried)
                 if refusal.permanent or row.attempts >= ATTEMPTS:
@@ -161,6 +169,14 @@ class Outbox:
             else:
                 await self._record_sent(row, sent)
                 return
+
+    async def _hand_over(self, surface: Surface, row: Outgoing) -> Sent:
+        self._handed.add(row.target)
+        try:
+            async with asyncio.timeout(SEND_SECONDS):
+                return await surface.send(row)
+        finally:
+            self._handed.discard(row.target)
 
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
         """An uncertain send: None when it is settled, otherwise the row to send again."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
-from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.calling import perform
 from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
@@ -17,8 +18,9 @@ from .pace import Pace
 
 
 class PlatformSurface:
-    def __init__(self, bots: RunningBots, streams: Streams) -> None:
+    def __init__(self, bots: RunningBots, streams: Streams, rows: OutgoingRows) -> None:
         self._bots = bots
+        self._rows = rows
         self._streams = streams
         self._pace = Pace()
 
@@ -47,7 +49,8 @@ class PlatformSurface:
             return None
         chat, key = Chat(outgoing), outgoing.outbox_id
         chain = parsed(chain_of(outgoing))
-        found = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, chat.thread_id)
+        taken = partial(self._rows.holds, outgoing.target)
+        found = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, taken, chat.thread_id)
         if found is None or not found.message_id:
             return None
         grown = self._streams.of(outgoing.outbox_id)

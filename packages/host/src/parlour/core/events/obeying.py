@@ -11,7 +11,7 @@ from parlour.core.facts import event_log, inbox, outgoing
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.inbox import Inbox, Settled
-from parlour.core.journal import Draft, GuardFailed, Journal, Statement, Unit
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
 
@@ -48,19 +48,22 @@ class Obeying:
         self._clock = clock
 
     async def obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Obeyed:
-        recorded = await self._recorded(event, also)
+        name = recognized.control_input.name
+        recorded = await self._recorded(event, name, also)
         settled = await self._inbox.outcome(recorded.seq)
-        if settled is not None:
+        if settled is None or settled.reason != _begun(name):
             return Obeyed(recorded.seq, recorded.conversation_id, again=True)
         acted = await recognized.act(recorded)
-        await self._settle(recorded, recognized.control_input.name, acted)
+        await self._settle(recorded, name, acted)
         return Obeyed(recorded.seq, acted.conversation_id or recorded.conversation_id, again=False)
 
-    async def _recorded(self, event: EventEnvelope, also: Sequence[Statement]) -> RecordedEvent:
+    async def _recorded(self, event: EventEnvelope, name: str, also: Sequence[Statement]) -> RecordedEvent:
+        """With an outcome already, so that one that is cut off here is no event that nobody knows of."""
         conversation_id = await self._conversations.open(event.conversation, self._ids, self._clock)
         now = self._clock.now()
+        begun = inbox.decide(Settled(0, "control", _begun(name), ""), now, Ref(0, "seq"))
         try:
-            unit = Unit("control.record", (event_log.append(event, conversation_id, now), *also))
+            unit = Unit("control.record", (event_log.append(event, conversation_id, now), begun, *also))
             receipt = await self._journal.commit(unit)
         except GuardFailed:
             known = await self._log.same_as(event)
@@ -82,3 +85,7 @@ class Obeying:
             draft.add(outgoing.put(rows[0]))
         await self._delivery.deliver(self._journal, draft.unit(), rows)
         self._outcomes.settled([settled])
+
+
+def _begun(name: str) -> str:
+    return f"{name}: it was recognized, and whether it was carried out is not known"

@@ -49,13 +49,13 @@ class History:
 
     async def search(
         self,
-        conversation_id: str | None,
+        conversation_id: str,
         thread_id: str | None,
         request: HistorySearch,
         within: tuple[Condition, ...] = (),
     ) -> HistorySearchResult:
         filters = request.filters
-        conditions = within if conversation_id is None else _own(conversation_id, thread_id) + within
+        conditions = _own(conversation_id, thread_id) + within
         if filters is not None:
             for column, chosen in (("role", filters.roles), ("item_type", filters.item_types)):
                 conditions += where(**{column: one_of(*chosen)}) if chosen else ()
@@ -66,14 +66,13 @@ class History:
         return HistorySearchResult(items=[self._item(row, True) for row in rows], query=request.query)
 
     async def matching(
-        self, query: str, conversation_id: str | None, conditions: tuple[Condition, ...], limit: int
+        self, query: str, conversation_id: str, conditions: tuple[Condition, ...], limit: int
     ) -> list[Row]:
-        """Rows of the transcript, the best match first."""
-        asked = tuple(words.asked(query))
+        """Rows of the transcript, the best match first; the conditions name the conversation too."""
+        asked = tuple(words.in_conversation(conversation_id, words.asked(query)))
         if not asked:
             return []
-        scope = (words.of_conversation(conversation_id),) if conversation_id is not None else ()
-        found = await self._journal.search(Search(TRANSCRIPT_SEARCH, "words", scope + asked, conditions, limit))
+        found = await self._journal.search(Search(TRANSCRIPT_SEARCH, "words", asked, conditions, limit))
         return await self._by_id([str(row["transcript_id"]) for row in found])
 
     async def _by_id(self, transcript_ids: Sequence[str]) -> list[Row]:

@@ -94,12 +94,12 @@ def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
     return Delete(INBOX, where(event_seq=settled.event_seq)), decide(settled, now)
 
 
-def decide(settled: Settled, now: int) -> Insert:
-    """What became of an event for which nothing was owed."""
+def decide(settled: Settled, now: int, event_seq: Ref | None = None) -> Insert:
+    """What became of an event for which nothing was owed. `event_seq` when the same unit records the event."""
     return Insert(
         OUTCOMES,
         {
-            "event_seq": settled.event_seq,
+            "event_seq": event_seq or settled.event_seq,
             "outcome": settled.outcome,
             "reason": settled.reason,
             "run_id": settled.run_id,

@@ -8,6 +8,7 @@ from parlour.core.journal import ANY, Condition, Delete, Journal, Row, Select, S
 
 from .ledger import ACTIVE, Status
 from .tables import (
+    APPROVALS,
     ARTIFACTS,
     AUDIT,
     CALLS,
@@ -107,5 +108,6 @@ SWEEPS: tuple[Sweep, ...] = (
         owed=("event_seq", "seq"),
     ),
     Sweep(ARTIFACTS, "artifact_id", "artifacts", owed=("lane", "conversation_id")),
+    Sweep(APPROVALS, "approval_id", "events", final=("status", ("approved", "denied", "expired"))),
     Sweep(AUDIT, "seq", "audit"),
 )

@@ -105,7 +105,7 @@ def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, 
 
 def _findable(values: dict[str, str | int], event_type: str, conversation_id: str, numbered: Ref, now: int) -> Insert:
     """The item's words, for the search."""
-    text = [words.of_conversation(conversation_id), *words.indexed(str(values["content"]))]
+    text = words.in_conversation(conversation_id, words.indexed(str(values["content"])))
     return Insert(
         TRANSCRIPT_SEARCH,
         {

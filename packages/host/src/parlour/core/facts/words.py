@@ -4,6 +4,8 @@ Words of alphabets are taken whole. Chinese, Japanese and Korean are written wit
 overlapping pairs of characters, which finds every word of two or more; a single character is found as itself.
 """
 
+import base64
+import hashlib
 import re
 import unicodedata
 
@@ -35,9 +37,14 @@ def asked(query: str) -> list[str]:
     return list(dict.fromkeys(word[:WORD_CHARACTERS] for word in words))
 
 
-def of_conversation(conversation_id: str) -> str:
-    """A word that every item of a conversation has, so that a search within it touches nothing else."""
-    return "c" + "".join(letter for letter in conversation_id.lower() if letter.isalnum())
+def in_conversation(conversation_id: str, words: list[str]) -> list[str]:
+    """The same words as that conversation's own, so that a search in it touches nothing else.
+
+    A word for the conversation beside them would do the same, and have to be counted through for every ranking. Two
+    conversations may have the same mark; whoever searches names the conversation besides.
+    """
+    mark = base64.b32encode(hashlib.blake2s(conversation_id.encode(), digest_size=5).digest()).decode().lower()
+    return [mark + word for word in words]
 
 
 def _pairs(piece: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from parlour.core.access.refusal import Refused
 from parlour.core.events.envelope import RecordedEvent
 
+from . import parameters
 from .incoming import SURFACE
 from .manifest import AdapterManifest
 
@@ -187,10 +188,10 @@ def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
         if call["api"] not in manifest.supported_apis:
             reason = manifest.not_supported.get(call["api"], "its adapter does not declare it")
             raise Refused("not_supported", f"this bot's platform has no {call['api']}: {reason}")
-        own = call["arguments"].get("action") if call["api"] == "call_platform_api" else None
-        if own is not None and own not in manifest.actions:
-            listed = ", ".join(manifest.actions) or "none"
-            raise Refused("not_supported", f"payload.action: this platform has no '{own[:64]}'; it has {listed}")
+        if call["api"] == "call_platform_api":
+            wrong = parameters.problem(manifest, call["arguments"]["action"], call["arguments"]["params"])
+            if wrong:
+                raise Refused("invalid_argument", f"payload.{wrong}")
 
 
 def _checked(target: Mapping[str, Any]) -> dict[str, str]:

@@ -4,12 +4,15 @@ What is not overridden raises NotSupportedError; that an adapter declares exactl
 Methods raise PlatformRefused when the platform said no and PlatformUncertain when it did not answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage, UploadedFile
+
+Taken = Callable[[str], Awaitable[bool]]
+"""Whether a message id is known to be another message's."""
 
 
 class Stream(Protocol):
@@ -37,9 +40,18 @@ class PlatformApi:
         raise NotSupportedError("send_message")
 
     async def find_message(
-        self, target_type: ChatType, target_id: str, chain: MessageChain, idempotency_key: str, thread_id: str = ""
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str,
+        taken: Taken,
+        thread_id: str = "",
     ) -> MessageResult | None:
-        """Whether the platform has what was sent under this key; None when it can't tell. Not for plugins."""
+        """Whether the platform has what was sent under this key; None when it can't tell. Not for plugins.
+
+        A message that is `taken` is another one that the Host knows of, though it may say the same.
+        """
         return None
 
     async def edit_message(

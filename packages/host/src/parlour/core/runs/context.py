@@ -31,6 +31,8 @@ class Opening:
     state: dict[str, dict[str, Any]]
     latest_cursor: str = ""
     inlined: Inlined = NOTHING
+    delivery: dict[str, Any] | None = None
+    """Where its answer goes, and what can be done there."""
 
 
 def build(
@@ -54,7 +56,7 @@ def build(
             "timestamp": event.created_at,
         },
         **event_parts(event, descriptor.manifest.capabilities.multimodal_input),
-        "delivery": {"surface": envelope.surface, "supports_streaming": envelope.surface == "webui"},
+        "delivery": opening.delivery or {"surface": envelope.surface},
         "resources": granted,
         "context": {
             "conversation_id": event.conversation_id,

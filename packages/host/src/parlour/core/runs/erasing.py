@@ -15,6 +15,7 @@ from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.facts import artifacts, event_log
 from parlour.core.facts.ledger import ACTIVE
 from parlour.core.facts.tables import (
+    APPROVALS,
     ARTIFACTS,
     CALLS,
     CONVERSATIONS,
@@ -136,7 +137,7 @@ class Erasing:
         draft.add(Update(OUTBOX, {"attempts": 0}, here + where(state=one_of(*UNSENT)), expect=0))
         draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
         draft.add(Delete(STATE, here, expect=ANY), Delete(FEEDBACK, here, expect=ANY))
-        draft.add(artifacts.remove_of(conversation_id))
+        draft.add(artifacts.remove_of(conversation_id), Delete(APPROVALS, here, expect=ANY))
         draft.add(event_log.append(self._tombstone(by), conversation_id, self._clock.now()), *also)
         draft.add(Insert(META, {"name": f"{MARK}{conversation_id}", "value": dumps({"until": until})}))
         await self._journal.commit(draft.unit())

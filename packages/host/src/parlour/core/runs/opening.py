@@ -7,6 +7,7 @@ from parlour.core.access.grants import Grant
 from parlour.core.agents import sealing
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Descriptor
+from parlour.core.delivery.delivery import Delivery
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import inbox, ledger, transcript
@@ -29,10 +30,12 @@ class Openings:
         providers: Providers,
         secrets: SecretBox,
         history: History,
+        delivery: Delivery,
         ids: Ids,
         clock: Clock,
         host_version: str,
     ) -> None:
+        self._delivery = delivery
         self._journal = journal
         self._providers = providers
         self._secrets = secrets
@@ -92,6 +95,7 @@ class Openings:
             deadline_at=session.deadline_at,
             state=await self._state.snapshot(session.grant.scopes) if state is None else state,
             latest_cursor=self._history.cursor(event.conversation_id, entry.transcribed),
+            delivery=self._delivery.described(event, session.binding.agent.delivery_policy),
             inlined=await bootstrap.inline(self._journal, descriptor.manifest.context, event, entry.transcribed),
         )
         return context.build(

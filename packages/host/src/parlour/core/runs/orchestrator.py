@@ -7,9 +7,10 @@ import logging
 
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.policy import Selection
-from parlour.core.agents.registry import Registry
+from parlour.core.agents.registry import Descriptor, Registry
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.journal import Draft, Journal
+from parlour.core.log_context import about_run
 from parlour.core.ports import PluginCaller
 from parlour.core.secrets import SecretUnreadable
 
@@ -19,7 +20,7 @@ from .ending import Endings
 from .invoking import invoke
 from .opening import Openings
 from .outcomes import Outcomes
-from .session import Entry, Sessions
+from .session import Entry, RunSession, Sessions
 from .turns import Turn
 
 logger = logging.getLogger(__name__)
@@ -67,6 +68,10 @@ class Orchestrator:
         if commission is not None and commission.queue:
             return await self._claims.park(session, descriptor, commission.labels)
         self._sessions.announce(session)
+        with about_run(session.run_id):
+            return await self._carry_out(entry, session, descriptor)
+
+    async def _carry_out(self, entry: Entry, session: RunSession, descriptor: Descriptor) -> Turn:
         try:
             request = await self._openings.begin(session, descriptor)
             self._sessions.register(session)

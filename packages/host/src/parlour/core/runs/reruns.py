@@ -43,6 +43,9 @@ from .session import Ending, Entry, RunSession, Sessions
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 16
+JOIN_SECONDS = 3.0
+STORAGE_RETRY_SECONDS = 1.0
+UNWRITTEN = Ending("failed", "runtime_error", "the database could not keep what it said")
 BROKEN = Ending("failed", "runtime_error", "the Host failed to carry it out; its log says why")
 
 
@@ -114,8 +117,11 @@ class Reruns:
             await self._give_up(row["run_id"], INTERRUPTED)
 
     async def join(self) -> None:
-        """Until those that go on have ended; whoever stops the Host stops them."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Until those that go on have ended, for a moment; whoever stops the Host stops them."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=JOIN_SECONDS)
+            for task in late:
+                task.cancel()
 
     def _target(self, run: Row, wish: Wish, event: RecordedEvent) -> tuple[Binding, Descriptor]:
         agent = self._agent(run, wish)
@@ -202,7 +208,8 @@ class Reruns:
             request = await self._openings.request(session, descriptor, state)
             await invoke(self._plugins, descriptor.plugin_id, request, session, recorder)
         except StorageFailed as failure:
-            logger.error("rerun %s is cut off: %s", session.run_id, failure.message)  # ended at the next start
+            logger.error("rerun %s is cut off: %s", session.run_id, failure.message)
+            await self._give_up(session.run_id, UNWRITTEN)
         except Exception:
             logger.exception("rerun %s could not be carried out", session.run_id)
             await self._give_up(session.run_id, BROKEN)
@@ -210,7 +217,15 @@ class Reruns:
             self._sessions.unregister(session)
 
     async def _give_up(self, run_id: str, ending: Ending) -> None:
-        run = await self._ledger.run(run_id)
-        usage = loads(run["usage"]) if run is not None else {}
-        end = ledger.end_run(run_id, RunEnd(ending.status, ending.code, ending.error, usage), self._clock.now())
-        await self._journal.commit(Unit("rerun.interrupt", (end,)))
+        """As often as the database needs; a Host that stops meanwhile leaves it to the next start."""
+        while True:
+            try:
+                run = await self._ledger.run(run_id)
+                if run is None or run["status"] not in ACTIVE:
+                    return
+                end = RunEnd(ending.status, ending.code, ending.error, loads(run["usage"]))
+                over = ledger.end_run(run_id, end, self._clock.now())
+                await self._journal.commit(Unit("rerun.interrupt", (over,)))
+                return
+            except StorageFailed:
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)

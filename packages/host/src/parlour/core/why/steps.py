@@ -96,6 +96,11 @@ def fact(run_event: Row) -> Step | None:
             text = "It took in what had come meanwhile."
         case "steering.dropped":
             text = "What it had not taken in went back to be answered on its own."
+        case "action.decided":
+            why = f": {data['message']}" if data.get("message") else ""
+            text = f"It asked for {data.get('action', 'an action')}, which is {data.get('status')}{why}."
+        case "approval.decided":
+            text = f"Its approval {data.get('approval_id')} is {data.get('status')}, by {data.get('decided_by')}."
         case "run.failed":
             text = f"The runner said that it failed: {data.get('error')}."
         case _:
@@ -104,7 +109,8 @@ def fact(run_event: Row) -> Step | None:
 
 
 def delivered(outgoing: Row) -> Step:
-    what = {"message": "A reply", "notice": "A notice", "action": "An action"}.get(outgoing["kind"], "Something")
+    kinds = {"message": "A reply", "notice": "A notice", "approval": "A question to a person", "action": "An action"}
+    what = kinds.get(outgoing["kind"], "Something")
     where = f"to {outgoing['surface']}"
     states = {
         "pending": f"waits to be sent {where}",

@@ -1,5 +1,6 @@
 """Which accounts are connected by which connection, and how the bot is doing in words."""
 
+import asyncio
 import logging
 
 from parlour.core.platforms.port import Link, PlatformAway, State
@@ -9,6 +10,8 @@ from .client import AWAY_SECONDS, Connection
 logger = logging.getLogger(__name__)
 
 ALIVE_SECONDS = 2.0
+PASSING_SECONDS = 60.0
+"""How long an incident is shown that did not happen again."""
 
 
 class Accounts:
@@ -19,6 +22,7 @@ class Accounts:
         self._absent = absent
         self._connections: dict[str, list[Connection]] = {}
         self._trouble: dict[str, str] = {}
+        self._passing: dict[str, asyncio.TimerHandle] = {}
 
     def find(self, account: str = "") -> Connection:
         """Where calls go; the first connected account when none is named. Raises PlatformAway."""
@@ -54,12 +58,21 @@ class Accounts:
         connections.remove(connection)
         if not connections:
             del self._connections[connection.account]
+        for kind in ("offline", "clock"):
+            self._trouble.pop(f"{kind} {connection.account}", None)
         if connection.silent:
             self._trouble["silent"] = f"the heartbeat of account {connection.account} stopped"
         self._tell()
 
+    def incident(self, kind: str, sentence: str) -> None:
+        """Shown for a while, or until somebody connects well."""
+        if kind in self._passing:
+            self._passing[kind].cancel()
+        self._passing[kind] = asyncio.get_running_loop().call_later(PASSING_SECONDS, self.trouble, kind, "")
+        self.trouble(kind, sentence)
+
     def trouble(self, kind: str, sentence: str) -> None:
-        """Shown until somebody connects well; an empty sentence ends it."""
+        """Shown until it is over, which an empty sentence says, or somebody connects well."""
         if self._trouble.get(kind, "") == sentence:
             return
         if sentence:

@@ -97,8 +97,8 @@ class OneBot:
             status = payload.get("status")
             away = isinstance(status, dict) and status.get("online") is False
             sentence = f"account {connection.account} is not logged in at its OneBot implementation; log in there again"
-            self._accounts.trouble("offline", sentence if away else "")
-        self._accounts.trouble("clock", _skew(payload.get("time")))
+            self._accounts.trouble(f"offline {connection.account}", sentence if away else "")
+        self._accounts.trouble(f"clock {connection.account}", _skew(payload.get("time")))
 
 
 def _waiting(link: Link) -> str:

@@ -4,13 +4,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from parlour.core.platforms.api import PlatformApi
-from parlour.core.platforms.port import Content, PlatformRefused
+from parlour.core.platforms.api import PlatformApi, Taken
+from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
 
-from . import people
+from . import history, people
 from .actions import run_action
 from .client import Connection
 from .cq import format_segments
@@ -50,6 +50,31 @@ class OneBotApi(PlatformApi):
             sent = self._noted(sent, answer)
         self._memory.done(idempotency_key)
         return MessageResult(message_id=sent[0] or None, raw={"message_ids": list(sent)})
+
+    async def find_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str,
+        taken: Taken,
+        thread_id: str = "",
+    ) -> MessageResult | None:
+        """Most implementations have a chat's latest messages, though OneBot 11 does not ask it of them."""
+        messages = await encode(chain, self._fetch)
+        if len(messages) != 1 or messages[0].kind == "forward":
+            return None
+        try:
+            latest = await self._connection().call(*history.request(target_type, native_id("target_id", target_id)))
+        except PlatformAway:
+            raise
+        except PlatformRefused:
+            return None
+        own = history.own(latest, self._connection().account, history.made_at(idempotency_key))
+        for message_id in history.alike(own, messages[0].segments):
+            if not await taken(message_id):
+                return MessageResult(message_id=message_id)
+        return None
 
     async def _send(self, target_type: ChatType, target_id: str, message: Message) -> Any:
         connection = self._connection()

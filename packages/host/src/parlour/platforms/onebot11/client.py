@@ -21,6 +21,7 @@ SILENT_HEARTBEATS = 3
 """After so many intervals without a frame the implementation counts as gone."""
 AWAY_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
+TURNED_AWAY = (1401, 1403)
 LARGEST_FRAME = 64 * 1024 * 1024
 _numbers = itertools.count(1)
 
@@ -57,6 +58,8 @@ class Connection:
         self._heard = 0.0
         self._watch: asyncio.Task[None] | None = None
         self.silent = False
+        self.turned_away = False
+        """Whether it said, once connected, that the access token is not the right one."""
         self._closed = False
 
     @property
@@ -136,7 +139,7 @@ class Connection:
     def _answer(self, payload: Payload) -> None:
         _, answered = self._answers.get(str(payload.get("echo")), ("", None))
         if answered is None:
-            logger.debug("an answer that nobody waits for came from %s", self.peer)
+            self.turned_away = self.turned_away or payload.get("retcode") in TURNED_AWAY
         elif not answered.done():
             answered.set_result(payload)
 

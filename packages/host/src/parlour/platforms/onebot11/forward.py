@@ -31,8 +31,8 @@ class Caller:
         if not self._url.startswith(("ws://", "wss://")):
             raise AdapterStopped("url: the address of the OneBot implementation is needed, as ws://host:port")
         backoff = Backoff()
+        self._link.state("connecting")
         while True:
-            self._link.state("connecting")
             problem = await self._connected(backoff)
             seconds = backoff.another()
             self._link.state("connecting", f"{problem}; trying again in {seconds:.0f} s")
@@ -63,6 +63,8 @@ class Caller:
             return _refusal(error.response.status_code)
         except (OSError, TimeoutError, InvalidHandshake, InvalidMessage) as error:
             return f"the OneBot implementation can't be reached: {_reason(error)}"
+        if connection.turned_away:
+            return _refusal(403)
         if connection.account:
             backoff.forget()
         return "the heartbeat stopped" if connection.silent else "the OneBot implementation closed the connection"

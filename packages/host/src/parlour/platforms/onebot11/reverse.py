@@ -80,12 +80,12 @@ class Listener:
             return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
         if not self._token_fits(request.headers, address.query):
             sentence = f"a OneBot implementation at {peer} was refused: its access token is missing or wrong"
-            self._accounts.trouble("token", sentence)
+            self._accounts.incident("token", sentence)
             return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
         account = request.headers.get("X-Self-ID", "")
         if account and await self._accounts.claimed(account, _role(request.headers)):
             sentence = f"a second OneBot implementation, at {peer}, claims account {account}; switch one of the two off"
-            self._accounts.trouble("claim", sentence)
+            self._accounts.incident("claim", sentence)
             return _refused(HTTPStatus.CONFLICT, f"account {account} is connected already")
         return None
 

@@ -71,6 +71,11 @@ def _bytes(text: str) -> int:
 
 
 def _answer(model: Model, request: InvokeModel) -> int:
+    """Of several limits the greatest counts, and several answers count each."""
     given = {**model.parameters, **(request.extra or {})}
+    settings = given.get("generationConfig")
+    given |= settings if isinstance(settings, dict) else {}
     limits = [given[name] for name in LIMITS if isinstance(given.get(name), int) and given[name] > 0]
-    return min(limits) if limits else model.max_output_tokens or DEFAULT_ANSWER_TOKENS
+    answers = given.get("n")
+    longest = max(limits) if limits else model.max_output_tokens or DEFAULT_ANSWER_TOKENS
+    return longest * (answers if isinstance(answers, int) and answers > 1 else 1)

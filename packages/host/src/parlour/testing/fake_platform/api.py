@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from parlour.core.platforms.api import PlatformApi
+from parlour.core.platforms.api import PlatformApi, Taken
 from parlour.core.platforms.port import Link, PlatformAway
 from parlour_sdk.protocol.chain import MessageChain, chain_text
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
@@ -38,7 +38,13 @@ class FakeApi(PlatformApi):
         return await self._do("send_message", send, target_type=target_type, target_id=target_id)
 
     async def find_message(
-        self, target_type: ChatType, target_id: str, chain: MessageChain, idempotency_key: str, thread_id: str = ""
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str,
+        taken: Taken,
+        thread_id: str = "",
     ) -> MessageResult | None:
         if not self._platform.remembers_keys:
             return None

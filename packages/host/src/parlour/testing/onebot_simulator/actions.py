@@ -70,6 +70,24 @@ def _message(world: World, message_id: Any) -> Payload:
     return found
 
 
+def _history(kind: str) -> Handler:
+    """An extension that NapCat, Lagrange and go-cqhttp have."""
+
+    def latest(world: World, params: Payload) -> Payload:
+        if not world.has_history:
+            raise Failed(1404, "there is no such action")
+        target = whole_number("target", params["group_id" if kind == "group" else "user_id"])
+        name = "group_id" if kind == "group" else "user_id"
+        found = [
+            each
+            for each in world.messages.values()
+            if each["message_type"] == kind and (each.get("chat") == str(target) or each.get(name) == target)
+        ]
+        return {"messages": found[-whole_number("count", params.get("count", 20)) :]}
+
+    return latest
+
+
 def _delete(world: World, params: Payload) -> None:
     del world.messages[_message(world, params["message_id"])["message_id"]]
 
@@ -163,6 +181,8 @@ ACTIONS: dict[str, Handler] = {
     "delete_msg": _delete,
     "get_msg": lambda world, params: _message(world, params["message_id"]),
     "get_forward_msg": _forwarded,
+    "get_group_msg_history": _history("group"),
+    "get_friend_msg_history": _history("private"),
     "get_group_info": _group_info,
     "get_group_list": lambda world, params: [_group_info(world, {"group_id": each}) for each in world.groups],
     "get_group_member_list": lambda world, params: list(world.group(params["group_id"]).members.values()),

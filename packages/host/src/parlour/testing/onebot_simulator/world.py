@@ -64,6 +64,8 @@ class World:
         self.files: dict[str, str] = {}
         self.sent: list[Sent] = []
         self.online = True
+        self.has_history = True
+        """Whether it can be asked for the latest messages of a chat."""
         self._numbers = count(1000001)
 
     def number(self) -> int:

@@ -1,6 +1,7 @@
 """A plugin that does what a message tells it to: answer, hold and be steered, crash, hang, lie, stay silent."""
 
 import asyncio
+import base64
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -21,11 +22,14 @@ DISCOVERY = {
         "name": "default",
         "label": {"en_US": "Simulated"},
         "capabilities": {"streaming": True, "steering": True, "tool_calling": True},
-        "permissions": {"tools": ["call"]},
+        "permissions": {"tools": ["call"], "agent_runs": ["create"]},
     },
 }
 BEHAVIOURS = tuple(
-    "echo echo echo hold hold crash crash_once hang mute fail remember talk act act act_and_crash".split()  # noqa: SIM905
+    """
+    echo echo echo hold hold crash crash_once hang mute fail remember talk act act act_and_crash file file
+    delegate delegate
+    """.split()  # noqa: SIM905
 )
 
 
@@ -66,6 +70,13 @@ class SimulatedPlugin:
             await self._call("state_set", run_id, 2, scope="conversation", key="acted", value=text)
         if behaviour == "act_and_crash" and context["runtime"]["attempt"] == 1:
             raise PluginLost("crashed")
+        if behaviour == "delegate":
+            event = {"input": {"text": f"work on {text}"}}
+            await self._call("run_create", run_id, 1, agent_id="agent", event=event, queue=True)
+        if behaviour == "file":
+            content = base64.b64encode(text.encode()).decode()
+            yield result("artifact.created", {"artifact_type": "file", "name": "a.txt", "content_base64": content})
+            await self._world.pause()
         if behaviour in ("echo", "talk", "crash"):
             for word in text.split():
                 yield delta(word + " ")

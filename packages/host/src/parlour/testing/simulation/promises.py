@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from parlour.core.encoding import loads
 from parlour.core.facts.ledger import ACTIVE
-from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
+from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour.core.journal import Row, Select
 from parlour.core.runs.restart import ATTEMPTS
 
@@ -52,10 +52,23 @@ def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Sho
     require(not facts.inbox, "nothing is owed any more")
     for each in said:
         _check_message(facts, each)
+    for event_id, event in facts.events.items():
+        require(event["seq"] in facts.outcomes, f"{event_id} has an outcome, whoever brought it")
     _check_numbers(facts)
+    _check_reruns(facts)
     _check_runs(facts)
     _check_deliveries(facts, shown, allowed_repeats)
     _check_answers(facts, said)
+
+
+def check_files(read: Callable[[Select], list[Row]], content: Mapping[str, bytes]) -> None:
+    """A row never names nothing, and what a message shows has its row."""
+    files = {row["artifact_id"]: row for row in read(Select(ARTIFACTS))}
+    for row in files.values():
+        require(row["sha256"] in content, f"file {row['artifact_id']} has its content")
+    for row in read(Select(OUTBOX)):
+        for ref in loads(row["payload"])["message"].get("artifact_refs", ()):
+            require(ref["artifact_id"] in files, f"the file of message {row['outbox_id']} is there")
 
 
 def check_acts(acts: Mapping[str, int]) -> None:
@@ -109,13 +122,19 @@ def _check_runs(facts: Facts) -> None:
     attempts: Counter[int] = Counter()
     for run in facts.runs:
         require(run["status"] not in ACTIVE, f"run {run['run_id']} is over")
-        attempts[run["event_seq"]] += 1
+        attempts[run["event_seq"]] += not run["rerun_of"]
         said = [row for row in facts.outbox if row["kind"] == "message"]
         for row in said + facts.run_events:
             late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
             require(not late, "nothing of a run appears after its end")
     for seq, count in attempts.items():
         require(count <= ATTEMPTS, f"event {seq} was tried {count} times")
+
+
+def _check_reruns(facts: Facts) -> None:
+    reruns = {run["run_id"] for run in facts.runs if run["rerun_of"]}
+    for row in (*facts.outbox, *facts.transcript):
+        require(row["run_id"] not in reruns, "nothing of a rerun is delivered or said")
 
 
 def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) -> None:

@@ -4,21 +4,26 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from parlour.app import Core, Ports, build_core
+from parlour.core.access.refusal import Refused
 from parlour.core.agents.agent import Agent
 from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.facts.tables import INBOX, OUTBOX
+from parlour.core.facts.retention import Retention, Terms
+from parlour.core.facts.tables import INBOX, OUTBOX, RUNS
 from parlour.core.journal import Select, StorageFailed, one_of, where
 from parlour.core.providers import Providers
 from parlour.core.routing.routes import Route
+from parlour.core.runs.reruns import Wish
 from parlour.core.runs.session import Ending
 
 from .loop import SeededLoop
 from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
-from .promises import BrokenPromise, Said, check, check_acts
+from .promises import BrokenPromise, Said, check, check_acts, check_files
+from .worker import SimulatedWorker, granted
 from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
 
 LONGEST_SECONDS = 50_000
@@ -37,6 +42,8 @@ class Plan:
 
     said: list[Said]
     cancels: int
+    controls: int = 0
+    reruns: int = 0
     pending: list[int] = field(default_factory=list)
     configured: bool = False
 
@@ -58,6 +65,7 @@ def run_schedule(seed: int) -> Report:
             pass
         check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
         check_acts(world.acts)
+        check_files(world.database.read, world.objects.content)
     except BrokenPromise as broken:
         raise BrokenPromise(f"seed {seed}: {broken}") from broken
     return Report(world.crashes, len(plan.said), world.points)
@@ -70,7 +78,13 @@ def _plan(dice: random.Random) -> Plan:
         chat, surface = dice.choice(chats)
         text = f"{dice.choice(BEHAVIOURS)} token{number}."
         said.append(Said(f"event{number}", chat, surface, dice.choice(("ann", "ann", "bob")), text))
-    return Plan(said, cancels=dice.choice((0, 0, 1, 2)), pending=list(range(len(said))))
+    return Plan(
+        said,
+        cancels=dice.choice((0, 0, 1, 2)),
+        controls=dice.choice((0, 0, 1, 2)),
+        reruns=dice.choice((0, 0, 1, 2)),
+        pending=list(range(len(said))),
+    )
 
 
 def _live(world: World, plan: Plan) -> bool:
@@ -116,6 +130,7 @@ async def _life(world: World, plan: Plan) -> None:
             surfaces={"sim": SimulatedPlatform(world)},
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),
+            plugin_grants=granted,
             concurrent_runs=world.dice.choice((1, 2, 256)),
         )
     )
@@ -125,12 +140,18 @@ async def _life(world: World, plan: Plan) -> None:
     await _configure(core, world)
     people = [asyncio.create_task(_say(core, plan, number, world)) for number in list(plan.pending)]
     people += [asyncio.create_task(_cancel(core, plan, world)) for _ in range(plan.cancels)]
+    people += [asyncio.create_task(_control(core, plan, world)) for _ in range(plan.controls)]
+    people += [asyncio.create_task(_rerun(core, plan, world)) for _ in range(plan.reruns)]
+    people.append(asyncio.create_task(_clean(core, world)))
     await _patiently(core.take_up)
+    working = asyncio.create_task(SimulatedWorker(world, core.gate).serve())
     await asyncio.gather(*people)
     while not _at_rest(core, world):
         await asyncio.sleep(1)
         if world.loop_time() > LONGEST_SECONDS:
             raise BrokenPromise("the Host came to rest")
+    working.cancel()
+    await asyncio.wait([working])
 
 
 async def _configure(core: Core, world: World) -> None:
@@ -174,6 +195,46 @@ async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
             plan.pending.remove(number)
         said.accepted = True
         await world.pause()
+
+
+async def _control(core: Core, plan: Plan, world: World) -> None:
+    """Somebody tells the Host itself something, in a chat where people talk."""
+    await asyncio.sleep(world.dice.random() * 0.4)
+    chats = sorted({said.chat for said in plan.said if said.surface == "webui"})
+    if not chats:
+        return
+    plan.controls -= 1
+    event = EventEnvelope(
+        event_id=f"control{plan.controls}",
+        event_type="message.received",
+        source="webui",
+        chat=world.dice.choice(chats),
+        context=EventContext("control"),
+        surface="webui",
+        agent_id="agent",
+        principal="key:1",
+        actor=Party("user", "ann"),
+        input={"text": world.dice.choice(("/new", "/stop"))},
+    )
+    await _patiently(lambda: core.gateway.ingest(event))
+
+
+async def _rerun(core: Core, plan: Plan, world: World) -> None:
+    """Somebody wants to see a run again."""
+    await asyncio.sleep(0.2 + world.dice.random() * 0.4)
+    over = [row for row in world.database.read(Select(RUNS, where(rerun_of=""))) if row["finished_at"]]
+    if over:
+        plan.reruns -= 1
+        run = world.dice.choice(over)
+        with suppress(Refused):
+            await _patiently(lambda: core.reruns.begin(run, Wish()))
+
+
+async def _clean(core: Core, world: World) -> None:
+    """The clean-up goes on beside everything; nothing is old enough to go but what is nobody's."""
+    await asyncio.sleep(world.dice.random() * 0.5)
+    retention = Retention(SimulatedJournal(world), core.artifacts, SimulatedClock(world), Terms(0, 0, 0, 0))
+    await _patiently(retention.once)
 
 
 async def _cancel(core: Core, plan: Plan, world: World) -> None:

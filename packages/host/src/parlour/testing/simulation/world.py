@@ -32,7 +32,7 @@ class World:
     journaled: bool
     """The agent's calls are."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
-    objects: MemoryObjects = field(default_factory=MemoryObjects)
+    objects: MemoryObjects = field(init=False)
     shown: list[Shown] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
     """How often a tool acted on a message."""
@@ -47,6 +47,7 @@ class World:
     _ids: int = 0
 
     def __post_init__(self) -> None:
+        self.objects = MemoryObjects(self.clock)
         self._wind_up()
 
     async def point(self, name: str) -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+import random
 import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -17,6 +18,7 @@ from parlour.core.identity import SystemClock
 from parlour.core.mcp.book import McpBook
 from parlour.core.mcp.port import Status
 from parlour.core.mcp.server import McpServer
+from parlour.core.secrets import SecretBox
 from parlour.providers.tools.mcp.connection import Pace
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.testing.memory_journal import MemoryJournal
@@ -39,11 +41,15 @@ class Unsealed:
         return sealed
 
 
+UNSEALED = Unsealed()
+
+
 def time_server(name: str = "clock") -> McpServer:
     return McpServer(name, name, "stdio", command=sys.executable, arguments=("-m", "mcp_server_time"))
 
 
 def everything(name: str = "everything") -> McpServer:
+    assert INSTALLED.exists(), "the servers that the tests talk to are not installed: make mcp-servers"
     return McpServer(name, name, "stdio", command="node", arguments=(EVERYTHING, "stdio"))
 
 
@@ -58,13 +64,15 @@ def hostile(manner: str) -> McpServer:
 
 
 @asynccontextmanager
-async def connecting(*servers: McpServer, pace: Pace = QUICK, allowed: bool = True) -> AsyncIterator[McpServers]:
+async def connecting(
+    *servers: McpServer, allowed: bool = True, secrets: SecretBox = UNSEALED
+) -> AsyncIterator[McpServers]:
     """Server ids are names."""
     clock = SystemClock()
     book = McpBook(MemoryJournal(), clock)
     for server in servers:
         await book.add(server)
-    made = McpServers(book, Unsealed(), clock, allowed, pace)
+    made = McpServers(book, secrets, clock, allowed, QUICK)
     await made.start()
     try:
         yield made
@@ -127,6 +135,9 @@ class RemoteServer:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Below those that the system gives away by itself, so that it is still free after a restart."""
+    while True:
+        port = random.randint(20_000, 32_000)
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port

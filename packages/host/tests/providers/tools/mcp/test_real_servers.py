@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -86,11 +87,14 @@ async def test_the_process_that_talks_to_servers_may_die_and_comes_back_with_the
         connected.servers.call(ASKING, "everything.trigger-long-running-operation", {"duration": 300, "steps": 300})
     )
     assert (await connected.servers.call(ASKING, "everything.echo", {"message": "one"})).is_error is False
+    servers = worker.children(recursive=True)
     worker.kill()
     with pytest.raises(ProviderFailed, match="the process that talks to MCP servers ended"):
         await asyncio.wait_for(calling, 60)
     outcome = await connected.servers.call(ASKING, "clock.get_current_time", {"timezone": "UTC"})
     assert "UTC" in plain_text(outcome.content)
+    assert len(servers) == 3
+    assert psutil.wait_procs(servers, 30)[1] == [], "servers outlive whom they spoke to"
 
 
 async def test_a_call_that_nobody_waits_for_any_more_is_let_go(connected: Connected) -> None:

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from parlour.core.mcp.server import McpServer
 from parlour.core.providers import ProviderFailed
+from parlour.core.secrets import SecretUnreadable
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour_sdk.protocol.content import plain_text
 
@@ -69,7 +70,7 @@ async def test_tools_are_called_over_each(
     assert plain_text((await servers.call(ASKING, tool, parameters)).content) == text
 
 
-@pytest.mark.parametrize("name", ["http", "sse"])
+@pytest.mark.parametrize("name", ["http", pytest.param("sse", marks=pytest.mark.long)])
 async def test_a_server_that_is_started_anew_is_connected_to_again(
     servers: McpServers, remote: dict[str, RemoteServer], name: str
 ) -> None:
@@ -94,6 +95,7 @@ async def test_a_server_that_forgot_the_session_is_greeted_again(
     assert plain_text(again.content) == "Echo: three"
 
 
+@pytest.mark.long
 async def test_a_server_without_sessions_that_ends_in_mid_call_is_found_again(
     servers: McpServers, remote: dict[str, RemoteServer]
 ) -> None:
@@ -154,3 +156,25 @@ async def test_a_process_is_not_started_unless_the_operator_allows_it(servers: M
     status = await servers.test(McpServer("", "x", "stdio", command=sys.executable))
     assert status.state == "failed"
     assert "the operator allows that with the setting mcp.allow_unsandboxed" in status.last_error
+
+
+class Lost:
+    def seal(self, secret: str) -> str:
+        return secret
+
+    def open(self, sealed: str) -> str:
+        raise SecretUnreadable
+
+
+async def test_a_server_whose_secret_can_not_be_opened_any_more_says_so() -> None:
+    server = McpServer("x", "x", "http", "http://127.0.0.1:1/mcp", headers={"Authorization": "sealed"})
+    async with connecting(server, secrets=Lost()) as servers:
+        assert (await settled(servers, "x")).last_error.startswith("The secret was sealed with another key")
+
+
+async def test_two_changes_at_once_leave_one_connection_behind() -> None:
+    server = McpServer("x", "x", "http", "http://127.0.0.1:1/mcp", headers={"Authorization": "sealed"})
+    async with connecting(server, secrets=Lost()) as servers:
+        await asyncio.gather(*(servers.follow("x") for _ in range(3)))
+        keeping = [task for task in asyncio.all_tasks() if task.get_name() == "MCP server x"]
+        assert len(keeping) == 1

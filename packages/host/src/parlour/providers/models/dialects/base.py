@@ -16,6 +16,9 @@ from .arguments import parsed
 DEFAULT_ANSWER_TOKENS = 4096
 """Where a limit has to be named and nobody knows one."""
 
+DECIDED = frozenset(("model", "messages", "contents", "stream"))
+"""What no parameter may change: which model is asked was granted, and what it is asked is the request's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -121,7 +124,8 @@ class Dialect(Protocol):
 
 def parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
     """The model's own, then what the request says besides."""
-    return {**called.model.parameters, **(request.extra or {})}
+    given = {**called.model.parameters, **(request.extra or {})}
+    return {name: value for name, value in given.items() if name not in DECIDED}
 
 
 def malformed(what: str) -> Failure:

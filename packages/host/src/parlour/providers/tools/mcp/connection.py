@@ -59,6 +59,8 @@ class Connection:
         """Of the connection there is; empty while there is none."""
         self._decided = asyncio.Event()
         """Set when the attempt under way has come out."""
+        self._begun = 0
+        """Attempts so far."""
         self._wanted = asyncio.Event()
         """Somebody waits: no more pausing."""
         self.status = Status("connecting", clock.now())
@@ -85,11 +87,14 @@ class Connection:
             raise ProviderFailed("runtime_error", f"the MCP server '{self._name}' is lost: {lost}", True) from lost
 
     async def _usable(self) -> str:
-        if not self._session:
-            self._wanted.set()
-            self._decided.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._decided.wait(), self._pace.patience)
+        """Waits for an attempt that is begun after this was asked: the one under way may be too old to count."""
+        before = self._begun
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._pace.patience):
+                while not self._session and (self._begun == before or not self._decided.is_set()):
+                    self._wanted.set()
+                    self._decided.clear()
+                    await self._decided.wait()
         if not self._session:
             words = f"the MCP server '{self._name}' is not connected: {self.status.last_error or 'it is being started'}"
             raise ProviderFailed("runtime_error", words, retryable=True)
@@ -99,6 +104,7 @@ class Connection:
         pause = self._pace.first_pause
         while True:
             self._wanted.clear()
+            self._begun += 1
             try:
                 await self._serve()
             except (ServerLost, SecretUnreadable, OSError) as error:

@@ -4,8 +4,10 @@ It runs outside any sandbox; whether it may is decided by whoever opens it.
 """
 
 import asyncio
+import ctypes
 import os
 import signal
+import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -24,8 +26,11 @@ LINE_BYTES = 8 * 1024 * 1024
 LAST_WORDS = 5
 END_SECONDS = 1
 """How long a process may take to end once nobody speaks to it, and again once it was told to."""
+SET_PARENT_DEATH_SIGNAL = 1
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
 
+_LIBRARY = ctypes.CDLL(None)
+"""Loaded here: between fork and exec there is no loading."""
 Incoming = SessionMessage | Exception
 Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
 
@@ -60,10 +65,16 @@ async def _started(target: Target, trouble: Trouble) -> Process:
             limit=LINE_BYTES,
             env=_environment(target.environment),
             start_new_session=True,
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
     except OSError as error:
         trouble.note(f"its command '{target.command[:200]}' can't be started: {error.strerror}")
         raise
+
+
+def _die_with_parent() -> None:
+    """In the new process: one that goes on working after its input has ended must not outlive whom it works for."""
+    _LIBRARY.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:

@@ -70,7 +70,7 @@ class Worker:
     async def _call(self, name: str, tool: str, parameters: dict[str, Any]) -> AsyncGenerator[str, None]:
         session = self._sessions.get(name)
         try:
-            if session is None:
+            if session is None or session.trouble.gone.is_set():
                 raise ServerLost("it is not connected any more", unsent=True)
             answer = cleaned(await session.call(tool, parameters)).model_dump_json(exclude_none=True)
         except ServerLost as lost:

@@ -2,10 +2,11 @@
 
 import pytest
 
+from parlour.core.delivery.rendering.repeats import MARK
 from parlour.testing.onebot_simulator import Simulator
 from parlour.testing.onebot_simulator.malformed import frames
 
-from .qq import QQ, Bot, to_agent
+from .qq import QQ, Bot, eventually, to_agent
 
 ANN, BOB = 11, 12
 
@@ -50,35 +51,55 @@ async def test_too_many_messages_wait_and_go_out_in_order(qq: QQ, bot: Bot) -> N
     assert tries == ["first", "first", "second"]
 
 
-async def test_a_cut_in_mid_reply_is_sent_again_once_and_marked(qq: QQ, bot: Bot) -> None:
+async def test_a_reply_that_was_cut_off_is_found_where_there_is_a_history(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         simulator.faults.cut("send_private_msg")
         first = await simulator.say("first", ANN)
         await simulator.answered(1, f"private:{ANN}")
         await simulator.say("second", ANN)
-        shown = await texts(simulator, 3)
+        assert await texts(simulator, 2) == ["first", "second"]
         [step] = await qq.settled(first, "sent")
-    assert len(shown) == 3
-    assert shown[0] == "first"
-    assert "first" in shown[1]
-    assert shown[2] == "second"
+    assert step["data"]["platform_message_id"] == str(simulator.sent()[0].message_id)
+
+
+async def test_a_reply_that_was_cut_off_is_otherwise_sent_again_once_and_marked(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.world.has_history = False
+        simulator.faults.cut("send_private_msg")
+        first = await simulator.say("first", ANN)
+        await simulator.answered(1, f"private:{ANN}")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 3) == ["first", f"first{MARK}", "second"]
+        [step] = await qq.settled(first, "sent")
     assert "It may have been shown twice" in step["text"]
+
+
+async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.faults.cut("send_private_msg", happens=False)
+        await simulator.say("first", ANN)
+        [shown] = await texts(simulator, 1)
+    assert shown.removesuffix(MARK) == "first"
 
 
 async def test_what_was_said_before_a_cut_is_answered_after_it(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
+        simulator.faults.delay_seconds = 0.05
         for number in range(5):
             await simulator.say(f"{number}", ANN)
+        await eventually(lambda: len(qq.host.items("/events", bot_id=bot.bot_id)) == 5, "all are accepted")
         await simulator.cut()
         await simulator.until(lambda: simulator.connections == 2)
         await simulator.say("after", ANN)
-        shown = await texts(simulator, 6)
+        await simulator.until(lambda: any(each.text == "after" for each in simulator.sent()))
+        shown = [each.text.removesuffix(MARK) for each in simulator.sent(f"private:{ANN}")]
     assert list(dict.fromkeys(shown)) == ["0", "1", "2", "3", "4", "after"]
 
 
 @pytest.mark.long
 async def test_a_send_that_is_never_answered_is_sent_again_once_and_marked(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
+        simulator.world.has_history = False
         simulator.faults.stay_silent("send_private_msg")
         first = await simulator.say("first", ANN)
         await simulator.say("other", BOB)

@@ -1,0 +1,62 @@
+"""Checks the parameters of a platform's own action against what its manifest declares, in the part of JSON Schema that
+manifests use: types, required and known properties, choices, items.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .manifest import AdapterManifest
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def problem(manifest: AdapterManifest, action: str, params: Mapping[str, Any]) -> str:
+    """A sentence about what is wrong; empty when nothing is."""
+    declared = manifest.actions.get(action)
+    if declared is None:
+        return f"action: this platform has no '{action[:64]}'; it has {', '.join(manifest.actions) or 'none'}"
+    return _problem(declared.parameters or {"additionalProperties": False}, dict(params), "params")
+
+
+def _problem(schema: Mapping[str, Any], value: Any, place: str) -> str:
+    if "type" in schema and not _is_one_of(value, schema["type"]):
+        return f"{place}: must be of type {_listed(schema['type'])}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"{place}: must be one of {', '.join(str(each) for each in schema['enum'])}"
+    if isinstance(value, dict):
+        return _object_problem(schema, value, place)
+    if isinstance(value, list) and "items" in schema:
+        found = (_problem(schema["items"], each, f"{place}.{number}") for number, each in enumerate(value))
+        return next(filter(None, found), "")
+    return ""
+
+
+def _object_problem(schema: Mapping[str, Any], value: dict[str, Any], place: str) -> str:
+    properties = schema.get("properties", {})
+    missing = next((name for name in schema.get("required", ()) if name not in value), None)
+    if missing is not None:
+        return f"{place}.{missing}: required"
+    unknown = next((name for name in value if name not in properties), None)
+    if unknown is not None and schema.get("additionalProperties") is False:
+        return f"{place}.{unknown[:64]}: unknown; it takes {', '.join(properties) or 'nothing'}"
+    found = (_problem(properties[name], each, f"{place}.{name}") for name, each in value.items() if name in properties)
+    return next(filter(None, found), "")
+
+
+def _is_one_of(value: Any, types: str | list[str]) -> bool:
+    named = [types] if isinstance(types, str) else types
+    if isinstance(value, bool):
+        return "boolean" in named
+    return any(isinstance(value, _TYPES[name]) for name in named)
+
+
+def _listed(types: str | list[str]) -> str:
+    return types if isinstance(types, str) else " or ".join(types)

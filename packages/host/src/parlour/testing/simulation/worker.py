@@ -1,0 +1,90 @@
+"""A remote runtime that claims queued runs, executes them, and sometimes dies with one in its hands."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from parlour.core.access.gate import Gate
+from parlour.core.access.refusal import Refused
+from parlour_sdk.protocol.manifest import PluginPermissions
+
+from .world import World
+
+WORKER = "simulated/worker"
+PERMISSIONS = PluginPermissions(runtimes=["read", "admin"])
+RUNTIME = "anvil"
+LOST = 0.15
+"""How often it forgets a run that it has claimed: its lease runs out."""
+BEAT_SECONDS = 10.0
+
+
+def granted(plugin_id: str) -> PluginPermissions:
+    return PERMISSIONS if plugin_id == WORKER else PluginPermissions()
+
+
+class SimulatedWorker:
+    def __init__(self, world: World, gate: Gate) -> None:
+        self._world = world
+        self._gate = gate
+        self._calls = 0
+
+    async def serve(self) -> None:
+        """For as long as this life of the Host lasts."""
+        while True:
+            await self._ask("runtime_register", runtime_id=RUNTIME, slots=100)
+            beats = asyncio.create_task(self._beat())
+            try:
+                async for _ in self._wakeups():
+                    await self._work()
+            finally:
+                beats.cancel()
+            await asyncio.sleep(1)
+
+    async def _work(self) -> None:
+        while (answer := await self._ask("run_claim", runtime_id=RUNTIME)).get("claimed"):
+            await self._execute(answer["claimed"])
+
+    async def _execute(self, claimed: dict[str, Any]) -> None:
+        run_id, lease = claimed["run"]["run_id"], claimed["lease"]
+        if self._world.dice.random() < LOST:
+            return
+        text = f"{claimed['context']['input']['text']} is done"
+        data = {"message": {"role": "assistant", "content": text}}
+        result = {"run_id": run_id, "type": "message.completed", "data": data, "sequence": 1}
+        held = {"target_run_id": run_id, "lease": lease}
+        for _ in range(self._world.dice.choice((1, 1, 2))):
+            await self._ask("run_append_result", **held, result=result)
+            await self._world.pause()
+        await self._ask("run_renew", **held)
+        if self._world.dice.random() >= LOST:
+            await self._ask("run_finalize", **held, status="completed")
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            await self._ask("runtime_heartbeat", runtime_id=RUNTIME)
+
+    async def _wakeups(self) -> AsyncIterator[Any]:
+        try:
+            async with aclosing(
+                self._gate.stream(WORKER, "runtime_wakeups", self._request(runtime_id=RUNTIME))
+            ) as told:
+                async for each in told:
+                    yield each
+        except Refused:
+            return  # it is not registered any more
+
+    async def _ask(self, action: str, **arguments: Any) -> dict[str, Any]:
+        """What is refused for good is let go; what the database could not do is asked again."""
+        while True:
+            try:
+                return await self._gate.call(WORKER, action, self._request(**arguments))
+            except Refused as refusal:
+                if refusal.code != "runtime_error":
+                    return {}
+            await asyncio.sleep(0.5)
+
+    def _request(self, **arguments: Any) -> dict[str, Any]:
+        self._calls += 1
+        return {"call_id": f"worker:{self._calls}", **arguments}

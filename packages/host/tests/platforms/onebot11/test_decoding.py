@@ -1,0 +1,54 @@
+"""Nothing that an implementation can send makes decoding fail; what it can't read is told as such."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parlour.core.platforms.incoming import envelope
+from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.onebot11.actions import ACTIONS
+from parlour.platforms.onebot11.complete import incomplete
+from parlour.platforms.onebot11.decode import chat_key, decode, is_own
+from parlour.platforms.onebot11.segments import component_of, segments_of
+
+NAMES = ("time", "self_id", "user_id", "group_id", "message_id", "sender", "anonymous", "sub_type", "flag", "duration")
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+KINDS = st.sampled_from(["text", "at", "face", "image", "record", "file", "reply", "forward", "node", "json", "x"])
+DATA_NAMES = st.sampled_from(["text", "qq", "id", "file", "url", "content", "quoted", "base64", "name", "message"])
+SEGMENTS = st.fixed_dictionaries({"type": KINDS, "data": st.dictionaries(DATA_NAMES, VALUES, max_size=4)})
+PAYLOADS = st.fixed_dictionaries(
+    {"post_type": st.sampled_from(["message", "notice", "request", "other"]) | VALUES},
+    optional={
+        **dict.fromkeys(NAMES, VALUES),
+        "message": st.lists(SEGMENTS | VALUES, max_size=4) | VALUES,
+        "message_type": st.sampled_from(["private", "group"]) | VALUES,
+        "notice_type": st.sampled_from(["group_ban", "group_recall", "group_increase", "notify", "friend_add"])
+        | VALUES,
+        "request_type": st.sampled_from(["friend", "group"]) | VALUES,
+    },
+)
+
+
+@given(PAYLOADS)
+def test_every_payload_becomes_an_event_that_the_host_can_keep(payload: dict[str, object]) -> None:
+    chat_key(payload)
+    is_own(payload)
+    incoming = decode(payload, "bot")
+    told = envelope(incoming, "bot", "onebot11")
+    assert decode(payload, "bot").event.event_id == told.event_id
+    json.dumps([dict(told.data), dict(told.input)])
+
+
+@given(SEGMENTS | VALUES)
+def test_every_segment_becomes_a_component(segment: object) -> None:
+    assert component_of(segment).type
+    incomplete(segments_of([segment]))
+
+
+def test_exactly_the_declared_actions_are_there() -> None:
+    assert set(ACTIONS) == set(Catalogue().manifests()["onebot11"].actions)

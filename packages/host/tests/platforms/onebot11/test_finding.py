@@ -1,0 +1,70 @@
+"""Whether a send whose answer was lost has arrived is asked of the chat's history, where the implementation has one."""
+
+import time
+from uuid import UUID
+
+import pytest
+
+from parlour.core.identity import SystemIds
+from parlour.core.platforms.port import PlatformAway
+from parlour.testing.onebot_simulator import Simulator
+from parlour_sdk.protocol.chain import Image, MessageChain, Plain, Voice
+
+from .conftest import Bot
+
+HELLO: MessageChain = [Plain(text="hello [x] "), Image(url="https://example.com/a.png")]
+
+
+async def nobodys(message_id: str) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(("target_type", "target_id"), [("group", "5"), ("private", "7")])
+async def test_what_arrived_is_found(target_type: str, target_id: str, bot: Bot, simulator: Simulator) -> None:
+    api, key = bot.adapter.api(), SystemIds().new()
+    assert await api.find_message(target_type, target_id, HELLO, key, nobodys) is None  # type: ignore[arg-type]
+    sent = await api.send_message(target_type, target_id, HELLO, key)  # type: ignore[arg-type]
+    await simulator.say("something else", user_id=7, group_id=5 if target_type == "group" else 0)
+    found = await api.find_message(target_type, target_id, HELLO, key, nobodys)  # type: ignore[arg-type]
+    assert found is not None
+    assert found.message_id == sent.message_id
+    assert await api.find_message(target_type, "9", HELLO, key, nobodys) is None  # type: ignore[arg-type]
+
+
+async def test_an_equal_message_that_is_known_is_not_taken_for_it(bot: Bot, simulator: Simulator) -> None:
+    api = bot.adapter.api()
+    first = await api.send_message("private", "7", HELLO)
+
+    async def taken(message_id: str) -> bool:
+        return message_id == first.message_id
+
+    assert await api.find_message("private", "7", HELLO, SystemIds().new(), taken) is None
+    second = await api.send_message("private", "7", HELLO)
+    found = await api.find_message("private", "7", HELLO, SystemIds().new(), taken)
+    assert found is not None
+    assert found.message_id == second.message_id
+
+
+async def test_an_older_message_and_somebody_elses_are_not_taken_for_it(bot: Bot, simulator: Simulator) -> None:
+    api = bot.adapter.api()
+    await simulator.say(HELLO[0].text, user_id=7)  # type: ignore[union-attr]
+    later = UUID(int=(int(time.time() * 1000) + 60_000) << 80 | 7 << 76 | 2 << 62)
+    await api.send_message("private", "7", [HELLO[0]])
+    assert await api.find_message("private", "7", [HELLO[0]], str(later), nobodys) is None
+
+
+@pytest.mark.parametrize("chain", [[Voice(url="https://example.com/a.amr"), Plain(text="x")]])
+async def test_several_messages_are_not_looked_for(chain: MessageChain, bot: Bot, simulator: Simulator) -> None:
+    assert await bot.adapter.api().find_message("private", "7", chain, SystemIds().new(), nobodys) is None
+
+
+async def test_an_implementation_without_history_can_not_tell(bot: Bot, simulator: Simulator) -> None:
+    simulator.world.has_history = False
+    key = SystemIds().new()
+    await bot.adapter.api().send_message("private", "7", HELLO, key)
+    assert await bot.adapter.api().find_message("private", "7", HELLO, key, nobodys) is None
+
+
+async def test_nobody_can_be_asked_while_nobody_is_connected(bot: Bot) -> None:
+    with pytest.raises(PlatformAway):
+        await bot.adapter.api().find_message("private", "7", HELLO, SystemIds().new(), nobodys)

@@ -1,0 +1,99 @@
+"""Webhooks over a real network: public addresses only, no redirects, and no patience with answers without end."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from parlour.core.webhooks.sending import Request, Unreachable
+from parlour.providers.hook_client import ANSWER_BYTES, HookClient
+
+HERE = ["127.0.0.1/32"]
+Behave = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def serving(behave: Behave) -> AsyncIterator[str]:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await behave(writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/in"
+
+
+def saying(head: str, body: bytes = b"") -> Behave:
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 {head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    return behave
+
+
+def request(url: str, seconds: float = 30) -> Request:
+    return Request("POST", url, {"x-own": "1"}, b"{}", seconds)
+
+
+async def test_an_answer_comes_back_with_its_status_and_body() -> None:
+    async with serving(saying("201 Created", b"yes")) as url:
+        answer = await HookClient(HERE).send(request(url))
+    assert (answer.status, answer.body, answer.retry_after) == (201, b"yes", None)
+
+
+async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
+    async with serving(saying("302 Found\r\nlocation: http://127.0.0.1:1/elsewhere")) as url:
+        answer = await HookClient(HERE).send(request(url))
+    assert answer.status == 302
+
+
+@pytest.mark.parametrize(("written", "seconds"), [("7", 7.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None)])
+async def test_when_to_come_again_is_read_where_it_can_be(written: str, seconds: float | None) -> None:
+    async with serving(saying(f"429 Too Many\r\nretry-after: {written}")) as url:
+        answer = await HookClient(HERE).send(request(url))
+    assert answer.retry_after == seconds
+
+
+async def test_an_answer_without_end_is_cut() -> None:
+    async def endless(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n")
+        while True:
+            writer.write(b"x" * 65_536)
+            await writer.drain()
+
+    async with serving(endless) as url:
+        answer = await HookClient(HERE).send(request(url))
+    assert len(answer.body) == ANSWER_BYTES
+
+
+async def test_who_does_not_answer_in_time_is_told_so() -> None:
+    async def silent(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    async with serving(silent) as url:
+        with pytest.raises(Unreachable, match=r"did not answer within 0\.2 s") as failure:
+            await HookClient(HERE).send(request(url, 0.2))
+    assert not failure.value.permanent
+
+
+async def test_who_cuts_the_connection_may_be_asked_again() -> None:
+    async def rude(writer: asyncio.StreamWriter) -> None:
+        writer.transport.abort()
+
+    async with serving(rude) as url:
+        with pytest.raises(Unreachable) as failure:
+            await HookClient(HERE).send(request(url))
+    assert not failure.value.permanent
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "169.254.169.254", "0.0.0.0"])
+async def test_an_address_inside_is_refused_for_good_and_never_connected_to(host: str) -> None:
+    with pytest.raises(Unreachable, match="address") as failure:
+        await HookClient([]).send(request(f"http://{host}:9/in"))
+    assert failure.value.permanent

@@ -1,0 +1,111 @@
+"""When a server is tried again and when a call is: against a worker that does as it is told."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from parlour.core.identity import SystemClock
+from parlour.core.mcp.port import Identity, Listing, RemoteTool
+from parlour.core.providers import ProviderFailed
+from parlour.providers.tools.mcp.connection import Connection, Pace
+from parlour.providers.tools.mcp.failures import ServerLost
+from parlour.providers.tools.mcp.process import WorkerProcess
+from parlour.providers.tools.mcp.target import Target
+from parlour.providers.tools.source import told
+from parlour_sdk.protocol.tools import ToolOutcome
+
+PATIENT = Pace(first_pause=3600, patience=60)
+"""Nothing happens by itself for an hour."""
+
+
+class ToldWorker(WorkerProcess):
+    """`attempts` and `calls` say what comes of each, in order: a sentence is a failure."""
+
+    def __init__(self, attempts: list[str], calls: list[ServerLost | None]) -> None:
+        self._attempts = deque(attempts)
+        self._calls = deque(calls)
+        self.lost = asyncio.Event()
+        self.sessions: list[str] = []
+        self._live = ""
+
+    async def connect(
+        self, session: str, target: Target, start: float, refresh: float
+    ) -> AsyncGenerator[tuple[Identity, Listing], None]:
+        words = self._attempts.popleft() if self._attempts else ""
+        if words:
+            raise ServerLost(words)
+        self._live = session
+        self.lost.clear()
+        yield Identity("2026-07-28"), Listing((RemoteTool("act"),))
+        await self.lost.wait()
+        raise ServerLost("it went away")
+
+    async def call(self, session: str, tool: str, parameters: dict[str, Any]) -> ToolOutcome:
+        if session != self._live:
+            raise ServerLost("it is not connected any more", unsent=True)
+        self.sessions.append(session)
+        failure = self._calls.popleft() if self._calls else None
+        if failure is not None:
+            self._live = ""
+            self.lost.set()
+            raise failure
+        return told("done")
+
+
+@asynccontextmanager
+async def connecting(worker: ToldWorker) -> AsyncIterator[Connection]:
+    made = Connection("server", lambda: Target("http"), worker, lambda: None, SystemClock(), PATIENT)
+    yield made
+    await made.close()
+
+
+async def first_failure(server: Connection) -> None:
+    while server.status.state != "failed":  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0)
+
+
+async def test_a_call_does_not_wait_out_the_pause_after_a_failure() -> None:
+    async with connecting(ToldWorker(["nobody is there"], [])) as server, asyncio.timeout(30):
+        await first_failure(server)
+        assert await server.call("act", {}) == told("done")
+        assert (server.status.state, server.status.last_error) == ("connected", "")
+
+
+async def test_a_server_that_stays_away_is_a_sentence_that_may_be_tried_again() -> None:
+    async with connecting(ToldWorker(["first", "second", "third"], [])) as server, asyncio.timeout(30):
+        await first_failure(server)
+        with pytest.raises(ProviderFailed, match="'server' is not connected: second") as failed:
+            await server.call("act", {})
+        assert failed.value.retryable
+        assert server.status.state == "failed"
+
+
+async def test_a_call_that_never_got_there_is_made_once_more_over_a_new_connection() -> None:
+    worker = ToldWorker([], [ServerLost("forgot us", unsent=True)])
+    async with connecting(worker) as server, asyncio.timeout(30):
+        assert await server.call("act", {}) == told("done")
+    assert len(set(worker.sessions)) == 2
+
+
+async def test_a_call_that_may_have_acted_is_not_made_again() -> None:
+    worker = ToldWorker([], [ServerLost("cut off")])
+    async with connecting(worker) as server, asyncio.timeout(30):
+        with pytest.raises(ProviderFailed, match="whether it acted is not known: cut off") as failed:
+            await server.call("act", {})
+        assert not failed.value.retryable
+        assert len(worker.sessions) == 1
+        assert await server.call("act", {}) == told("done")
+
+
+async def test_tools_stay_offered_while_a_server_is_away() -> None:
+    worker = ToldWorker(["", "gone for good"], [ServerLost("cut off")])
+    async with connecting(worker) as server, asyncio.timeout(30):
+        with pytest.raises(ProviderFailed):
+            await server.call("act", {})
+        with pytest.raises(ProviderFailed, match="gone for good"):
+            await server.call("act", {})
+        assert [tool.name for tool in server.status.listing.tools] == ["act"]

@@ -1,0 +1,217 @@
+"""Answers and actions on QQ, through adapter, Host, plugin process and back over a real WebSocket."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.chat import Chat
+from tests.integration.harness import ROOT, Json
+
+from .qq import QQ, eventually, to_agent
+
+ACTING_PLUGIN: Path = ROOT / "tests" / "plugins" / "acting_agent.py"
+ACTING = "plugin:test/acting-agent/default"
+LIMIT = 3000
+FAMILY = "👩\u200d👩\u200d👧\u200d👦"
+ANN, BOSS, EVE = 1, 2, 3
+GROUP = 7
+ASK = {"decision": "ask", "who": {"users": [str(BOSS)], "roles": []}}
+
+
+def long_answer() -> str:
+    code = "".join(f"print({number})  # a line of code\n" for number in range(120))
+    words = "\n\n".join("Some sentences of a paragraph. " * 20 for _ in range(12))
+    return f"{words}\n\n```python\n{code}```\n\n{FAMILY * 150}\n\nThe end."
+
+
+async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(qq: QQ, echo: str) -> None:
+    text = long_answer()
+    assert len(text) > 11_500
+    bot = qq.bot(to_agent(echo))
+    async with bot.connected() as simulator:
+        await simulator.say(text, ANN)
+        await simulator.until(lambda: bool(simulator.sent()) and simulator.sent()[-1].text.endswith("The end."))
+        parts = [each.text for each in simulator.sent()]
+    bot.delete()
+    assert all(len(part) <= LIMIT for part in parts)
+    assert joined(parts) == text
+    assert all(part.count("```") % 2 == 0 for part in parts)
+
+
+def joined(parts: list[str]) -> str:
+    """Without the lines that close a fence at the end of one part and open it in the next."""
+    return "".join(parts).replace("``````python\n", "")
+
+
+@pytest.fixture(scope="session")
+def acting(qq: QQ) -> QQ:
+    qq.host.install(ACTING_PLUGIN)
+    return qq
+
+
+async def runner_is_there(qq: QQ) -> None:
+    def there() -> bool:
+        return any(each["id"] == ACTING for each in qq.host.http().get("/runners").json()["items"])
+
+    await eventually(there, "the acting agent has started")
+
+
+async def agent(qq: QQ, policy: Json, **fields: Any) -> str:
+    await runner_is_there(qq)
+    return qq.host.agent(ACTING, "acting", approval_policy=policy, **fields)
+
+
+async def tell(simulator: Simulator, text: str, user: int = ANN) -> None:
+    at = native.segment("at", qq=str(simulator.self_id))
+    await simulator.say([at, native.text(f" {text}")], user, group_id=GROUP)
+
+
+def kick(wait: float = 0) -> str:
+    return json.dumps([["member.kick", {"user_id": str(EVE)}, None, wait]])
+
+
+def pending(qq: QQ) -> Json:
+    found = qq.host.items("/approvals", status="pending")
+    return found[0] if found else {}
+
+
+def kicks(simulator: Simulator) -> list[Json]:
+    return [each["params"] for each in simulator.requests if each["action"] == "set_group_kick"]
+
+
+async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
+    bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
+    simulator = Simulator()
+    simulator.world.add_group(GROUP, role="admin")
+    async with bot.connected(simulator):
+        await tell(simulator, kick(wait=30))
+        await simulator.answered(1)
+        approval = pending(acting)
+        await tell(simulator, f"approve {approval['keyword']}", ANN)
+        await tell(simulator, f"approve {approval['keyword']}", BOSS)
+        await simulator.answered(4)
+        texts = [each.text for each in simulator.sent()]
+        done = kicks(simulator)
+    bot.delete()
+    assert [(each["group_id"], each["user_id"]) for each in done] == [(GROUP, EVE)]
+    assert f"approve {approval['keyword']}" in texts[0]
+    assert "you may not decide this" in texts[1]
+    assert set(texts[2:]) == {"Approved.", "member.kick: done"}
+    decided = await eventually(lambda: carried_out(acting, approval["approval_id"]), "the approval has its outcome")
+    assert (decided["status"], decided["decided_by"], decided["outcome"]["state"]) == (
+        "approved",
+        f"user:{BOSS}",
+        "sent",
+    )
+
+
+def carried_out(qq: QQ, approval_id: str) -> Json:
+    approval = dict(qq.host.http().get(f"/approvals/{approval_id}").json())
+    return approval if approval["outcome"] else {}
+
+
+async def test_an_approval_over_http_after_its_run_is_gone_and_the_agent_reacts(acting: QQ) -> None:
+    events = ["message.received", "approval.decided"]
+    bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK}, event_types=events)))
+    async with bot.connected() as simulator:
+        await tell(simulator, kick())
+        await simulator.until(lambda: any("pending" in each.text for each in simulator.sent()))
+        approval_id = pending(acting)["approval_id"]
+        http = acting.host.http()
+        assert http.post(f"/approvals/{approval_id}", json={"decision": "perhaps"}).status_code == 422
+        answer = http.post(f"/approvals/{approval_id}", json={"decision": "approve", "reason": "fine"})
+        assert answer.status_code == 200, answer.text
+        assert http.post(f"/approvals/{approval_id}", json={"decision": "deny"}).status_code == 409
+        assert http.post("/approvals/nowhere", json={"decision": "deny"}).status_code == 404
+        viewer = acting.host.http(acting.host.key("viewer"))
+        assert viewer.post(f"/approvals/{approval_id}", json={"decision": "deny"}).status_code == 403
+        await simulator.until(lambda: any("approval.decided approve" in each.text for each in simulator.sent()))
+        done = kicks(simulator)
+    bot.delete()
+    assert len(done) == 1
+
+
+async def test_what_no_policy_allows_and_other_targets_are_refused(acting: QQ) -> None:
+    elsewhere = {"chat_type": "private", "chat_id": "99"}
+    wanted = [["member.kick", {"user_id": "3"}, None, 0], ["message.send", elsewhere, {"text": "psst"}, 0]]
+    bot = acting.bot(to_agent(await agent(acting, {"message.*": "allow"})))
+    async with bot.connected() as simulator:
+        await tell(simulator, json.dumps(wanted))
+        texts = [each.text for each in await simulator.answered(2)]
+        sent_elsewhere = simulator.sent("private:99")
+        done = kicks(simulator)
+    bot.delete()
+    assert texts == ["member.kick: denied", "message.send: denied"]
+    assert (done, sent_elsewhere) == ([], [])
+
+
+ACTIONS = [
+    (["message.send", None, {"text": "sent"}, 0], "send_group_msg", {"group_id": GROUP}),
+    (["message.reply", None, {"text": "replied"}, 0], "send_group_msg", {"group_id": GROUP}),
+    (["group.rename", None, {"name": "New"}, 0], "set_group_name", {"group_name": "New"}),
+    (["member.mute", {"user_id": "3"}, {"duration": 60}, 0], "set_group_ban", {"user_id": EVE, "duration": 60}),
+    (["member.unmute", {"user_id": "3"}, None, 0], "set_group_ban", {"user_id": EVE, "duration": 0}),
+    (["member.kick", {"user_id": "3"}, None, 0], "set_group_kick", {"user_id": EVE}),
+    (["platform.call", None, {"action": "get_status", "params": {}}, 0], "get_status", {}),
+    (["message.delete", {"message_id": "1"}, None, 0], "delete_msg", {"message_id": 1}),
+    (["group.leave", None, None, 0], "set_group_leave", {"group_id": GROUP}),
+]
+
+
+async def test_every_action_that_the_policy_allows_reaches_the_platform(acting: QQ) -> None:
+    bot = acting.bot(to_agent(await agent(acting, {"*": "allow"})))
+    simulator = Simulator()
+    simulator.world.add_group(GROUP, role="owner")
+    async with bot.connected(simulator):
+        await tell(simulator, json.dumps([wanted for wanted, _, _ in ACTIONS]))
+        await simulator.until(lambda: any(each["action"] == "set_group_leave" for each in simulator.requests))
+        said = [each.text for each in simulator.sent() if each.text.endswith(": done")]
+        calls = list(simulator.requests)
+    bot.delete()
+    assert said == [f"{wanted[0]}: done" for wanted, _, _ in ACTIONS[:-1]]
+    for _, action, parameters in ACTIONS:
+        made = [each["params"] for each in calls if each["action"] == action]
+        assert any(parameters.items() <= each.items() for each in made), (action, made)
+
+
+async def test_an_agent_answers_a_friend_request_because_its_policy_says_so(acting: QQ) -> None:
+    answer = json.dumps([["friend_request.answer", None, {"approve": True, "remark": "a friend"}, 0]])
+    policy = {"friend_request.answer": "allow"}
+    events = ["friend.request_received"]
+    agent_id = await agent(acting, policy, event_types=events, config={"otherwise": answer})
+    bot = acting.bot(to_agent(agent_id))
+    async with bot.connected() as simulator:
+        simulator.world.requests["flag-1"] = {}
+        request = native.request(simulator.self_id, "friend", "flag-1", user_id=EVE, comment="hello")
+        await simulator.report(request)
+        await simulator.until(lambda: any(each["action"] == "set_friend_add_request" for each in simulator.requests))
+        [made] = [each["params"] for each in simulator.requests if each["action"] == "set_friend_add_request"]
+    bot.delete()
+    assert (made["flag"], made["approve"], made["remark"]) == ("flag-1", True, "a friend")
+
+
+async def test_an_approval_in_the_web_chat_for_a_message_to_somebody_else(acting: QQ) -> None:
+    by_requester = {"decision": "ask", "who": {"requester": True}}
+    agent_id = await agent(acting, {"elsewhere/message.send": by_requester})
+    bot = acting.bot()
+    async with bot.connected() as simulator, Chat(acting.host, agent_id) as chat:
+        target = {"bot_id": bot.bot_id, "chat_type": "private", "chat_id": "99"}
+        await chat.say(json.dumps([["message.send", target, {"text": "hello"}, 30]]))
+        asked = await chat.until("approval")
+        assert (asked["status"], asked["action"]) == ("pending", "message.send")
+        await chat.send(type="approve", approval_id="another", decision="approve")
+        assert (await chat.until("error"))["code"] == "not_found"
+        stranger = acting.host.key("chat", "stranger")
+        async with Chat(acting.host, agent_id, key=stranger) as other:
+            await other.send(type="approve", approval_id=asked["approval_id"], decision="approve")
+            assert (await other.until("error"))["code"] == "not_found"
+        await chat.send(type="approve", approval_id=asked["approval_id"], decision="approve")
+        assert (await chat.until("approval"))["status"] == "approved"
+        message = await chat.until("message")
+        sent = [each.text for each in simulator.sent("private:99")]
+    bot.delete()
+    assert message["message"]["content"] == "message.send: done"
+    assert sent == ["hello"]
