@@ -105,7 +105,7 @@ async def kill_at(point: str, life: Life, prepared: Prepared, people: People, st
         for number in range(3):
             people.say(f"line{number}", f"chat{number % 2}", f"line{number}-token.")
         killed = await life.died(process, 60)
-        assert killed, f"the Host never came to {point}"
+        assert killed, f"the Host never came to {point}: {(life.data / 'host.log').read_text()[-2000:]}"
         life.start()
         await life.ready()
         answers = await asyncio.wait_for(asyncio.gather(*asking), ANSWERED_WITHIN)

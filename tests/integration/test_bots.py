@@ -239,6 +239,13 @@ def test_a_route_that_can_not_be_so_is_refused_by_field_and_the_others_stay(
     assert host.items(f"/bots/{bot.id}/routes") == before
 
 
+def test_a_number_that_is_none_is_refused_as_such(host: Host, bot: Bot) -> None:
+    body = '[{"handler_type": "drop", "filters": {"data": {"x": NaN}}}]'
+    answer = host.http().put(f"/bots/{bot.id}/routes", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert any("filters.data" in name for name in named_fields(answer)), answer.text
+
+
 def heard(host: Host, line: str) -> None:
     file = host.shared_file("heard.txt", "test/hearing")
     eventually(lambda: file.exists() and line in file.read_text(), f"'{line}' was heard", 30)

@@ -86,6 +86,20 @@ def test_a_large_output_of_a_tool_is_a_file_that_can_be_got(scripted: ScriptedHo
     assert whole.text == "x" * 300_000
 
 
+def test_a_plugin_process_finds_a_chinese_word_of_two_characters_in_its_own_conversation(
+    scripted: ScriptedHost, agent: str
+) -> None:
+    meeting = json.dumps(
+        [("invoke_llm", told("\u6211\u4eec\u660e\u5929\u5728\u5317\u4eac\u5f00\u4f1a"))], ensure_ascii=False
+    )
+    scripted.ask(agent, meeting, conversation_id="searched")
+    scripted.ask(agent, meeting, conversation_id="elsewhere")
+    steps: Steps = [("history_search", {"query": query}) for query in ("\u5317\u4eac", "\u4eac\u5317")]
+    found, reversed_word = json.loads(texts(scripted.ask(agent, json.dumps(steps), conversation_id="searched"))[0])
+    assert [item["content"] for item in found["items"]] == [meeting]
+    assert reversed_word["items"] == []
+
+
 def test_a_model_that_hangs_is_let_go_when_the_run_is_cancelled(scripted: ScriptedHost) -> None:
     scripted.forget()
     agent = scripted.caller(name="hanging")

@@ -156,7 +156,7 @@ ACTIONS = [
     (["member.unmute", {"user_id": "3"}, None, 0], "set_group_ban", {"user_id": EVE, "duration": 0}),
     (["member.kick", {"user_id": "3"}, None, 0], "set_group_kick", {"user_id": EVE}),
     (["platform.call", None, {"action": "get_status", "params": {}}, 0], "get_status", {}),
-    (["message.delete", {"message_id": "1"}, None, 0], "delete_msg", {"message_id": 1}),
+    (["message.delete", None, None, 0], "delete_msg", {}),
     (["group.leave", None, None, 0], "set_group_leave", {"group_id": GROUP}),
 ]
 

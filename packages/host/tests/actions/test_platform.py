@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.access.refusal import Refused
+from parlour.core.components import Components
 from parlour.core.plugins import PluginFacts
 from parlour.core.providers import Providers
 from parlour.testing.scripted import ScriptedPlatforms
@@ -93,3 +94,17 @@ async def test_a_plugin_sees_which_plugins_there_are() -> None:
     told = await world.core.gate.call(ME, "list_plugins", {"call_id": "c:1"})
     [plugin] = told["plugins"]
     assert (plugin["plugin_id"], plugin["version"], plugin["status"]) == ("acme/x", "1.2", "running")
+
+
+async def test_a_plugin_sees_the_hosts_own_commands_and_those_of_plugins() -> None:
+    components = Components()
+    command = {"kind": "Command", "name": "weather", "description": {"en_US": "Rain?"}, "spec": {"usage": "/weather"}}
+    components.replace_plugin(OTHER, "1", [command])
+    world, _ = await opened(components=components)
+    told = (await world.core.gate.call(ME, "list_commands", {"call_id": "c:1"}))["commands"]
+    assert [(each["name"], each.get("plugin_id")) for each in told] == [
+        ("new", None),
+        ("stop", None),
+        ("weather", OTHER),
+    ]
+    assert told[2]["usage"] == "/weather"

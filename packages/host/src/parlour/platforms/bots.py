@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from parlour.core.platforms import calling
+from parlour.core.platforms import calling, parameters
 from parlour.core.platforms.book import Bot, BotBook
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Catalogue, State, Status
@@ -109,12 +109,20 @@ class Bots:
     async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
         adapter = self._connected(bot_id)
         refuse_artifacts(arguments.get("chain") or [])
+        if api == "call_platform_api":
+            self._check_own_action(bot_id, arguments)
         if api != "reply_message":
             return await calling.call(adapter.api(), api, arguments)
         assert self._served is not None
         event_id, chain, quote = arguments["event_id"], arguments["chain"], arguments["quote"]
         reply = await self._served[1].to(bot_id, event_id, chain, quote, arguments["idempotency_key"])
         return await calling.call(adapter.api(reply.account), "send_message", reply.arguments, reply.thread_id)
+
+    def _check_own_action(self, bot_id: str, arguments: dict[str, Any]) -> None:
+        manifest = self.manifest(bot_id)
+        wrong = parameters.problem(manifest, arguments["action"], arguments["params"]) if manifest is not None else ""
+        if wrong:
+            raise ProviderFailed("invalid_argument", f"call_platform_api: {wrong}")
 
     def _connected(self, bot_id: str) -> Adapter:
         if self._bot(bot_id) is None:

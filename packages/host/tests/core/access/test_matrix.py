@@ -4,7 +4,7 @@ What each action needs is written down here once more, from the contract and not
 forgot its permission, its resource or its scope is found out.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,8 @@ artifact_metadata artifacts:metadata · artifact_read artifacts:read · artifact
 storage_get storage:plugin · storage_set storage:plugin · storage_delete storage:plugin · storage_list storage:plugin
 run_create agent_runs:create · run_get agent_runs:read · run_list agent_runs:read · run_events_page agent_runs:read
 run_cancel agent_runs:control · run_retry agent_runs:control
-runtime_register runtimes:admin · runtime_heartbeat runtimes:admin · runtime_wakeups runtimes:admin · runtime_deregister runtimes:admin
+runtime_register runtimes:admin · runtime_heartbeat runtimes:admin · runtime_deregister runtimes:admin
+runtime_wakeups runtimes:admin
 runtime_list runtimes:read · run_claim runtimes:admin · run_renew runtimes:admin · run_release runtimes:admin
 send_message platform_api:message.send · reply_message platform_api:message.send · send_typing platform_api:message.send
 edit_message platform_api:message.manage · delete_message platform_api:message.manage
@@ -87,6 +88,7 @@ OPERATIONS = {
 BEHIND_THE_DOOR = ("not_found", "not_supported", "invalid_argument", "denied")
 STATE = ("state_get", "state_set", "state_delete", "state_list")
 STORAGE = ("storage_get", "storage_set", "storage_delete", "storage_list")
+HISTORY = ("history_page", "history_search")
 
 Prepared = Callable[[World, Action], Awaitable[dict[str, Any]]]
 """Brings a world into a state in which the action lacks something; what is then asked."""
@@ -138,18 +140,32 @@ def test_the_contract_knows_every_action_and_the_table_every_need() -> None:
     assert not set(NEEDS) & set(FREE)
 
 
-@pytest.mark.parametrize("action", IN_RUN, ids=by_name)
+def each(actions: Iterable[Action]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("action", list(actions), ids=by_name)
+
+
+def named(names: Iterable[str]) -> list[Action]:
+    return [ACTIONS[name] for name in names]
+
+
+def those_that_need_something(actions: Iterable[Action]) -> list[Action]:
+    return [action for action in actions if action.name not in FREE]
+
+
 class TestWithinARun:
+    @each(IN_RUN)
     async def test_with_everything_granted_it_reaches_its_handler(self, action: Action, matrix: Any) -> None:
         made = await world()
         asked = request(action, (await running(made)).run_id)
         expect_let_through(made, await outcome(made, action, asked), matrix)
 
+    @each(IN_RUN)
     async def test_a_run_that_never_was(self, action: Action, matrix: Any) -> None:
         made = await world()
         await running(made)
         expect(made, action, await refused(made, action, request(action, "no-such-run")), "unauthorized", matrix)
 
+    @each(IN_RUN)
     async def test_a_run_that_has_ended(self, action: Action, matrix: Any) -> None:
         made = await world()
         run = await running(made)
@@ -157,6 +173,7 @@ class TestWithinARun:
         await made.rest()
         expect(made, action, await refused(made, action, request(action, run.run_id)), "unauthorized", matrix)
 
+    @each(IN_RUN)
     @pytest.mark.parametrize(
         ("status", "code"), [("cancelled", "cancelled"), ("timeout", "deadline_exceeded"), ("failed", "unauthorized")]
     )
@@ -169,6 +186,7 @@ class TestWithinARun:
         expect(made, action, await refused(made, action, request(action, run.run_id)), code, matrix)
         await made.rest()
 
+    @each(IN_RUN)
     async def test_another_plugin_learns_nothing(self, action: Action, matrix: Any) -> None:
         made, other = await world(), await world()
         run = await running(made)
@@ -177,22 +195,18 @@ class TestWithinARun:
         assert theirs.message == unknown.message
         expect(made, action, theirs, "unauthorized", matrix, "evil/twin")
 
+    @each(those_that_need_something(IN_RUN))
     async def test_a_permission_the_manifest_does_not_ask_for(self, action: Action, matrix: Any) -> None:
-        if action.name in FREE:
-            return
         key, literal = NEEDS[action.name]
         all_but = [each for each in discovery()["manifest"]["permissions"].get(key, []) if each != literal]
-        made = await world(discovery(**{key: all_but}) if key != "platform_api" else None)
+        made = await world(discovery(**{key: all_but}))
         run = await running(made)
-        if key == "platform_api":
-            return
         expect(made, action, await refused(made, action, request(action, run.run_id)), "unauthorized", matrix)
 
+    @each(named(RESOURCES))
     async def test_a_resource_that_was_not_granted_looks_like_one_that_is_not_there(
         self, action: Action, matrix: Any
     ) -> None:
-        if action.name not in RESOURCES:
-            return
         field, secret = RESOURCES[action.name]
         made, other = await world(), await world()
         hidden = await refused(made, action, request(action, (await running(made)).run_id, **{field: secret}))
@@ -200,41 +214,36 @@ class TestWithinARun:
         assert hidden.message.replace(secret, "") == absent.message.replace("nowhere", "")
         expect(made, action, hidden, "unauthorized", matrix)
 
+    @each(named(OPERATIONS))
     async def test_an_operation_that_a_granted_resource_is_not_granted_for(self, action: Action, matrix: Any) -> None:
-        if action.name not in OPERATIONS:
-            return
         made = await world()
         asked = request(action, (await running(made)).run_id, model_id=OPERATIONS[action.name])
         expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
 
+    @each(named(RESOURCES))
     async def test_a_policy_that_grants_nothing(self, action: Action, matrix: Any) -> None:
-        if action.name not in RESOURCES:
-            return
         made = await world(policy=ResourcePolicy(skills=()))
         asked = request(action, (await running(made)).run_id)
         expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
 
+    @each(named(STATE))
     @pytest.mark.parametrize("scope", ["conversation", "actor", "subject", "binding", "runner"])
     async def test_a_state_scope_that_the_policy_leaves_out(self, action: Action, scope: str, matrix: Any) -> None:
-        if action.name not in STATE:
-            return
         others = tuple(each for each in ("conversation", "actor", "binding", "runner") if each != scope)
         made = await world(scopes=others)
         asked = request(action, (await running(made)).run_id, scope=scope)
         expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
 
+    @each(named(STORAGE))
     @pytest.mark.parametrize("area", ["plugin", "binding", "workspace"])
     async def test_a_storage_area_that_the_policy_leaves_out(self, action: Action, area: str, matrix: Any) -> None:
-        if action.name not in STORAGE:
-            return
         areas = tuple(each for each in ("plugin", "binding", "workspace") if each != area)
         made = await world(policy=replace(GRANTED, storage=areas))
         asked = request(action, (await running(made)).run_id, area=area)
         expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
 
+    @each(named(HISTORY))
     async def test_another_conversation(self, action: Action, matrix: Any) -> None:
-        if action.name not in ("history_page", "history_search"):
-            return
         made = await world()
         await made.say("a secret", chat="elsewhere")
         other = await made.plugins.next_run()
@@ -243,11 +252,13 @@ class TestWithinARun:
         asked = request(action, run.run_id, **(named if action.name == "history_page" else {"filters": named}))
         expect(made, action, await refused(made, action, asked), "unauthorized", matrix)
 
+    @each(IN_RUN)
     async def test_too_large(self, action: Action, matrix: Any) -> None:
         made = await world()
         asked = request(action, (await running(made)).run_id, call_id="x" * (action.max_bytes + 1))
         expect(made, action, await refused(made, action, asked), "payload_too_large", matrix)
 
+    @each(IN_RUN)
     async def test_too_often(self, action: Action, matrix: Any) -> None:
         made = await world()
         run = await running(made)
@@ -256,6 +267,7 @@ class TestWithinARun:
         assert all(session.rate.take() for _ in range(CALLS_BURST))
         expect(made, action, await refused(made, action, request(action, run.run_id)), "rate_limited", matrix)
 
+    @each(IN_RUN)
     async def test_too_late(self, action: Action, matrix: Any) -> None:
         made = await world()
         run = await running(made)
@@ -264,6 +276,7 @@ class TestWithinARun:
         session.deadline_at = made.clock.now() - 1
         expect(made, action, await refused(made, action, request(action, run.run_id)), "deadline_exceeded", matrix)
 
+    @each(IN_RUN)
     async def test_malformed(self, action: Action, matrix: Any) -> None:
         made = await world()
         run = await running(made)
@@ -273,6 +286,7 @@ class TestWithinARun:
             assert action.name in refusal.message
             matrix.count()
 
+    @each(IN_RUN)
     async def test_a_record_that_can_not_be_written_is_no_answer(self, action: Action, matrix: Any) -> None:
         made = await world()
         made.journal.broken["access.deny"] = 1
@@ -280,33 +294,31 @@ class TestWithinARun:
         matrix.count()
 
 
-@pytest.mark.parametrize("action", OUTSIDE, ids=by_name)
 class TestOutsideARun:
+    @each(OUTSIDE)
     async def test_with_everything_granted_it_reaches_its_handler(self, action: Action, matrix: Any) -> None:
         made = await world()
         expect_let_through(made, await outcome(made, action, request(action, None)), matrix)
 
+    @each(those_that_need_something(OUTSIDE))
     async def test_a_permission_the_operator_did_not_grant(self, action: Action, matrix: Any) -> None:
-        if action.name in FREE:
-            return
         key, literal = NEEDS[action.name]
-        if key == "files":
-            return  # no plugin can be granted files outside a run: the next test
         all_but = [each for each in getattr(plugin_permissions(), key) if each != literal]
         made = await world(granted=plugin_permissions(**{key: all_but}))
         expect(made, action, await refused(made, action, request(action, None)), "unauthorized", matrix)
 
+    @each(those_that_need_something(OUTSIDE))
     async def test_nothing_granted_at_all(self, action: Action, matrix: Any) -> None:
-        if action.name in FREE:
-            return
         made = await world(granted=plugin_permissions(**{key: [] for key in type(plugin_permissions()).model_fields}))
         expect(made, action, await refused(made, action, request(action, None)), "unauthorized", matrix)
 
+    @each(OUTSIDE)
     async def test_too_large(self, action: Action, matrix: Any) -> None:
         made = await world()
         asked = request(action, None, call_id="x" * (action.max_bytes + 1))
         expect(made, action, await refused(made, action, asked), "payload_too_large", matrix)
 
+    @each(OUTSIDE)
     async def test_too_often(self, action: Action, matrix: Any) -> None:
         made = await world()
         rate = made.core.gate._rate(PLUGIN)

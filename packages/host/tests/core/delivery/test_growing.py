@@ -2,6 +2,7 @@
 
 import asyncio
 
+from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.platforms.manifest import Limits
 from parlour.testing.fake_platform import manifest
 
@@ -244,3 +245,20 @@ async def test_a_platform_stream_of_a_run_that_breaks_is_told_so() -> None:
     await world.rest()
     await asyncio.sleep(1)
     assert world.platform.streams[0].failed
+
+
+async def test_a_run_that_goes_on_after_a_restart_finishes_the_bubbles_it_had_begun() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, "One")
+    [row] = await OutgoingRows(world.journal).streaming(run.run_id)
+    assert row.message_id == world.platform.shown[0].message_id
+    message = {"role": "assistant", "content": "One two"}
+    session = world.core.sessions.get(run.run_id)
+    assert session is not None
+    live = world.core.control._recording.find(run.run_id)
+    assert live is not None
+    await live.resume()
+    run.send({**run.result("message.completed", {"message": message})}, run.finished())
+    await world.rest()
+    assert world.platform.texts() == ["One two"]
+    assert world.states() == ["sent"]

@@ -1,11 +1,12 @@
 """What an agent says arrives on its platform: in parts, in order, in the event's own chat, and as its policy says."""
 
 import asyncio
+from typing import Any
 
 from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.protocol.platform_events import PlatformSpecific
 
-from ..support import make_agent, settle
+from ..support import DISCOVERY, PLUGIN, make_agent, settle
 from .platform_support import PlatformWorld, chat_manifest
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "Some words of it. " * 10 for number in range(12))
@@ -189,3 +190,31 @@ async def test_a_notice_is_sent_as_a_message() -> None:
     (await world.plugins.next_run()).crash()
     await world.rest()
     assert world.platform.texts() == ["This message could not be answered: the agent failed on it more than once."]
+
+
+async def test_a_run_that_a_run_creates_answers_in_the_same_chat_whatever_its_event_says() -> None:
+    world = await PlatformWorld.open(discovery=creating())
+    await world.platform.say("hello")
+    run = await world.plugins.next_run()
+    event = {
+        "event_type": "message.received",
+        "conversation_id": run.context["conversation"]["conversation_id"],
+        "input": {"text": "more"},
+        "data": {"chat_type": "private", "chat_id": "victim", "message_id": "m", "request_id": "r", "note": "kept"},
+    }
+    request = {"run_id": run.run_id, "call_id": f"{run.run_id}:1", "agent_id": "agent", "event": event}
+    await world.core.gate.call(PLUGIN, "run_create", request)
+    run.answer("first")
+    created = await world.plugins.next_run()
+    created.answer("second")
+    await world.rest()
+    assert world.platform.texts("1") == ["first", "second"]
+    assert world.platform.texts("victim") == []
+    told = created.context["event"]["data"]
+    assert (told["chat_id"], told["message_id"], told["note"]) == ("1", "in-1", "kept")
+    assert "request_id" not in told
+
+
+def creating() -> dict[str, Any]:
+    manifest = {**DISCOVERY["manifest"], "permissions": {"agent_runs": ["create"]}}  # type: ignore[dict-item]
+    return {**DISCOVERY, "manifest": manifest}

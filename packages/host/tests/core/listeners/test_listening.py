@@ -200,6 +200,15 @@ async def test_an_observer_that_was_owed_hears_of_it_after_a_restart() -> None:
     assert listening(again).heard == [("acme/seer", "e1", True)]
 
 
+async def test_observers_see_what_people_say_to_the_host_itself() -> None:
+    world = await opened(three(), TO_AGENT)
+    listening(world).hear["acme/seer"] = lambda data: None
+    accepted = await world.say("/new", surface="platform", event_id="e1")
+    assert outcome(world, accepted.seq)[0] == "control"
+    await until(lambda: not world.rows(LISTENING))
+    assert listening(world).heard == [("acme/seer", "e1", True)]
+
+
 async def test_a_redelivery_is_not_heard_twice() -> None:
     world = await opened(three(), TO_AGENT)
     listening(world).hear["acme/seer"] = lambda data: None

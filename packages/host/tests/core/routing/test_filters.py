@@ -85,6 +85,23 @@ def test_a_regular_expression_that_takes_for_ever_is_cut_off_and_said_so() -> No
     assert "took longer than" in reason
 
 
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        (r"\d{4}-\d{2}-\d{2}", ""),
+        ("[a-z]{0,1000000}", ""),
+        ("(", "not a regular expression"),
+        ("a{100000000}", "repeats more than"),
+        ("(?:(?:a{1000}){1000}){1000}", "repeats more than"),
+        ("(" * 400 + ")" * 400, "nested too deep"),
+    ],
+)
+def test_an_expression_that_would_cost_too_much_is_refused_before_it_is_compiled(pattern: str, problem: str) -> None:
+    told = filters.regex_problem(pattern)
+    assert problem in told
+    assert bool(told) == bool(problem)
+
+
 @settings(deadline=None)
 @given(st.text(), st.floats(0, 1))
 def test_a_draw_is_the_same_whenever_it_is_asked_for(event_id: str, probability: float) -> None:

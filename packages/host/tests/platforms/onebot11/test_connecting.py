@@ -119,6 +119,16 @@ async def test_a_connection_that_does_not_say_whose_it_is_gets_asked(bot: Bot) -
         await bot.link.until(lambda: bot.link.now[0] == "connected")
 
 
+async def test_a_second_claim_that_comes_after_the_handshake_is_refused_too(bot: Bot, joined: Reverse) -> None:
+    first = await joined(bot)
+    async with connect(bot.url, proxy=None) as second:
+        await second.send(json.dumps(native.lifecycle(10001)))
+        await second.wait_closed()
+    await bot.link.until(lambda: "claims account 10001" in bot.link.now[1])
+    await first.say("still here")
+    await bot.link.events(1)
+
+
 async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
         await socket.send(json.dumps(native.heartbeat(10001, 0.05)))

@@ -7,7 +7,7 @@ import pytest
 from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused, PlatformUncertain
 from parlour.core.providers import ProviderFailed
 from parlour.platforms.onebot11 import client
-from parlour.testing.onebot_simulator import Simulator
+from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import At, File, Image, MessageChain, Plain, Quote, Voice
 
 from .conftest import Bot, Reverse
@@ -123,6 +123,8 @@ async def test_who_speaks_in_cq_strings_is_answered_in_cq_strings(bot: Bot, join
     await simulator.say("a [b] & c", user_id=7)
     [incoming] = await bot.link.events(1)
     assert incoming.event.message_chain[1] == Plain(text="a [b] & c")  # type: ignore[attr-defined]
+    await simulator.report(native.notice(10001, "friend_add", user_id=8))
+    await bot.link.events(2)
     await bot.adapter.api().send_message("private", "7", [At(target="9"), Plain(text=" [x], & y")])
     assert simulator.requests[-1]["params"]["message"] == "[CQ:at,qq=9] &#91;x&#93;, &amp; y"
     assert simulator.sent()[-1].segments[0] == {"type": "at", "data": {"qq": "9"}}

@@ -13,6 +13,8 @@ from .policy import DeliveryPolicy
 
 PLATFORM = "platform"
 _PARTS = ("chat_type", "chat_id", "account", "message_id")
+OWN = frozenset((*_PARTS, "group", "request_id"))
+"""What an event's data say of where it happened. Whoever acts on behalf of an event has these from it."""
 
 
 @dataclass(frozen=True, slots=True)

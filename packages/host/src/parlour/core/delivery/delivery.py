@@ -133,6 +133,10 @@ class Delivery:
             return []
         return await self._streams.settle(row.outbox_id) or [row]
 
+    def taken_up(self, rows: list[Outgoing]) -> list[Outgoing]:
+        """Of the rows of a message that grew in another life of the Host, those that can still be finished."""
+        return [row for row in rows if row.surface == PLATFORM]
+
     def broken(self, row: Outgoing | None) -> None:
         """The message stays unfinished: its run is over."""
         if row is not None:

@@ -126,10 +126,13 @@ class Gateway:
             return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
 
     async def _obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Accepted:
-        obeyed = await self._obeying.obey(event, recognized, also)
+        observers, now = self._audience.observing(event.event_type), self._clock.now()
+        owed = [listening.owe(Ref(0, "seq"), plugin_id, True, now) for plugin_id in observers]
+        obeyed = await self._obeying.obey(event, recognized, [*owed, *also])
         accepted = Accepted(event.event_id, obeyed.seq, obeyed.conversation_id, obeyed.again, settled=True)
         if obeyed.again:
             await self._repeated(accepted, also)
+        self._later.offer(*observers)
         return accepted
 
     async def _begin_anew(self, event: EventEnvelope, decision: Decision) -> None:

@@ -48,6 +48,7 @@ class Obeying:
         self._clock = clock
 
     async def obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Obeyed:
+        """`also` is written after the event, whose number is that of statement 0."""
         name = recognized.control_input.name
         recorded = await self._recorded(event, name, also)
         settled = await self._inbox.outcome(recorded.seq)

@@ -182,6 +182,11 @@ class OutgoingRows:
         query = Select(OUTBOX, conditions, order=("feed_seq",), limit=limit)
         return [restore(row) for row in await self._journal.read(query)]
 
+    async def streaming(self, run_id: str) -> list[Outgoing]:
+        """What was being shown as it grew."""
+        query = Select(OUTBOX, where(run_id=run_id, state="streaming"), order=("seq",), few=True)
+        return [restore(row) for row in await self._journal.read(query)]
+
     async def last_feed_seq(self, conversation_id: str) -> int:
         query = Select(
             OUTBOX,

@@ -1,8 +1,10 @@
 """The filters of a route, each a small test of an event. Pure: the same event always passes or fails the same way."""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import prod
 from typing import Any, Protocol
 
 from parlour.core.events.envelope import EventEnvelope
@@ -10,6 +12,8 @@ from parlour.core.events.envelope import EventEnvelope
 from .windows import within
 
 REGEX_SECONDS = 0.02
+REPEATS = re.compile(r"\{(\d+)")
+REPEATS_AT_MOST = 10_000
 REGEX_CHARACTERS = 20_000
 """Of a longer text, its beginning is looked at."""
 Test = Callable[[Any, EventEnvelope, int], str]
@@ -121,9 +125,23 @@ class Pattern(Protocol):
     def search(self, text: str, *, timeout: float) -> Any: ...
 
 
+def regex_problem(pattern: str) -> str:
+    """What is wrong with an expression that a person wrote; empty when it can be used."""
+    import regex
+
+    if prod(int(number) for number in REPEATS.findall(pattern) if int(number)) > REPEATS_AT_MOST:
+        return f"it repeats more than {REPEATS_AT_MOST} times"  # a repeated text is written out when it is compiled
+    try:
+        compiled(pattern)
+    except regex.error as error:
+        return f"this is not a regular expression: {error}"
+    except RecursionError:
+        return "it is nested too deep"
+    return ""
+
+
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> Pattern:
-    """Raises regex.error, whose text says what is wrong with it."""
     import regex
 
     found: Pattern = regex.compile(pattern)

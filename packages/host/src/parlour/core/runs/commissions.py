@@ -1,7 +1,11 @@
 """What a plugin asks for, as an event: in whose name it acts, and where. Nobody acts for a sender they don't serve."""
 
+from dataclasses import replace
+from typing import Any
+
 from parlour.core.access.caller import Caller
 from parlour.core.access.refusal import Refused
+from parlour.core.delivery import addresses
 from parlour.core.events.commission import Commission
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.facts.tables import CONVERSATIONS
@@ -56,7 +60,7 @@ class Commissions:
         envelope = self._event(
             request, commission, sender.actor, sender.chat, sender.surface, sender.bot_id, sender.thread_id
         )
-        return Asked(envelope, named, sender, session.run_id)
+        return Asked(replace(envelope, data=_happened_there(envelope, sender)), named, sender, session.run_id)
 
     async def _outside(self, caller: Caller, request: RunCreate, commission: Commission) -> Asked:
         """It acts for itself, in a conversation that it has begun before or in a new one."""
@@ -107,6 +111,12 @@ class Commissions:
             data=event.data,
             commission=commission,
         )
+
+
+def _happened_there(envelope: EventEnvelope, sender: EventEnvelope) -> dict[str, Any]:
+    """Its answer goes where the sender's would: a plugin names no chat by what it says of its event."""
+    said = {name: value for name, value in envelope.data.items() if name not in addresses.OWN}
+    return said | {name: value for name, value in sender.data.items() if name in addresses.OWN}
 
 
 def _principal(plugin_id: str) -> str:

@@ -62,6 +62,8 @@ class LeasedRun:
         session = live.session
         session.remote, session.executor, session.stream, session.begin = True, "", self, self.begin
         session.closing = (queue.drop(session.run_id),)
+        if session.is_over():
+            self._wake.set()  # it was cancelled while it was being queued
 
     @property
     def run_id(self) -> str:

@@ -74,6 +74,8 @@ class Recorder:
         self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
         self._streams = delivery.streams(session.event, self._policy)
         self._stream_row: Outgoing | None = None
+        self._grown_before: list[Outgoing] = []
+        """Under which another life of the Host showed the message; it grows no more, and is finished there."""
         self._messages = 0
         self._warnings = 0
         self._resumed = False
@@ -96,6 +98,8 @@ class Recorder:
         self._deltas.resume(progress.text)
         self._messages = progress.messages
         self._resumed = True
+        self._grown_before = self._delivery.taken_up(progress.growing)
+        self._streams = self._streams and not self._grown_before
 
     async def abandon(self) -> None:
         """Somebody else goes on with the run; this one writes nothing more."""
@@ -163,7 +167,8 @@ class Recorder:
             carried.refs,
         )
         self._show_deltas(step)
-        grown = await self._delivery.settle(self._stream_row)
+        grown = self._grown_before or await self._delivery.settle(self._stream_row)
+        self._grown_before = []
         composed = self._delivery.complete(
             session.event, session.run_id, message, self._policy, not self._messages, grown
         )

@@ -1,7 +1,7 @@
 """Routes as they are written: one shape per handler, and every filter with what it accepts."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
@@ -28,13 +28,13 @@ ActionType = Literal[
 
 
 class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class TimeWindow(Body):
     """`from` up to `to`; one that ends before it begins goes over midnight and belongs to the day it begins on."""
 
-    model_config = ConfigDict(extra="forbid", serialize_by_alias=True)
+    model_config = ConfigDict(serialize_by_alias=True)
 
     begin: str = Field(alias="from", pattern=CLOCK)
     to: str = Field(pattern=CLOCK)
@@ -78,15 +78,9 @@ class FiltersBody(Body):
     @field_validator("text_regex")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is None:
-            return None
-        import regex
-
-        try:
-            filters.compiled(pattern)
-        except regex.error as error:
-            message = "this is not a regular expression: {reason}"
-            raise PydanticCustomError("text_regex", message, {"reason": str(error)}) from None
+        problem = filters.regex_problem(pattern) if pattern is not None else ""
+        if problem:
+            raise PydanticCustomError("text_regex", "{problem}", {"problem": problem})
         return pattern
 
 
@@ -148,7 +142,7 @@ class RouteBody(Body):
 
     event_type: str = Field(default="message.received", max_length=128)
     handler_type: Literal["agent", "webhook", "plugin", "drop"]
-    handler_config: dict[str, Any] = {}
+    handler_config: dict[str, JsonValue] = {}
     filters: FiltersBody = FiltersBody()
     enabled: bool = True
     priority: int = Field(default=0, ge=-1_000_000, le=1_000_000)
@@ -170,5 +164,5 @@ class RoutesBody(Body):
 
 
 class DryRunBody(Body):
-    event: dict[str, Any]
+    event: dict[str, JsonValue]
     """As a platform tells it (`type`, `sender`, `message_chain` ...) or as POST /events takes it."""

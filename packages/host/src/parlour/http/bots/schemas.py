@@ -1,16 +1,14 @@
 """A bot as it is written."""
 
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 
 class BotBody(BaseModel):
     """`adapter_config` is what the adapter's form asks for. A secret that is left out stays as it is."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     name: str = Field(min_length=1, max_length=200)
     adapter: str = Field(min_length=1, max_length=100)
-    adapter_config: dict[str, Any] = {}
+    adapter_config: dict[str, JsonValue] = {}
     enabled: bool = True

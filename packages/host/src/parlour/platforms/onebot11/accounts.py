@@ -45,6 +45,10 @@ class Accounts:
             connection.abandon()
         return None
 
+    def second_claim(self, account: str, peer: str) -> None:
+        sentence = f"a second OneBot implementation, at {peer}, claims account {account}; switch one of the two off"
+        self.incident("claim", sentence)
+
     def add(self, account: str, connection: Connection) -> None:
         connection.account = account
         self._connections.setdefault(account, []).append(connection)

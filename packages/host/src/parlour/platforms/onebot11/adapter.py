@@ -16,8 +16,11 @@ from .forward import Caller
 from .memory import Memory
 from .reverse import Listener
 from .segments import segments_of
+from .values import number
 
 SKEW_SECONDS = 120
+LONGEST_INTERVAL = 3600 * 1000
+"""Of heartbeats, in milliseconds; one that promises less often is not watched."""
 Payload = dict[str, Any]
 
 
@@ -54,20 +57,26 @@ class OneBot:
         except (PlatformRefused, PlatformUncertain):
             return  # the first event tells it
         if isinstance(login, dict):
-            self._know(connection, login.get("user_id"))
+            await self._know(connection, login.get("user_id"))
 
-    def _know(self, connection: Connection, account: Any) -> None:
-        if not connection.account and isinstance(account, int | str) and account:
+    async def _know(self, connection: Connection, account: Any) -> None:
+        if connection.account or not isinstance(account, int | str) or not account:
+            return
+        if await self._accounts.claimed(str(account), connection.role):
+            self._accounts.second_claim(str(account), connection.peer)
+            connection.abandon()
+        elif not connection.account:
             self._accounts.add(str(account), connection)
 
     async def _received(self, connection: Connection, payload: Payload) -> None:
         if not connection.account:
-            self._know(connection, payload.get("self_id"))
+            await self._know(connection, payload.get("self_id"))
         if payload["post_type"] == "meta_event":
             self._meta(connection, payload)
         elif not decode.is_own(payload):
-            connection.speaks_strings = isinstance(payload.get("message"), str)
-            self._memory.met(payload)
+            if payload["post_type"] == "message":
+                connection.speaks_strings = isinstance(payload.get("message"), str)
+                self._memory.met(payload)
             await self._intake.put(decode.chat_key(payload), (connection, payload))
 
     async def _take(self, item: tuple[Connection, Payload]) -> None:
@@ -91,8 +100,8 @@ class OneBot:
 
     def _meta(self, connection: Connection, payload: Payload) -> None:
         if payload.get("meta_event_type") == "heartbeat":
-            interval = payload.get("interval")
-            if isinstance(interval, int | float) and not isinstance(interval, bool):
+            interval = number(payload.get("interval"))
+            if interval and interval <= LONGEST_INTERVAL:
                 connection.beats_every(interval / 1000)
             status = payload.get("status")
             away = isinstance(status, dict) and status.get("online") is False
@@ -106,8 +115,9 @@ def _waiting(link: Link) -> str:
     return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
 
 
-def _skew(moment: Any) -> str:
-    if isinstance(moment, bool) or not isinstance(moment, int) or abs(moment - time.time()) < SKEW_SECONDS:
+def _skew(told: Any) -> str:
+    moment = number(told)
+    if moment is None or abs(moment - time.time()) < SKEW_SECONDS:
         return ""
     minutes = round(abs(moment - time.time()) / 60)
     way = "ahead of" if moment > time.time() else "behind"

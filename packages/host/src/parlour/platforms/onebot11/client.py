@@ -99,10 +99,13 @@ class Connection:
                 except Unreadable as problem:
                     self._note_unreadable(str(problem))
                     continue
-                if "post_type" in payload:
-                    await take(payload)
-                else:
+                if "post_type" not in payload:
                     self._answer(payload)
+                    continue
+                try:
+                    await take(payload)
+                except Exception:  # one event that can't be taken harms no other
+                    logger.exception("an event from %s was not taken", self.peer)
         except ConnectionClosed:
             pass
         finally:

@@ -27,7 +27,7 @@ def is_own(payload: Payload) -> bool:
     """The bot's own message, told back."""
     if payload.get("post_type") == "message_sent":
         return True
-    return payload.get("post_type") == "message" and payload.get("user_id") == payload.get("self_id")
+    return payload.get("post_type") == "message" and str(payload.get("user_id")) == str(payload.get("self_id"))
 
 
 def chat_key(payload: Payload) -> tuple[Any, ...]:

@@ -48,7 +48,7 @@ class Common:
 
 def event(payload: Payload, common: Common) -> PlatformEvent:
     kind = payload.get("notice_type") or payload.get("request_type")
-    about_bot = payload.get("user_id") == payload.get("self_id")
+    about_bot = str(payload.get("user_id")) == str(payload.get("self_id"))
     fields = common.fields()
     match kind, payload.get("sub_type"):
         case "group_recall", _:

@@ -84,8 +84,7 @@ class Listener:
             return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
         account = request.headers.get("X-Self-ID", "")
         if account and await self._accounts.claimed(account, _role(request.headers)):
-            sentence = f"a second OneBot implementation, at {peer}, claims account {account}; switch one of the two off"
-            self._accounts.incident("claim", sentence)
+            self._accounts.second_claim(account, peer)
             return _refused(HTTPStatus.CONFLICT, f"account {account} is connected already")
         return None
 

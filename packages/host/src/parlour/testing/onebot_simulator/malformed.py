@@ -6,7 +6,7 @@ from typing import Any
 
 from . import native
 
-STRANGE: tuple[Any, ...] = (None, True, -1, 1.5, 10**30, "", "x" * 300, [], [[]], {}, {"a": {}}, "\x00", "[CQ:at,qq=")
+STRANGE: tuple[Any, ...] = (None, True, -1, 1.5, 10**400, "", "x" * 300, [], [[]], {}, {"a": {}}, "\x00", "[CQ:at,qq=")
 BROKEN: tuple[str | bytes, ...] = (
     "",
     "{",
@@ -37,7 +37,7 @@ def _frame(chance: random.Random, self_id: int) -> str | bytes:
 
 def _damaged(chance: random.Random, self_id: int) -> Any:
     """A good event with one thing wrong that matters."""
-    match chance.randrange(5):
+    match chance.randrange(6):
         case 0:
             event = native.message(self_id, chance.randrange(10**6), 7, [native.text("x")])
             event[chance.choice(["message", "user_id", "message_type", "time"])] = chance.choice(STRANGE[:2])
@@ -50,6 +50,9 @@ def _damaged(chance: random.Random, self_id: int) -> Any:
             }
             event = native.message(self_id, chance.randrange(10**6), 7, [segment], group_id=8)
         case 3:
+            event = native.heartbeat(self_id, 60)
+            event[chance.choice(["time", "interval", "status", "meta_event_type"])] = chance.choice(STRANGE)
+        case 4:
             event = native.notice(self_id, chance.choice(["group_ban", "group_recall", "friend_add", ""]))
         case _:
             event = {"post_type": chance.choice(STRANGE), "self_id": chance.choice(STRANGE)}

@@ -9,6 +9,7 @@ from parlour.core.agents.agent import Agent
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import AUDIT, INBOX, OUTBOX, OUTCOMES, QUEUE, RUNS, STATE, TRANSCRIPT
 from parlour.core.journal import Receipt, Unit
+from parlour.core.runs.session import Ending
 
 from ...support import BreakableJournal, World, make_agent, settle, until
 from .workshop import (
@@ -487,3 +488,19 @@ async def test_a_runtime_that_goes_loses_what_it_holds(agent: Agent) -> None:
     assert (await refusal(world, FORGE, "run_claim", runtime_id="anvil")).code == "not_found"
     waits = [row["status"] for row in world.rows(RUNS) if row["run_id"] not in (begun.run_id, fresh.run_id)]
     assert waits == (["queued"] if agent.restart_policy == "auto" else [])
+
+
+async def test_a_run_that_is_cancelled_while_it_is_being_queued_is_over() -> None:
+    class Cancelling(BreakableJournal):
+        async def commit(self, unit: Unit) -> Receipt:
+            receipt = await super().commit(unit)
+            if unit.name == "run.queue":
+                for session in world.core.sessions.all():
+                    session.stop(Ending("cancelled", "cancelled", "a person cancelled it"))
+            return receipt
+
+    world = await workshop(journal=Cancelling())
+    run_id = await queued(world)
+    await world.rest()
+    assert await status(world, run_id) == "cancelled"
+    assert world.rows(INBOX) == world.rows(QUEUE) == []

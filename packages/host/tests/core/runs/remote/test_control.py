@@ -13,7 +13,7 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ...access.requests import GRANTED, PROVIDERS, discovery
 from ...support import PLUGIN, RUNNER, World, make_agent, settle
-from .workshop import BOARD, OTHER, PERMISSIONS, ask, create, refusal, workshop
+from .workshop import BOARD, OTHER, PERMISSIONS, ask, create, queued, refusal, workshop
 
 
 def outgoing(world: World) -> list[str]:
@@ -301,3 +301,13 @@ async def test_a_message_does_not_join_a_run_instead_of_the_run_that_was_created
     assert second.run_id == later["run_id"]
     second.answer("done too")
     await world.rest()
+
+
+async def test_a_plugin_lists_the_runs_that_it_created_for_others() -> None:
+    world = await workshop()
+    made = [await queued(world, text) for text in ("one", "two", "three")]
+    first = await ask(world, BOARD, "run_list", limit=2)
+    assert [run["run_id"] for run in first["items"]] == [made[2], made[1]]
+    rest = await ask(world, BOARD, "run_list", limit=2, cursor=first["next_cursor"])
+    assert [run["run_id"] for run in rest["items"]] == [made[0]]
+    assert (await ask(world, OTHER, "run_list"))["items"] == []
