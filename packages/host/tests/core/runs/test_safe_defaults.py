@@ -28,18 +28,24 @@ def notices(world: World) -> list[str]:
     return [row["target"] for row in world.rows(OUTBOX) if row["kind"] == "notice"]
 
 
-async def test_a_conversation_begins_so_many_runs_in_a_minute_and_is_told_once() -> None:
+async def test_a_group_begins_so_many_runs_in_a_minute_and_is_told_once() -> None:
     world = await World.open(echo=True, runs_per_minute=3)
-    outcomes = [(await said(world))[0] for _ in range(6)]
+    outcomes = [(await said(world, data=MENTION))[0] for _ in range(6)]
     assert outcomes == ["answered"] * 3 + ["limited"] * 3
     assert len(notices(world)) == 1
     await asyncio.sleep(61)
-    assert (await said(world))[0] == "answered"
+    assert (await said(world, data=MENTION))[0] == "answered"
 
 
-async def test_another_conversation_has_a_count_of_its_own_and_the_hosts_own_surfaces_have_none() -> None:
+async def test_who_writes_to_the_bot_alone_may_write_as_fast_as_they_like() -> None:
     world = await World.open(echo=True, runs_per_minute=1)
-    assert [(await said(world, chat=chat))[0] for chat in ("one", "two", "one")] == ["answered", "answered", "limited"]
+    assert [(await said(world))[0] for _ in range(30)] == ["answered"] * 30
+
+
+async def test_another_group_has_a_count_of_its_own_and_the_hosts_own_surfaces_have_none() -> None:
+    world = await World.open(echo=True, runs_per_minute=1)
+    outcomes = [(await said(world, chat=chat, data=MENTION))[0] for chat in ("one", "two", "one")]
+    assert outcomes == ["answered", "answered", "limited"]
     for _ in range(3):
         await world.say("hi")
     await world.rest()

@@ -77,10 +77,13 @@ class Dispatcher:
             await self._handing.to_listeners(entry, listened)
 
     def _admitted(self, entry: Entry) -> bool:
-        """A try after a failure is no new run; and whoever asks with a key or in the web chat is no bot."""
+        """A try after a failure is no new run; whoever asks with a key or in the web chat is no bot; and a person who
+        writes to the bot alone may write as fast as they like.
+        """
         envelope = entry.event.envelope
         fresh = not entry.attempts and envelope.surface == PLATFORM and not envelope.principal
-        return not fresh or self._cap.admits(entry.lane)
+        counted = fresh and envelope.data.get("chat_type") != "private"
+        return not counted or self._cap.admits(entry.lane)
 
     def _stale(self, entry: Entry, seconds: float) -> bool:
         return seconds > 0 and self._clock.now() - entry.event.created_at > seconds * 1000
