@@ -14,6 +14,7 @@ from parlour_sdk.protocol.resources import (
     SkillResource,
     ToolResource,
 )
+from parlour_sdk.protocol.usage import Usage
 
 from ..support import DISCOVERY, PuppetRun, World, make_agent
 
@@ -82,6 +83,9 @@ class Models(Nothing):
     def resources(self) -> list[ModelResource]:
         kinds = {"model": "llm", "rerank-model": "rerank", "embedding-model": "embedding", "secret-model": "llm"}
         return [ModelResource.model_validate({"model_id": name, "name": name, "type": kinds[name]}) for name in kinds]
+
+    def worst_case(self, request: Any) -> Usage:
+        return Usage(prompt_tokens=100, completion_tokens=100)
 
 
 class Tools(NoTools):

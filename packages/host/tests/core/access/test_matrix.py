@@ -14,6 +14,7 @@ from parlour.core.access import refusal as refusals
 from parlour.core.access.gate import PLUGIN_CALLS_BURST
 from parlour.core.access.table import ACTIONS, Action
 from parlour.core.agents.policy import ResourcePolicy
+from parlour.core.budgets.budget import Budget
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import AUDIT, EVENTS
 from parlour.core.runs.session import CALLS_BURST, Ending
@@ -185,6 +186,28 @@ class TestWithinARun:
         session.stop(Ending(status, status))
         expect(made, action, await refused(made, action, request(action, run.run_id)), code, matrix)
         await made.rest()
+
+    @each(IN_RUN)
+    async def test_a_claim_that_is_not_held_any_more(self, action: Action, matrix: Any) -> None:
+        made = await world()
+        run = await running(made)
+        session = made.core.sessions.get(run.run_id)
+        assert session is not None
+        session.remote, session.lease = True, "the present one"
+        stale = {**request(action, run.run_id), "lease": "the one before"}
+        expect(made, action, await refused(made, action, stale), "unauthorized", matrix)
+
+    @each(named(OPERATIONS))
+    @pytest.mark.parametrize("scope", ["workspace", "agent", "conversation", "sender"])
+    async def test_a_budget_that_is_used_up(self, action: Action, scope: Any, matrix: Any) -> None:
+        """Recorded with the budget that refused it."""
+        made = await world()
+        await made.core.budgets.add(Budget("small", "Small", scope=scope, tokens=1))
+        asked = request(action, (await running(made)).run_id)
+        refusal = await refused(made, action, asked)
+        assert refusal.code == "budget_exceeded", refusal.message
+        assert [row["code"] for row in made.rows(AUDIT, outcome="denied")] == ["budget_exceeded"]
+        matrix.count()
 
     @each(IN_RUN)
     async def test_another_plugin_learns_nothing(self, action: Action, matrix: Any) -> None:
