@@ -1,4 +1,4 @@
-"""`python -m bench [spine] [history] [idle] [wire] [--database postgres]`: measures and prints.
+"""`python -m bench [spine] [onebot] [history] [idle] [wire] [--database postgres]`: measures and prints.
 
 Exit status 1 says that something could not be measured.
 """
@@ -12,14 +12,14 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from . import environment, history, idle, spine, wire
+from . import environment, history, idle, onebot, spine, wire
 from .databases import OPENINGS
 from .host import Unmeasurable
 from .messages import WORDS
 from .report import Figure, Report
 
-NAMES = ("spine", "history", "idle", "wire")
-BY_DEFAULT = ("spine", "idle", "wire")
+NAMES = ("spine", "onebot", "history", "idle", "wire")
+BY_DEFAULT = ("spine", "onebot", "idle", "wire")
 """A million items take some minutes to write."""
 Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
 
@@ -59,6 +59,7 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Measure]:
         "spine": lambda folder: spine.measure(
             folder, OPENINGS[arguments.database], spine.QUICK if quick else spine.FULL, arguments.words
         ),
+        "onebot": lambda folder: onebot.measure(folder, onebot.QUICK if quick else onebot.FULL),
         "history": lambda folder: history.measure(
             folder, OPENINGS[arguments.database], history.QUICK if quick else history.FULL
         ),

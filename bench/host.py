@@ -19,7 +19,8 @@ from .environment import REPOSITORY
 
 PARLOUR = Path(sys.executable).with_name("parlour")
 ECHO_AGENT = REPOSITORY / "plugins" / "echo-agent"
-RUNNER_ID = "plugin:parlour/echo-agent/default"
+ECHO, LOCAL = "echo-agent", "local-agent"
+"""Plugins by the names of their folders; local-agent is in every fresh install."""
 READY_SECONDS = 30
 STOP_SECONDS = 15
 
@@ -40,9 +41,9 @@ class Host:
     ready_seconds: float
     """From exec to the first 200 of /readyz."""
 
-    def make_agent(self) -> str:
-        answer = self.request("POST", "/api/v1/agents", {"name": "bench", "runner_id": RUNNER_ID})
-        return str(answer["agent_id"])
+    def make_agent(self, plugin: str = ECHO, config: Mapping[str, Any] | None = None) -> str:
+        runner = {"runner_id": f"plugin:parlour/{plugin}/default", "runner_config": config or {}}
+        return str(self.request("POST", "/api/v1/agents", {"name": "bench", **runner})["agent_id"])
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -61,6 +62,10 @@ class Host:
 def install(data: Path, settings: Settings = DEFAULTS) -> str:
     """A data directory with echo-agent and a database; returns a key."""
     _command(settings, "plugin", "install", str(ECHO_AGENT), "--data", str(data))
+    return new_key(data, settings)
+
+
+def new_key(data: Path, settings: Settings = DEFAULTS) -> str:
     return _command(settings, "keys", "create", "--name", "bench", "--data", str(data)).strip()
 
 
@@ -88,11 +93,12 @@ def running(data: Path, key: str, settings: Settings = DEFAULTS) -> Iterator[Hos
         _stop(process)
 
 
-def plugin_process(host: Host) -> psutil.Process:
+def plugin_process(host: Host, plugin: str) -> psutil.Process:
     for child in psutil.Process(host.process.pid).children(recursive=True):  # a sandbox may be between them
-        if child.cmdline()[1:3] == ["-m", "parlour_sdk.worker"]:
+        started = child.cmdline()
+        if started[1:3] == ["-m", "parlour_sdk.worker"] and plugin in started[3]:
             return child
-    raise Unmeasurable("the Host has no plugin process")
+    raise Unmeasurable(f"the Host has no process of {plugin}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +115,9 @@ class Cost:
 class Meter:
     """CPU and memory of the Host's and the plugin's processes, of its database's server, and of this one."""
 
-    def __init__(self, host: Host, database_seconds: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, host: Host, database_seconds: Callable[[], float] = lambda: 0.0, plugin: str = ECHO) -> None:
         self._host = psutil.Process(host.process.pid)
-        self._plugin = plugin_process(host)
+        self._plugin = plugin_process(host, plugin)
         self._database_seconds = database_seconds
         self._before = self._now()
 
@@ -127,6 +133,11 @@ class Meter:
 
     def plugin_mb(self) -> float:
         return float(self._plugin.memory_info().rss) / 1e6
+
+    def tree_mb(self) -> float:
+        """The Host and everything that it started."""
+        every = (self._host, *self._host.children(recursive=True))
+        return sum(float(process.memory_info().rss) for process in every) / 1e6
 
     def _now(self) -> Cost:
         host, plugin = self._host.cpu_times(), self._plugin.cpu_times()

@@ -26,9 +26,10 @@ def scratch(tmp_path: Path) -> Iterator[Host]:
 @pytest.mark.timeout(600)
 def test_no_operation_breaks_or_answers_what_is_not_documented(scratch: Host) -> None:
     command = [str(SCHEMATHESIS), "run", f"{scratch.address}/api/v1/openapi.json", "--checks", CHECKS]
-    options = ["--header", f"Authorization: Bearer {scratch.key()}", "-n", "10", "--phases", "examples,coverage,fuzzing"]
+    key = ["--header", f"Authorization: Bearer {scratch.key()}"]
+    amount = ["--max-examples", "10", "--phases", "examples,coverage,fuzzing"]
 
-    finished = subprocess.run([*command, *options], cwd=scratch.data, capture_output=True, text=True, timeout=580)
+    finished = subprocess.run([*command, *key, *amount], cwd=scratch.data, capture_output=True, text=True, timeout=580)
 
     assert finished.returncode == 0, finished.stdout[-6000:]
     assert "Traceback" not in scratch.log()

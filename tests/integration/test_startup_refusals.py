@@ -1,7 +1,6 @@
 """A Host that can't start says why in one sentence and ends; nobody else notices."""
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +11,8 @@ from .harness import Host, texts
 
 
 def serve(data: Path, port: int = 0) -> str:
-    """The sentence with which it refuses to start, and it does so at once."""
-    begun = time.monotonic()
-    sentence = refusal("serve", "--data", data, "--port", port)
-    assert time.monotonic() - begun < 8
-    return sentence
+    """The sentence with which it refuses to start."""
+    return refusal("serve", "--data", data, "--port", port)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Says nothing until as many runs as its configuration says are active at once; then each says its own words, in turns with the others."""
+"""Says nothing until a whole crowd of runs is active; then each says its own words, in turns with the others."""
 
 import asyncio
 from collections.abc import AsyncGenerator

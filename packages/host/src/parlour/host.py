@@ -12,6 +12,7 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .app import Core, Ports, build_core
 from .config import ArtifactSettings, RetentionSettings, Settings, TelemetrySettings
+from .core.access.served import ServedGate
 from .core.agents.registry import Registry
 from .core.components import Components
 from .core.cursors import Cursors
@@ -69,6 +70,8 @@ class Additions:
 
     wrap: Callable[[Ports], Ports] = lambda ports: ports
     attach: Callable[["Host"], AbstractAsyncContextManager[None]] = _nothing
+    settle_in: Callable[[Settings], None] = lambda settings: None
+    """Called once the data directory is this Host's alone."""
 
 
 @dataclass(slots=True)
@@ -161,6 +164,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
     clock, ids = SystemClock(), SystemIds()
     async with AsyncExitStack() as stack:
         stack.enter_context(directory.lock())
+        additions.settle_in(settings)
         url = settings.database.url.get_secret_value()
         opened_journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
         measurements, board = Measurements(), Board()
@@ -207,7 +211,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         )
         core = build_core(ports)
         registries.append(core.registry)
-        side.runtime.serve(core.gate)
+        side.runtime.serve(ServedGate(core.gate))
         cursors = PlatformCursors(ports.journal, clock)
         bots.serve(core.bots, Replies(ports.journal), Doors(core.gateway, cursors, core.artifacts))
         core.feed.start_after(await _last_feed_seq(ports.journal))

@@ -57,6 +57,7 @@ from .http.models import endpoints as models
 from .http.models import providers as model_providers
 from .http.models.checking import ModelForms
 from .http.models.testing import ModelTest
+from .http.page.serving import PageServing
 from .http.paging import Pages
 from .http.plugins import endpoints as plugins
 from .http.plugins.changes import Changes
@@ -195,7 +196,7 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             int(settings.artifacts.unclaimed_upload_hours * 3_600_000),
         ),
     ]
-    return application.build(
+    interface = application.build(
         VERSION,
         authenticator,
         [health.router(host.missing), metrics.router(host.measurements, partial(_gauges, host))],
@@ -204,6 +205,7 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
         settings.http.body_bytes,
         settings.http.upload_bytes,
     )
+    return PageServing(interface, Path(__file__).parent / "page")
 
 
 def _facts(settings: Settings) -> dict[str, Any]:

@@ -73,11 +73,13 @@ async def test_of_a_flood_the_beginning_and_the_last_words_are_kept_and_the_numb
     lines = [line.partition(" ")[2] for line in (tmp_path / "log").read_text().splitlines()]
     assert lines[:4000] == FLOOD.decode().splitlines()
     assert lines[-1] == "last words"
-    [notice] = [line for line in lines if "dropped" in line]
-    dropped = int(notice.removeprefix("(").split()[0])
+    notices = [line for line in lines if "dropped" in line]
+    dropped = sum(int(notice.removeprefix("(").split()[0]) for notice in notices)
     kept = sum(line.startswith("line ") for line in lines)
-    assert kept < 20_000
-    assert 0 <= dropped + kept - 400_000 < 2000, "the last of those that were dropped are shown after all"
+    assert kept < 200_000, "the slower the machine, the more"
+    assert 0 <= dropped + kept - 400_000 < 2000 * len(notices), (
+        "the last of those that were dropped are shown after all"
+    )
 
 
 async def test_a_flood_costs_next_to_nothing_and_is_read_fast_enough_to_hold_nobody_up() -> None:

@@ -116,4 +116,3 @@ def handlers(
         **platform.methods(),
     }
     return Rehearsals(providers.tools).around(CallJournal(journal, providers.tools, clock).around(bound))
-

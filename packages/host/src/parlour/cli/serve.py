@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import logging
+from dataclasses import replace
 
-from parlour import config_file
+from parlour import config_file, logs
 from parlour.config import Settings, own_file
 from parlour.core.journal import StorageFailed
 from parlour.core.redaction import REDACTOR
@@ -19,17 +20,24 @@ from .main import CommandFailed
 
 
 def run(settings: Settings, additions: Additions) -> None:
-    keep_log(settings, in_files=True)
-    with contextlib.suppress(OSError):  # a Host needs none, and says itself what is wrong with its directory
-        config_file.write(own_file(DataDirectory(settings.data).path))
+    keep_log(settings)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(serve(settings, _announce, additions))
+            runner.run(serve(settings, _announce, replace(additions, settle_in=_settle_in)))
     except (PortTaken, AlreadyServed, DataDirectoryUnusable, TracingMissing) as error:
         raise CommandFailed(str(error)) from error
     except StorageFailed as error:
         raise CommandFailed(REDACTOR.clean(error.message)) from error
+
+
+def _settle_in(settings: Settings) -> None:
+    """The log goes to files too, and whoever looks for settings finds what there is to set."""
+    directory = DataDirectory(settings.data)
+    if settings.logs.files:
+        logs.keep(settings.logs, directory.logs)
+    with contextlib.suppress(OSError):  # a Host needs none
+        config_file.write(own_file(directory.path))
 
 
 def _announce(address: str, notice: str) -> None:

@@ -57,6 +57,8 @@ class Components:
 
     def __init__(self) -> None:
         self._of_plugin: dict[str, list[Component[Any]]] = {}
+        self._of_kind: dict[str, list[Component[Any]]] = {}
+        """As asked for; every event and every run asks."""
 
     def tools(self) -> list[Component[ToolSpec]]:
         return self._all("Tool")
@@ -88,16 +90,22 @@ class Components:
             elif found is not None:
                 kept[found.kind, found.name] = found
         self._of_plugin[plugin_id] = list(kept.values())
+        self._of_kind = {}
         for warning in warnings:
             logger.warning("%s", warning)
         return warnings
 
     def remove_plugin(self, plugin_id: str) -> None:
         self._of_plugin.pop(plugin_id, None)
+        self._of_kind = {}
 
     def _all(self, kind: str) -> list[Component[Any]]:
         """In an order that does not depend on which plugin was ready first."""
-        return sorted(self._each(kind), key=lambda each: (each.plugin_id, each.name))
+        known = self._of_kind.get(kind)
+        if known is None:
+            known = sorted(self._each(kind), key=lambda each: (each.plugin_id, each.name))
+            self._of_kind[kind] = known
+        return known
 
     def _each(self, kind: str) -> Iterator[Component[Any]]:
         for components in self._of_plugin.values():

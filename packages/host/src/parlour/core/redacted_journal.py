@@ -29,7 +29,10 @@ class RedactedJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         for position, statement in enumerate(unit.statements):
-            cleaned = self._cleaned(statement)
+            columns = CLEANED.get(statement.table)
+            if columns is None:
+                continue
+            cleaned = self._cleaned(statement, columns)
             if cleaned is not statement:
                 unit = replace(
                     unit, statements=(*unit.statements[:position], cleaned, *unit.statements[position + 1 :])
@@ -42,9 +45,8 @@ class RedactedJournal:
     async def search(self, query: Search) -> list[Row]:
         return await self._journal.search(query)
 
-    def _cleaned(self, statement: Statement) -> Statement:
-        columns = CLEANED.get(statement.table)
-        if columns is None or isinstance(statement, Delete) or not _the_hosts_own(statement.table, statement.values):
+    def _cleaned(self, statement: Statement, columns: tuple[str, ...]) -> Statement:
+        if isinstance(statement, Delete) or not _the_hosts_own(statement.table, statement.values):
             return statement
         changed: dict[str, Any] = {}
         for column in columns:

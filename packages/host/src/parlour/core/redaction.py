@@ -4,9 +4,7 @@ A process has one, as it has one log: `REDACTOR`. Whoever comes to hold a secret
 """
 
 import json
-import logging
 import re
-from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -72,17 +70,6 @@ class KnowingBox:
         secret = self._box.open(sealed)
         self._redactor.know(secret)
         return secret
-
-
-class CleanFormatter(logging.Formatter):
-    """Lines of the log, tracebacks and all."""
-
-    def __init__(self, format: str, clean: Callable[[str], str]) -> None:
-        super().__init__(format)
-        self._clean = clean
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._clean(super().format(record))
 
 
 def _masked(found: re.Match[str]) -> str:

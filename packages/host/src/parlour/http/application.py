@@ -1,14 +1,12 @@
 """The ASGI application: middleware, error answers, and every domain's routes."""
 
-from collections.abc import Callable
-
 from fastapi import APIRouter, FastAPI
 
 from . import documenting, errors
 from .auth import Authenticator
 from .events.door import EventDoor
 from .events.fast_lane import FastLane
-from .limits import BodyLimit
+from .limits import Application, BodyLimit
 
 PREFIX = "/api/v1"
 UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
@@ -23,7 +21,7 @@ def build(
     events: EventDoor,
     body_bytes: int,
     upload_bytes: int,
-) -> Callable[..., object]:
+) -> Application:
     app = FastAPI(
         title="Parlour",
         version=version,

@@ -26,10 +26,10 @@ class Group:
         self.patterns = patterns
 
     @classmethod
-    async def open(cls, policy: dict[str, Any], *patterns: str, **agent: Any) -> "Group":
+    async def open(cls, policy: dict[str, Any], *patterns: str, buttons: bool = False, **agent: Any) -> "Group":
         patterns = patterns or ("*",)
         world = await PlatformWorld.open(
-            chat_manifest("edit_message"),
+            chat_manifest("edit_message", buttons=buttons),
             make_agent(approval_policy=policy, **agent),
             discovery=discovery(*patterns),
         )

@@ -9,6 +9,7 @@ from parlour.core.approvals.deciders import Decider
 from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
+from parlour_sdk.protocol.chain import Platform
 from parlour_sdk.protocol.platform_events import InteractionReceived
 
 from ..support import PuppetRun
@@ -130,14 +131,18 @@ async def test_a_word_that_is_no_keyword_is_an_ordinary_message() -> None:
 
 
 async def test_a_button_decides_like_a_keyword() -> None:
-    group, _ = await asked()
+    group, _ = await asked(buttons=True)
+    await group.calm()
+    [shown] = [part for part in group.world.platform.shown[0].chain if isinstance(part, Platform)]
+    value = shown.data["buttons"][0]["value"]
+    assert value == f"approve {group.keyword}"
     pressed = InteractionReceived(
         event_id="pressed-1",
         timestamp=0,
         interaction_id="i1",
         user=BOSS,
         action_id="approval",
-        value=f"approve {group.keyword}",
+        value=value,
         chat_type="group",
         chat_id="7",
     )
@@ -236,7 +241,9 @@ async def test_what_was_approved_while_the_bot_was_away_is_done_after_a_restart_
     group.world.platform.mend()
     group = await group.restart()
     await group.world.rest()
+    await group.calm()
     assert len(group.done("kick_member")) == 1
+    assert '"sent"' in group.approval()["outcome"]
 
 
 async def test_a_call_that_was_changed_behind_the_hosts_back_is_not_carried_out() -> None:

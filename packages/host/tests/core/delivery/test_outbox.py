@@ -159,3 +159,14 @@ async def test_closing_stops_what_waits_and_leaves_it_owed() -> None:
     assert post.state("a") == ("pending", "slow down")
     await asyncio.sleep(100)
     assert len(post.surface.tries) == 1
+
+
+async def test_a_row_that_nobody_is_there_to_take_waits_ever_longer_and_uses_up_no_attempt() -> None:
+    post = Post()
+    post.surface.prepared.extend(SendRefused("nobody is connected", tried=False) for _ in range(100))
+    await post.post("a")
+    await asyncio.sleep(600)
+    assert 10 < len(post.surface.tries) < 40
+    await post.done()
+    assert post.state("a") == ("sent", "")
+    assert post.row("a")["attempts"] == 0

@@ -67,6 +67,9 @@ class Gate:
         return action is not None and action.wire.streams
 
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
+        return (await self.answer(plugin_id, name, data)).model_dump(mode="json")
+
+    async def answer(self, plugin_id: str, name: str, data: Any) -> BaseModel:
         """`plugin_id` is what the runtime knows of the connection, never a field of the call."""
         caller, request = await self._admit(plugin_id, name, data)
         # once begun an action is carried out, even when its caller is gone: memory and database stay at one
@@ -74,14 +77,19 @@ class Gate:
         acting.add_done_callback(_observed)
         with _in_the_contracts_words():
             answer: BaseModel = await asyncio.shield(acting)
-        return answer.model_dump(mode="json")
+        return answer
 
     async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        async with aclosing(self.parts(plugin_id, name, data)) as parts:
+            async for part in parts:
+                yield part.model_dump(mode="json")
+
+    async def parts(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
         caller, request = await self._admit(plugin_id, name, data)
         with _in_the_contracts_words():
             async with aclosing(self._handlers[name](caller, request)) as parts:
                 async for part in parts:
-                    yield part.model_dump(mode="json")
+                    yield part
 
     async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[Caller, Call]:
         action = ACTIONS.get(name)

@@ -44,6 +44,7 @@ class Approval:
         """As people of the web chat see it."""
         return {
             "approval_id": self.approval_id,
+            "keyword": self.keyword,
             "status": self.status,
             "action": self.action,
             "words": self.words,

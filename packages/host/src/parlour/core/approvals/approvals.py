@@ -2,21 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
 from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.delivery.outbox import Outbox, Outcome
+from parlour.core.delivery.outbox import ENDED, Outbox, Outcome
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import outgoing
 from parlour.core.facts.event_log import EventLog
-from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.platforms.executing import Executor
-from parlour.core.ports import Clock
+from parlour.core.ports import Clock, Sent
 from parlour.core.runs.session import Entry
 
 from . import approval as rows
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 Verdict = Literal["approve", "deny"]
 REMEMBERED_MILLISECONDS = 24 * 3600 * 1000
 """So long a keyword is known for what it was."""
+KEYWORDS = 1000
+"""From so many on, those of earlier days are forgotten."""
 RETRY_SECONDS = 5.0
 
 
@@ -54,6 +57,7 @@ class Approvals:
     ) -> None:
         self._journal = journal
         self._rows = ApprovalRows(journal)
+        self._outgoing = OutgoingRows(journal)
         self._log = EventLog(journal)
         self._delivery = delivery
         self._outbox = outbox
@@ -72,8 +76,21 @@ class Approvals:
         self._offer = offer
         for known in await self._rows.since(self._clock.now() - REMEMBERED_MILLISECONDS):
             self._by_keyword[known.keyword] = known
+            if known.status == "approved" and not known.outcome:
+                await self._take_up_outcome(known)
         for pending in await self._rows.pending():
             self.remember(pending)
+
+    async def _take_up_outcome(self, approved: Approval) -> None:
+        """The Host had stopped before it could be written."""
+        row = await self._outgoing.get(approved.outbox_id)
+        if row is None:
+            return
+        ended = self._outbox.watch(row.outbox_id)
+        if row.state in ENDED:
+            self._outbox.unwatch(row.outbox_id)
+            ended.set_result(Outcome(row.state, row.reason, Sent(row.message_id)))
+        self._in_background(self._account_for(approved.approval_id, ended))
 
     async def close(self) -> None:
         for timer in self._timers.values():
@@ -87,10 +104,17 @@ class Approvals:
 
     def remember(self, pending: Approval) -> None:
         """It is durable, and waits for somebody until its time is over."""
+        self._forget_old()
         self._by_keyword[pending.keyword] = pending
         seconds = max(0, pending.expires_at - self._clock.now()) / 1000
         loop = asyncio.get_running_loop()
         self._timers[pending.approval_id] = loop.call_later(seconds, self._expire, pending.approval_id)
+
+    def _forget_old(self) -> None:
+        if len(self._by_keyword) >= KEYWORDS:
+            oldest = self._clock.now() - REMEMBERED_MILLISECONDS
+            kept = {word: each for word, each in self._by_keyword.items() if each.created_at > oldest}
+            self._by_keyword = kept
 
     async def wait(self, approval_id: str, seconds: float) -> Decided | None:
         """None when nobody decided in time."""
@@ -121,7 +145,7 @@ class Approvals:
         `tell` says it in the chat where it was asked; whoever decided there hears it anyway. With a conversation, only
         what its runs asked for is there.
         """
-        async with self._turns.setdefault(approval_id, asyncio.Lock()):
+        async with self._turn(approval_id):
             known = await self._rows.get(approval_id)
             if known is None or conversation_id not in ("", known.conversation_id):
                 raise Refused("not_found", f"there is no approval '{approval_id[:64]}'")
@@ -133,6 +157,15 @@ class Approvals:
             except GuardFailed as failure:
                 told = "it is not what was asked any more; nothing was done"
                 raise Refused("conflict", f"{known.keyword}: {told}") from failure
+
+    @asynccontextmanager
+    async def _turn(self, approval_id: str) -> AsyncIterator[None]:
+        """One decides after the other; that there is one decision is the database's part."""
+        try:
+            async with self._turns.setdefault(approval_id, asyncio.Lock()):
+                yield
+        finally:
+            self._turns.pop(approval_id, None)
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
         """One unit: the decision with its decider, what carries it out, and the event that tells of it."""
@@ -167,7 +200,6 @@ class Approvals:
         if timer is not None:
             timer.cancel()
         self._by_keyword[closed.keyword] = closed
-        self._turns.pop(closed.approval_id, None)
         if ended is not None:
             self._in_background(self._account_for(closed.approval_id, ended))
         for future in self._waiting.get(closed.approval_id, ()):
@@ -184,7 +216,7 @@ class Approvals:
         self._in_background(self._expired(approval_id))
 
     async def _expired(self, approval_id: str) -> None:
-        async with self._turns.setdefault(approval_id, asyncio.Lock()):
+        async with self._turn(approval_id):
             try:
                 known = await self._rows.get(approval_id)
                 if known is not None and known.status == "pending":

@@ -3,6 +3,7 @@
 import re
 
 from parlour.core.access.refusal import Refused
+from parlour.core.delivery.rendering.buttons import ACTION_ID
 from parlour.core.events.control import Acted, ControlInput
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 
@@ -10,8 +11,6 @@ from .approval import Approval
 from .approvals import Approvals, Verdict
 from .deciders import Decider
 
-BUTTON = "approval"
-"""The `action_id` of a button that decides; its value is what one would write."""
 _SAID = re.compile(r"\s*/?(approve|deny)\s+([a-z0-9]{4,12})(?:\s+(.{1,500}?))?\s*", re.IGNORECASE | re.DOTALL)
 _CHATS = ("webui", "platform")
 
@@ -44,7 +43,7 @@ def _said(event: EventEnvelope) -> str:
     match event.event_type:
         case "message.received":
             return event.text
-        case "interaction.received" if event.data.get("action_id") == BUTTON:
+        case "interaction.received" if event.data.get("action_id") == ACTION_ID:
             return str(event.data.get("value") or "")
         case _:
             return ""

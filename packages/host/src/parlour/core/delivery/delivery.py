@@ -20,6 +20,7 @@ from .feed import Feed
 from .growing.streams import Streams, grows
 from .outbox import Outbox
 from .policy import DEFAULT, DeliveryPolicy
+from .rendering import buttons
 from .rendering.parts import render
 from .typing_signs import TypingSigns
 
@@ -133,9 +134,9 @@ class Delivery:
             return []
         return await self._streams.settle(row.outbox_id) or [row]
 
-    def taken_up(self, rows: list[Outgoing]) -> list[Outgoing]:
-        """Of the rows of a message that grew in another life of the Host, those that can still be finished."""
-        return [row for row in rows if row.surface == PLATFORM]
+    async def grown_before(self, event: RecordedEvent, run_id: str) -> list[Outgoing]:
+        """The rows of a message that grew on a platform in another life of the Host, and can still be finished."""
+        return await self._streams.left(run_id) if event.envelope.surface == PLATFORM else []
 
     def broken(self, row: Outgoing | None) -> None:
         """The message stays unfinished: its run is over."""
@@ -220,7 +221,10 @@ class Delivery:
             return [message]
         parts = render(message, manifest, policy, _quoted(place.address, policy, first), apart)
         kept: MessageBody = {name: message[name] for name in ("role", "metadata", "approval") if name in message}
-        return [{**kept, "content": part.text, "chain": part.chain} for part in parts]
+        bodies: list[MessageBody] = [{**kept, "content": part.text, "chain": part.chain} for part in parts]
+        if bodies and "approval" in kept:
+            bodies[0]["chain"] = [*bodies[0]["chain"], *buttons.under(message, manifest)]
+        return bodies
 
     def _finished(self, row: Outgoing, body: MessageBody, place: Place, now: int) -> Outgoing:
         return replace(row, state=self._state(place), message=body, expires_at=now + EXPIRY_MILLISECONDS)

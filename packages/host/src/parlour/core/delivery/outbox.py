@@ -31,7 +31,8 @@ class Outcome:
 ENDED: tuple[State, ...] = ("sent", "failed", "expired")
 ATTEMPTS = 5
 FIRST_RETRY_SECONDS = 1.0
-AWAY_RETRY_SECONDS = 2.0
+AWAY_RETRY_SECONDS = 0.5
+LONGEST_AWAY_SECONDS = 30.0
 LONGEST_RETRY_SECONDS = 300.0
 SEND_SECONDS = 60.0
 STORAGE_RETRY_SECONDS = 1.0
@@ -154,7 +155,8 @@ class Outbox:
                 if refusal.permanent or row.attempts >= ATTEMPTS:
                     await self._change(row, "failed", refusal.reason)
                     return
-                row = replace(row, not_before=self._clock.now() + int(1000 * _retry_after(row, refusal)))
+                now = self._clock.now()
+                row = replace(row, not_before=now + int(1000 * _retry_after(row, refusal, now)))
                 row = await self._change(row, "pending", refusal.reason)
             except Exception as failure:  # whatever else fails leaves open whether it was taken
                 expected = isinstance(failure, SendUncertain | TimeoutError)
@@ -245,9 +247,10 @@ def _taken_up(row: Outgoing) -> Outgoing:
     return replace(row, attempts=row.attempts + 1) if row.state == "sending" else row
 
 
-def _retry_after(row: Outgoing, refusal: SendRefused) -> float:
+def _retry_after(row: Outgoing, refusal: SendRefused, now: int) -> float:
+    if not refusal.tried:  # the longer it has waited, the less does a little more matter
+        waited = (now - row.created_at) / 2000
+        return min(max(AWAY_RETRY_SECONDS, refusal.retry_after or 0, waited), LONGEST_AWAY_SECONDS)
     if refusal.retry_after is not None:
         return refusal.retry_after
-    if not refusal.tried:
-        return AWAY_RETRY_SECONDS
     return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), LONGEST_RETRY_SECONDS)

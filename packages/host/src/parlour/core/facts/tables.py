@@ -181,7 +181,6 @@ TRANSCRIPT_SEARCH = Table(
     "transcript_search",
     _columns("transcript_id conversation_id thread_id role item_type event_type words", "seq created_at"),
     key=("transcript_id",),
-    indexes=(("conversation_id", "seq"),),
 )
 """The words of an item as the search finds them; the databases' own full-text indexes stand on this table."""
 

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 WORDS_PER_ITEM = 20_000
 WORD_CHARACTERS = 100
@@ -43,8 +44,13 @@ def in_conversation(conversation_id: str, words: list[str]) -> list[str]:
     A word for the conversation beside them would do the same, and have to be counted through for every ranking. Two
     conversations may have the same mark; whoever searches names the conversation besides.
     """
-    mark = base64.b32encode(hashlib.blake2s(conversation_id.encode(), digest_size=5).digest()).decode().lower()
+    mark = _mark(conversation_id)
     return [mark + word for word in words]
+
+
+@lru_cache(maxsize=1000)
+def _mark(conversation_id: str) -> str:
+    return base64.b32encode(hashlib.blake2s(conversation_id.encode(), digest_size=5).digest()).decode().lower()
 
 
 def _pairs(piece: str) -> list[str]:
@@ -53,6 +59,8 @@ def _pairs(piece: str) -> list[str]:
 
 def _folded(text: str) -> str:
     """Full-width and composed forms, capitals and accents are the same letters."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter) or _voiced(letter))
     return unicodedata.normalize("NFKC", plain)

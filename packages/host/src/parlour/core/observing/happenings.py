@@ -1,8 +1,7 @@
 """What a committed unit means to somebody who watches: read off its statements, so that no path has to tell."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from parlour.core.facts.tables import (
     AGENTS,
@@ -23,8 +22,9 @@ from parlour.core.journal import Condition, Delete, Insert, Statement, Unit
 Kind = Literal["event", "run", "delivery", "denial", "configuration"]
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(NamedTuple):
+    """Made several times per message, and so as cheap as can be."""
+
     kind: Kind
     id: str
     """Of the event, run, outgoing message or configured thing."""

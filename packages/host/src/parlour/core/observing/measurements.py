@@ -50,13 +50,13 @@ class Measurements:
         facts = happening.facts
         match happening.kind:
             case "event":
-                self._add("parlour_events_total", type=str(facts["event_type"]))
+                self._add("parlour_events_total", ("type", str(facts["event_type"])))
             case "run":
                 self._run(happening)
             case "delivery" if happening.state in ("sent", "failed", "expired"):
-                self._add("parlour_deliveries_total", state=happening.state)
+                self._add("parlour_deliveries_total", ("state", happening.state))
             case "denial":
-                self._add("parlour_denials_total", code=str(facts["code"]))
+                self._add("parlour_denials_total", ("code", str(facts["code"])))
             case _:
                 return
 
@@ -67,15 +67,15 @@ class Measurements:
             self._begun[run.id] = int(run.facts["created_at"])
         if run.state not in ENDED:
             return
-        self._add("parlour_runs_total", status=run.state)
+        self._add("parlour_runs_total", ("status", run.state))
         begun = self._begun.pop(run.id, None)
         if begun is not None and "finished_at" in run.facts:
             self._durations.add((int(run.facts["finished_at"]) - begun) / 1000)
         for name, amount in _used(str(run.facts.get("usage", ""))):
-            self._add(f"parlour_{name}_total", amount)
+            self._add(f"parlour_{name}_total", amount=amount)
 
-    def _add(self, name: str, amount: int = 1, **labels: str) -> None:
-        self._counters[(name, tuple(sorted(labels.items())))] += amount
+    def _add(self, name: str, *labels: tuple[str, str], amount: int = 1) -> None:
+        self._counters[name, labels] += amount
 
     def totals(self) -> Iterator[tuple[str, int]]:
         """Whole numbers that only grow, by a short name."""

@@ -68,5 +68,7 @@ class AdapterManifest(Declared):
     dialect: Dialect = "plain"
     mentions_everyone: str = ""
     """How the platform writes a mention of everybody in text, as a regular expression; delivery defuses it."""
+    buttons: bool = False
+    """Whether a `buttons` component of the Platform kind is shown, and tells of a press by interaction.received."""
     idempotent: bool = False
     """Whether sending again under the same key shows it once."""

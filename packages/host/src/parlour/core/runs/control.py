@@ -5,7 +5,6 @@ from parlour.core.access.refusal import Refused
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import ledger
 from parlour.core.facts.ledger import ACTIVE, Ledger, RunEnd
-from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.facts.runtimes import Runtimes
 from parlour.core.journal import Draft, Journal, Row
 from parlour.core.ports import Clock
@@ -137,7 +136,7 @@ class RunControl:
 
     async def _accept_repeat(self, run_id: str, result: AgentRunResult) -> None:
         """The answer to the run's last result may have been lost."""
-        progress = await recall(self._ledger, OutgoingRows(self._journal), run_id)
+        progress = await recall(self._ledger, run_id)
         if result.sequence is None or progress.digest(result.sequence) != digest(result):
             raise _over(await self._ledger.run(run_id))
 

@@ -16,7 +16,6 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.encoding import dumps
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.journal import GuardFailed, Journal, StorageFailed
 from parlour.core.ports import Clock, Ids
 from parlour_sdk.protocol.results import AgentRunResult
@@ -58,7 +57,7 @@ class Live:
         progress = await self._recall(self.session.run_id)
         await self._recorder.abandon()
         self._recorder = self._record(self.session)
-        self._recorder.resume(progress)
+        await self._recorder.resume(progress)
         self.session.resume(progress.sequence)
         self._doubtful = False
 
@@ -139,7 +138,7 @@ class Recording:
         self._lives: WeakValueDictionary[str, Live] = WeakValueDictionary()
 
     def live(self, session: RunSession) -> Live:
-        live = Live(session, self._recorder, partial(recall, Ledger(self._journal), OutgoingRows(self._journal)))
+        live = Live(session, self._recorder, partial(recall, Ledger(self._journal)))
         self._lives[session.run_id] = live
         return live
 

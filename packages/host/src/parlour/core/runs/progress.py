@@ -6,7 +6,6 @@ from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.journal import Row
 
 PAGE = 500
@@ -26,9 +25,6 @@ class Progress:
     """Files that go with the next message."""
     taken: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
     """The runner's numbers that a row stands for, with the digests of those that were handed in."""
-
-    growing: list[Outgoing] = field(default_factory=list)
-    """The rows under which that message was being shown."""
 
     @property
     def missing(self) -> set[int]:
@@ -61,8 +57,8 @@ class Progress:
                 self.text, self.waiting = "", []
 
 
-async def recall(ledger: Ledger, outgoing: OutgoingRows, run_id: str) -> Progress:
-    progress = Progress(growing=await outgoing.streaming(run_id))
+async def recall(ledger: Ledger, run_id: str) -> Progress:
+    progress = Progress()
     while rows := await ledger.events(run_id, progress.sequence, PAGE):
         for row in rows:
             progress.add(row)

@@ -91,14 +91,14 @@ class Recorder:
     def has_taken(self, sequence: int) -> bool:
         return self._rules.has_taken(sequence)
 
-    def resume(self, progress: Progress) -> None:
+    async def resume(self, progress: Progress) -> None:
         """Goes on where another life of the Host was."""
         self._rules.resume(progress.last, progress.missing)
         self._attachments.resume(progress.waiting)
         self._deltas.resume(progress.text)
         self._messages = progress.messages
         self._resumed = True
-        self._grown_before = self._delivery.taken_up(progress.growing)
+        self._grown_before = await self._delivery.grown_before(self._session.event, self._session.run_id)
         self._streams = self._streams and not self._grown_before
 
     async def abandon(self) -> None:

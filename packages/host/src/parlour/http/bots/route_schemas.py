@@ -1,10 +1,10 @@
 """Routes as they are written: one shape per handler, and every filter with what it accepts."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
 from parlour.core.routing import filters, windows
@@ -95,6 +95,7 @@ class WebhookHandler(Body):
     method: Literal["POST", "PUT", "PATCH"] = "POST"
     headers: dict[str, str] = Field(default={}, max_length=50)
     secret: str | None = Field(default=None, max_length=500)
+    secret_set: bool | None = Field(default=None, exclude=True, description="Only told; what is sent is not looked at")
     timeout: float = Field(default=30, gt=0, le=300)
     retry_count: int = Field(default=3, ge=0, le=20)
     retry_interval: float = Field(default=5, gt=0, le=3600)
@@ -159,8 +160,12 @@ class RouteBody(Body):
         return pattern
 
 
-class RoutesBody(Body):
-    items: list[RouteBody] = Field(max_length=500)
+def _unwrapped(body: Any) -> Any:
+    """What a GET answered may be put back as it is."""
+    return body["items"] if isinstance(body, dict) and body.keys() <= {"items", "next_cursor"} and body else body
+
+
+RouteList = Annotated[list[RouteBody], Field(max_length=500), BeforeValidator(_unwrapped)]
 
 
 class DryRunBody(Body):

@@ -14,7 +14,7 @@ from ..auth import Admin, Viewer
 from .endpoints import existing
 from .examples import example
 from .route_checking import RouteForm, shown
-from .route_schemas import DryRunBody, RouteBody, RoutesBody
+from .route_schemas import DryRunBody, RouteList
 
 
 def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clock: Clock) -> APIRouter:
@@ -28,10 +28,10 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         return listed(existing(bots, bot_id).bot_id)
 
     @routes.put("/bots/{bot_id}/routes")
-    async def replace_routes(bot_id: str, body: list[RouteBody] | RoutesBody, principal: Admin) -> dict[str, Any]:
+    async def replace_routes(bot_id: str, body: RouteList, principal: Admin) -> dict[str, Any]:
         existing(bots, bot_id)
         before = book.listed(bot_id)
-        made = book.named(form.routes(body if isinstance(body, list) else body.items, before))
+        made = book.named(form.routes(body, before))
         seen = [[shown(route) for route in each] for each in (before, made)]
         entry = audit.admin(principal.owner, "bot.routes", bot_id, seen[0], seen[1], clock.now())
         await book.replace(bot_id, made, entry)

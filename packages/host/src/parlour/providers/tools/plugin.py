@@ -26,7 +26,7 @@ class PluginTools:
 
     def offers(self) -> Sequence[Offer]:
         tools = self._components.tools()
-        if len(tools) != len(self._seen) or any(a is not b for a, b in zip(tools, self._seen, strict=True)):
+        if tools is not self._seen:
             self._seen, self._offers = tools, tuple(_offer(tool) for tool in tools)
         return self._offers
 

@@ -1,7 +1,7 @@
 """Opens connections to PostgreSQL. What they are used for is up to those who ask."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import asyncpg  # type: ignore[import-untyped]
 
@@ -44,6 +44,11 @@ class Connection(Protocol):
     def is_closed(self) -> bool: ...
 
     def get_server_pid(self) -> int: ...
+
+
+READING: Final = {"default_transaction_read_only": "on", "enable_sort": "off"}
+"""Lists are in the order of an index. Without figures about a table, or with those of an average conversation, the
+server would rather read the whole of a long one and sort it; what has to be sorted still is."""
 
 
 async def connect(url: str, application: str, patience: float, **settings: str) -> Connection:

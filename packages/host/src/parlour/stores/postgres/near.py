@@ -13,7 +13,7 @@ from parlour.stores.futures import resolve
 from parlour.stores.sql import Plan
 
 from .batches import Batches
-from .connection import Connection, close, connect
+from .connection import READING, Connection, close, connect
 from .failures import ERRORS, failure_of, is_lost, storage_failure
 from .functions import ANSWER, Functions, make
 from .patience import Patience
@@ -106,7 +106,7 @@ class NearReader:
 
     async def _connected(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
-            settings = {"default_transaction_read_only": "on", "plan_cache_mode": "force_generic_plan"}
+            settings = {**READING, "plan_cache_mode": "force_generic_plan"}
             connection = await connect(self._url, "parlour near reader", self._patience, **settings)
             try:
                 await make(connection, ANSWER, READ_SECONDS)

@@ -6,7 +6,7 @@ from parlour.core.journal import Row, StorageFailed
 from parlour.stores.address import told
 from parlour.stores.sql import Dialect, FullText, Parameters, Plan
 
-from .connection import Connection, close, connect
+from .connection import READING, Connection, close, connect
 from .failures import ERRORS, is_lost, storage_failure
 from .patience import Patience
 from .texts import meant, written
@@ -55,7 +55,7 @@ class Readers:
             connection = self._idle.pop()
             if not connection.is_closed():
                 return connection
-        return await connect(self._url, "parlour reader", self._patience, default_transaction_read_only="on")
+        return await connect(self._url, "parlour reader", self._patience, **READING)
 
     async def _asked(self, connection: Connection, plan: Plan, parameters: Parameters) -> list[Row]:
         try:

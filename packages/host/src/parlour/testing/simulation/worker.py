@@ -16,6 +16,8 @@ PERMISSIONS = PluginPermissions(runtimes=["read", "admin"])
 RUNTIME = "anvil"
 LOST = 0.15
 """How often it forgets a run that it has claimed: its lease runs out."""
+RETURNED = 0.15
+"""How often it gives one back."""
 BEAT_SECONDS = 10.0
 
 
@@ -47,12 +49,15 @@ class SimulatedWorker:
 
     async def _execute(self, claimed: dict[str, Any]) -> None:
         run_id, lease = claimed["run"]["run_id"], claimed["lease"]
+        held = {"target_run_id": run_id, "lease": lease}
         if self._world.dice.random() < LOST:
+            return
+        if self._world.dice.random() < RETURNED:
+            await self._ask("run_release", **held)
             return
         text = f"{claimed['context']['input']['text']} is done"
         data = {"message": {"role": "assistant", "content": text}}
         result = {"run_id": run_id, "type": "message.completed", "data": data, "sequence": 1}
-        held = {"target_run_id": run_id, "lease": lease}
         for _ in range(self._world.dice.choice((1, 1, 2))):
             await self._ask("run_append_result", **held, result=result)
             await self._world.pause()

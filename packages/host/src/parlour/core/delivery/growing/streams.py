@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 from parlour.core.delivery.bots import RunningBots
 from parlour.core.delivery.policy import DeliveryPolicy
-from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.journal import Journal
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.ports import Clock, Ids
@@ -41,6 +41,13 @@ class Streams:
             grown = EditedMessage(self._stage, row, manifest, policy, quote, clear)
         self._by_row[row.outbox_id] = grown
         return grown
+
+    async def left(self, run_id: str) -> list[Outgoing]:
+        """Rows of this run that were shown as growing, and grow no more."""
+        for outbox_id, grown in list(self._by_row.items()):
+            if grown.rows[0].run_id == run_id:
+                await self.settle(outbox_id)
+        return await OutgoingRows(self._stage.journal).streaming(run_id)
 
     def of(self, outbox_id: str) -> Grown | None:
         return self._by_row.get(outbox_id)

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from parlour.stores.columns import add, integer, text
+from parlour.stores.columns import add, integer, on_postgres, text
 
 revision = "0003"
 down_revision = "0002"
@@ -20,6 +20,7 @@ def upgrade() -> None:
     _statistics()
     _webhooks()
     _reruns()
+    _search()
     _mcp_servers()
 
 
@@ -78,6 +79,16 @@ def _accounts() -> None:
 def _reruns() -> None:
     for column in text("rerun_of created_by"):
         add("runs", column, "")
+
+
+def _search() -> None:
+    """Words are their conversation's own: an index of the conversation's rows would only lead away from theirs.
+
+    What was said last is looked through one by one until the index of words takes it in: not too much of it.
+    """
+    op.drop_index("transcript_search_by_conversation_id_seq", "transcript_search")
+    if on_postgres():
+        op.execute("ALTER INDEX transcript_search_words SET (gin_pending_list_limit = 128)")
 
 
 def _bots() -> None:

@@ -1,0 +1,120 @@
+"""The other end of a OneBot bot: an implementation that connects, tells of messages and takes the replies."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from pydantic_core import from_json, to_json
+
+from .host import Unmeasurable
+from .messages import Books, Message
+
+SELF = 10001
+REFUSED_SECONDS = 30
+ANSWER_SECONDS = 30
+
+
+class Peer:
+    """Replies are told apart by their user, who has one question open at a time."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, books: Books) -> None:
+        self._socket = socket
+        self._books = books
+        self._waiting: dict[int, tuple[Message, asyncio.Future[float]]] = {}
+        self._sent = 0
+
+    async def ask(self, user: int) -> float:
+        """Seconds from the event to the send action with its reply."""
+        message = self._books.next()
+        answered: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._waiting[user] = message, answered
+        started = time.perf_counter()
+        await self.tell(_private(user, len(self._books.sent), message.text))
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await answered - started
+
+    async def tell(self, event: dict[str, Any]) -> None:
+        await self._socket.send_bytes(to_json({"time": int(time.time()), "self_id": SELF, **event}))
+
+    async def read(self) -> None:
+        async for frame in self._socket:
+            asked = from_json(frame.data)
+            if "action" in asked:
+                await self._socket.send_bytes(to_json(self._done(asked)))
+
+    def _done(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked["action"].startswith("send_"):
+            self._take(asked["params"], time.perf_counter())
+        self._sent += 1
+        data = {"message_id": 1_000_000_000 + self._sent, "user_id": SELF, "nickname": "bench"}
+        return {"status": "ok", "retcode": 0, "data": data, "echo": asked.get("echo")}
+
+    def _take(self, params: dict[str, Any], now: float) -> None:
+        text = "".join(part["data"]["text"] for part in params["message"] if part["type"] == "text")
+        message, answered = self._waiting.pop(int(params["user_id"]), (None, None))
+        if message is None or answered is None:
+            self._books.note(f"a reply that nobody waits for: {text[:200]!r}")
+            return
+        if message.token in text.split():
+            self._books.answered += 1
+        else:
+            self._books.note(f"{message.token} got the answer {text[:200]!r}")
+        answered.set_result(now)
+
+
+class User:
+    """One conversation."""
+
+    def __init__(self, peer: Peer, number: int) -> None:
+        self._peer = peer
+        self._number = number
+
+    async def say(self) -> float:
+        return await self._peer.ask(self._number)
+
+    async def close(self) -> None:
+        """The connection is everybody's."""
+
+
+@asynccontextmanager
+async def connected(port: int, books: Books) -> AsyncIterator[Peer]:
+    async with aiohttp.ClientSession() as session:
+        socket = await _socket(session, port)
+        peer = Peer(socket, books)
+        reading = asyncio.create_task(peer.read())
+        try:
+            await peer.tell({"post_type": "meta_event", "meta_event_type": "lifecycle", "sub_type": "connect"})
+            yield peer
+        finally:
+            reading.cancel()
+            await socket.close()
+
+
+async def _socket(session: aiohttp.ClientSession, port: int) -> aiohttp.ClientWebSocketResponse:
+    """A bot listens a moment after it was made."""
+    headers = {"X-Self-ID": str(SELF), "X-Client-Role": "Universal"}
+    until = time.perf_counter() + REFUSED_SECONDS
+    while True:
+        try:
+            return await session.ws_connect(f"http://127.0.0.1:{port}/onebot/v11/ws", headers=headers)
+        except aiohttp.ClientError as error:
+            if time.perf_counter() > until:
+                raise Unmeasurable(f"the bot does not let its peer in: {error}") from error
+            await asyncio.sleep(0.05)
+
+
+def _private(user: int, number: int, text: str) -> dict[str, Any]:
+    return {
+        "post_type": "message",
+        "message_type": "private",
+        "sub_type": "friend",
+        "message_id": number,
+        "user_id": user,
+        "message": [{"type": "text", "data": {"text": text}}],
+        "raw_message": text,
+        "font": 0,
+        "sender": {"user_id": user, "nickname": f"u{user}", "sex": "unknown", "age": 0},
+    }

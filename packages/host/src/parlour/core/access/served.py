@@ -1,0 +1,22 @@
+"""The gate as a connection meets it: answers stay the protocol's entities, which the wire encodes in one go."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from pydantic import BaseModel
+
+from .gate import Gate
+
+
+class ServedGate:
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def streams(self, name: str) -> bool:
+        return self._gate.streams(name)
+
+    async def call(self, plugin_id: str, name: str, data: Any) -> BaseModel:
+        return await self._gate.answer(plugin_id, name, data)
+
+    def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
+        return self._gate.parts(plugin_id, name, data)

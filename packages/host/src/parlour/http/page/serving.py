@@ -1,0 +1,78 @@
+"""Serves the page to browsers beside the interface. What is not the page's goes on to the application."""
+
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from ..limits import Application, Receive, Send
+from .files import PageFile, found
+
+INDEX = "/index.html"
+NOT_BUILT = "The page is not built. Build it with 'make web' and start the Host again; the interface is at /api/v1."
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""Nothing is loaded from elsewhere, and nothing that somebody wrote into the page is ever run."""
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+OTHERS = ("/api/", "/healthz", "/readyz", "/metrics")
+"""Paths that are never the page's."""
+
+
+class PageServing:
+    def __init__(self, app: Application, folder: Path) -> None:
+        self._app = app
+        self._files: Mapping[str, PageFile] = found(folder)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        response = self._response(scope) if scope["type"] == "http" else None
+        await (response or self._app)(scope, receive, send)
+
+    def _response(self, scope: MutableMapping[str, Any]) -> Response | None:
+        path: str = scope["path"]
+        if path.startswith(OTHERS) or scope["method"] not in ("GET", "HEAD"):
+            return None
+        headers = Headers(scope=scope)
+        file = self._files.get(path) or self._place(path, headers)
+        if file is not None:
+            return _answer(file, headers)
+        return PlainTextResponse(NOT_BUILT, 503) if path == "/" else None
+
+    def _place(self, path: str, headers: Headers) -> PageFile | None:
+        """A place within the page, which the page itself finds its way to. A program that asks is not led there."""
+        wanted = path == "/" or "text/html" in headers.get("accept", "")
+        return self._files.get(INDEX) if wanted else None
+
+
+def _answer(file: PageFile, asked: Headers) -> Response:
+    smaller = file.compressed if "gzip" in asked.get("accept-encoding", "") else None
+    path = smaller or file.path
+    headers = {**HEADERS, "cache-control": file.cache, "vary": "accept-encoding"}
+    if smaller is not None:
+        headers["content-encoding"] = "gzip"
+    try:
+        answer = FileResponse(path, headers=headers, media_type=file.media_type, stat_result=path.stat())
+    except FileNotFoundError:
+        return PlainTextResponse(NOT_BUILT, 503)  # the page is being built anew
+    if asked.get("if-none-match") == answer.headers["etag"]:
+        return Response(status_code=304, headers={**headers, "etag": answer.headers["etag"]})
+    return answer

@@ -1,0 +1,53 @@
+// The door to the Host: paths and bodies are checked against its OpenAPI document, a change carries the session's token.
+import createClient, { type Middleware } from "openapi-fetch";
+
+import { Problem, problemOf } from "./problem";
+import type { paths } from "./schema";
+
+let token = "";
+
+export function setToken(csrf: string): void {
+  token = csrf;
+}
+
+const guard: Middleware = {
+  onRequest({ request }) {
+    if (token && request.method !== "GET") request.headers.set("X-CSRF-Token", token);
+    return request;
+  },
+};
+
+export const api = createClient<paths>({
+  baseUrl: typeof location === "undefined" ? "" : location.origin,
+  credentials: "same-origin",
+});
+api.use(guard);
+
+type Answer = { data?: unknown; error?: unknown; response: Response };
+
+/** What was answered, as the type that the caller knows it has; an error is thrown as a Problem. */
+export async function answer<T>(asked: Promise<Answer>): Promise<T> {
+  let got: Answer;
+  try {
+    got = await asked;
+  } catch {
+    throw new Problem(0, "unreachable", "unreachable");
+  }
+  if (!got.response.ok) throw problemOf(got.response.status, got.error);
+  return got.data as T;
+}
+
+/** A file, which the document's client can't carry as a form. */
+export async function upload<T>(path: string, form: FormData): Promise<T> {
+  const response = await fetch(path, { method: "POST", body: form, headers: { "X-CSRF-Token": token } });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw problemOf(response.status, body);
+  return body as T;
+}
+
+export function socketAddress(path: string, query: Record<string, string>): string {
+  const address = new URL(path, location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+  return address.href;
+}

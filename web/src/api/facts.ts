@@ -1,0 +1,227 @@
+// The shapes of what the Host answers, as far as the page reads them. Its document describes bodies, not answers.
+
+export type Text = Record<string, string>;
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type Fields = Record<string, unknown>;
+export type Page<T> = { items: T[]; next_cursor: string | null };
+
+export type Role = "owner" | "admin" | "operator" | "viewer";
+export type Me = {
+  kind: "user" | "key";
+  user_id: string;
+  email: string;
+  name: string;
+  role: Role;
+  csrf_token: string;
+};
+export type Setup = { needed: boolean; token_required: boolean };
+export type Info = { version: string; protocol: number; outbound_ips: string[]; time_zone: string };
+
+export type FormType =
+  | "string" | "text" | "secret" | "integer" | "number" | "boolean" | "select" | "multi-select" | "json"
+  | "prompt-editor" | "llm-model-selector" | "model-fallback-selector" | "rerank-model-selector"
+  | "embedding-model-selector" | "knowledge-base-multi-selector" | "tool-multi-selector" | "skill-multi-selector"
+  | "file" | "array[file]" | "array[string]";
+export type FormItem = {
+  name: string;
+  label: Text;
+  description: Text | null;
+  type: FormType;
+  required: boolean;
+  default: unknown;
+  options: { value: string; label: Text | null }[] | null;
+  show_if: Fields | null;
+  display: boolean;
+};
+
+export type Runner = {
+  id: string;
+  label: Text;
+  description: Text;
+  capabilities: Record<string, boolean>;
+  permissions: Record<string, string[]>;
+  config_schema: FormItem[];
+  plugin: { id: string; version: string; status: string };
+};
+export type Selection = "*" | string[];
+export type Agent = {
+  agent_id: string;
+  name: string;
+  description: string;
+  runner_id: string;
+  runner_config: Fields;
+  resource_policy: Record<string, unknown>;
+  state_policy: { enabled: boolean; scopes: string[] };
+  delivery_policy: Fields;
+  approval_policy: Record<string, unknown>;
+  restart_policy: "auto" | "never" | "always";
+  timeout_seconds: number;
+  stale_after: number;
+  conversation_ttl: number;
+  journal_calls: boolean;
+  event_types: string[];
+  enabled: boolean;
+};
+
+export type Usage = { model_calls?: number; prompt_tokens?: number; completion_tokens?: number; cost_micros?: number };
+export type RunStatus = string;
+export type Run = {
+  run_id: string;
+  event_id: string;
+  status: RunStatus;
+  status_reason: string | null;
+  error: { code?: string; message?: string } | string | null;
+  agent_id: string | null;
+  bot_id: string | null;
+  conversation_id: string | null;
+  rerun_of: string | null;
+  runner_id: string;
+  attempt: number;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  usage: Usage;
+  authorization: Fields;
+  /** Of a rerun only. */
+  texts?: string[];
+  original?: RunSide | null;
+};
+export type RunSide = Pick<Run, "run_id" | "agent_id" | "status" | "usage" | "started_at" | "finished_at"> & { texts: string[] };
+export type RunEvent = {
+  sequence: number;
+  type: string;
+  data: Fields;
+  source: string;
+  created_at: number;
+  artifact_refs: { artifact_id: string; name?: string | null }[];
+};
+export type Why = { steps: { at: number; step: string; text: string }[] };
+export type EventRecord = {
+  event_id: string;
+  event_type: string;
+  source: string;
+  actor_name: string | null;
+  input_summary: string | null;
+  created_at: number;
+};
+export type TranscriptItem = {
+  transcript_id: string;
+  seq: number;
+  run_id: string | null;
+  role: "user" | "assistant" | "system" | "tool";
+  item_type: string;
+  content: string;
+  created_at: number;
+};
+
+export type Adapter = {
+  name: string;
+  label: Text;
+  description: Text;
+  config: FormItem[];
+  supported_events: string[];
+};
+export type Bot = {
+  bot_id: string;
+  name: string;
+  adapter: string;
+  adapter_config: Fields;
+  secrets_set: string[];
+  enabled: boolean;
+  status: { state: string; since: number | null; last_error: string | null };
+};
+export type HandlerType = "agent" | "webhook" | "plugin" | "drop";
+export type Route = {
+  route_id: string;
+  event_type: string;
+  handler_type: HandlerType;
+  handler_config: Fields;
+  filters: Fields;
+  enabled: boolean;
+  priority: number;
+  description: string;
+};
+export type DryRun = { route: Route | null; handler_type: string; reasons: string[] };
+
+export type ModelKind = {
+  kind: string;
+  label: string;
+  base_url: string;
+  needs_key: boolean;
+  key_page: string;
+  models: { name: string; type: string; context_window: number }[];
+};
+export type Provider = { provider_id: string; name: string; kind: string; base_url: string; api_keys: string[] };
+export type Model = {
+  model_id: string;
+  provider_id: string;
+  name: string;
+  type: "llm" | "embedding" | "rerank";
+  context_window: number | null;
+  abilities: string[];
+  prices: { input: number; output: number } | null;
+};
+export type ModelTest = { ok: boolean; message: string; milliseconds?: number };
+export type Budget = {
+  budget_id: string;
+  name: string;
+  scope: string;
+  target: string;
+  period: string;
+  tokens: number | null;
+  cost_micros: number | null;
+  enabled: boolean;
+};
+
+export type PermissionWords = { key: string; text?: string; [name: string]: unknown };
+export type Plugin = {
+  id: string;
+  version: string;
+  status: string;
+  reason: string | null;
+  enabled: boolean;
+  label: Text;
+  description: Text;
+  permissions: { words: Record<"asked" | "granted" | "ungranted", PermissionWords[]> };
+  sandbox: string | null;
+  sandbox_reason: string | null;
+  sandbox_remedy: string | null;
+  source: string;
+  components: { kind: string; name: string }[];
+  warnings: string[];
+};
+
+export type Tool = { tool_name: string; description: string; read_only: boolean; source: string };
+export type McpServer = {
+  server_id: string;
+  name: string;
+  transport: "http" | "sse" | "stdio";
+  url: string;
+  command: string;
+  arguments: string[];
+  enabled: boolean;
+  status?: { state: string; last_error?: string | null };
+};
+export type Approval = {
+  approval_id: string;
+  status: "pending" | "approved" | "denied" | "expired";
+  action: string;
+  words: string;
+  run_id: string;
+  agent_id: string;
+  requester: string;
+  created_at: number;
+  expires_at: number;
+  decided_by: string | null;
+  reason: string | null;
+};
+export type Stats = { items: ({ hour: number } & Record<string, number>)[]; totals: Record<string, number> };
+export type User = { user_id: string; email: string; name: string; role: Role; enabled: boolean; created_at: number };
+export type ApiKey = {
+  key_id: string;
+  name: string;
+  scope: string;
+  created_at: number;
+  expires_at: number | null;
+  key?: string;
+};

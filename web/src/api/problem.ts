@@ -1,0 +1,32 @@
+// An answer of the Host that is an error. Its message is a sentence for people, with the remedy.
+
+export type FieldProblem = { field: string; message: string };
+
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: unknown = null,
+  ) {
+    super(message);
+    this.name = "Problem";
+  }
+
+  get fields(): FieldProblem[] {
+    const details = this.details as { fields?: FieldProblem[] } | null;
+    return Array.isArray(details?.fields) ? details.fields : [];
+  }
+}
+
+export function problemOf(status: number, body: unknown): Problem {
+  const error = (body as { error?: { code?: string; message?: string; details?: unknown } } | undefined)?.error;
+  if (error?.message) return new Problem(status, error.code ?? "runtime_error", error.message, error.details);
+  return new Problem(status, "runtime_error", `HTTP ${status}`);
+}
+
+/** The sentence about one field, whatever it is nested in. */
+export function fieldMessage(error: unknown, field: string): string | undefined {
+  if (!(error instanceof Problem)) return undefined;
+  return error.fields.find((each) => each.field === field || each.field.startsWith(`${field}.`))?.message;
+}

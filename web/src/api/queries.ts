@@ -1,0 +1,128 @@
+// What the page reads, each under the key by which the live channel calls it stale.
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+
+import { answer, api } from "./client";
+import type * as facts from "./facts";
+
+type Ask = (cursor: string | null) => Promise<{ response: Response }>;
+
+/** All pages of a list that people keep by hand, and that is short for that reason. */
+async function everything<T>(ask: Ask): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: facts.Page<T> = await answer<facts.Page<T>>(ask(cursor));
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor);
+  return items;
+}
+
+const at = (cursor: string | null) => ({ params: { query: { limit: 100, cursor } } });
+const list = <T>(key: string, ask: Ask) => queryOptions({ queryKey: [key], queryFn: () => everything<T>(ask) });
+
+export const setup = queryOptions({
+  queryKey: ["setup"],
+  queryFn: () => answer<facts.Setup>(api.GET("/api/v1/auth/setup")),
+});
+export const me = queryOptions({
+  queryKey: ["me"],
+  queryFn: () => answer<facts.Me>(api.GET("/api/v1/auth/me")),
+  retry: false,
+  staleTime: Infinity,
+});
+export const info = queryOptions({
+  queryKey: ["info"],
+  queryFn: () => answer<facts.Info>(api.GET("/api/v1/info")),
+  staleTime: Infinity,
+});
+export const runners = list<facts.Runner>("runners", () => api.GET("/api/v1/runners"));
+export const agents = list<facts.Agent>("agents", (cursor) => api.GET("/api/v1/agents", at(cursor)));
+export const adapters = { ...list<facts.Adapter>("adapters", () => api.GET("/api/v1/adapters")), staleTime: Infinity };
+export const bots = list<facts.Bot>("bots", (cursor) => api.GET("/api/v1/bots", at(cursor)));
+export const kinds = { ...list<facts.ModelKind>("kinds", () => api.GET("/api/v1/model-kinds")), staleTime: Infinity };
+export const providers = list<facts.Provider>("providers", (cursor) => api.GET("/api/v1/model-providers", at(cursor)));
+export const models = list<facts.Model>("models", (cursor) => api.GET("/api/v1/models", at(cursor)));
+export const budgets = list<facts.Budget>("budgets", (cursor) => api.GET("/api/v1/budgets", at(cursor)));
+export const plugins = list<facts.Plugin>("plugins", () => api.GET("/api/v1/plugins"));
+export const tools = list<facts.Tool>("tools", (cursor) => api.GET("/api/v1/tools", at(cursor)));
+export const mcpServers = list<facts.McpServer>("mcp", (cursor) => api.GET("/api/v1/mcp-servers", at(cursor)));
+export const approvals = queryOptions({
+  queryKey: ["approvals"],
+  queryFn: () => answer<facts.Page<facts.Approval>>(api.GET("/api/v1/approvals", at(null))),
+  select: (page) => page.items,
+});
+export const users = list<facts.User>("users", () => api.GET("/api/v1/users"));
+export const keys = list<facts.ApiKey>("keys", () => api.GET("/api/v1/api-keys"));
+
+export const agent = (agent_id: string) =>
+  queryOptions({
+    queryKey: ["agents", agent_id],
+    queryFn: () => answer<facts.Agent>(api.GET("/api/v1/agents/{agent_id}", { params: { path: { agent_id } } })),
+  });
+export const bot = (bot_id: string) =>
+  queryOptions({
+    queryKey: ["bots", bot_id],
+    queryFn: () => answer<facts.Bot>(api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } })),
+  });
+export const routes = (bot_id: string) =>
+  queryOptions({
+    queryKey: ["routes", bot_id],
+    queryFn: () =>
+      answer<facts.Page<facts.Route>>(api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } })),
+    select: (page) => page.items,
+  });
+export const botEvents = (bot_id: string) =>
+  queryOptions({
+    queryKey: ["events", bot_id],
+    queryFn: () =>
+      answer<facts.Page<facts.EventRecord>>(api.GET("/api/v1/events", { params: { query: { bot_id, limit: 20 } } })),
+    select: (page) => page.items,
+  });
+export const why = (name: string) =>
+  queryOptions({
+    queryKey: ["why", name],
+    queryFn: () => answer<facts.Why>(api.GET("/api/v1/events/{name}/why", { params: { path: { name } } })),
+  });
+
+export type RunFilter = { status?: string; agent_id?: string; bot_id?: string };
+export const runs = (filter: RunFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["runs", "list", filter],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam }) =>
+      answer<facts.Page<facts.Run>>(
+        // the Host checks the status; the document's union is wider than a select's text
+        api.GET("/api/v1/runs", { params: { query: { ...filter, limit: 100, cursor: pageParam } as never } }),
+      ),
+    getNextPageParam: (last) => last.next_cursor,
+  });
+export const run = (run_id: string) =>
+  queryOptions({
+    queryKey: ["runs", "one", run_id],
+    queryFn: () => answer<facts.Run>(api.GET("/api/v1/runs/{run_id}", { params: { path: { run_id } } })),
+  });
+export const runEvents = (run_id: string) =>
+  queryOptions({
+    queryKey: ["runs", "events", run_id],
+    queryFn: () =>
+      everything<facts.RunEvent>((cursor) =>
+        api.GET("/api/v1/runs/{run_id}/events", { params: { path: { run_id }, query: { limit: 100, cursor } } }),
+      ),
+  });
+export const stats = (hours: number) =>
+  queryOptions({
+    queryKey: ["stats", hours],
+    queryFn: () => answer<facts.Stats>(api.GET("/api/v1/stats", { params: { query: { hours } } })),
+  });
+export const pluginLogs = (id: string) => {
+  const [author = "", name = ""] = id.split("/");
+  return queryOptions({
+    queryKey: ["plugins", "logs", id],
+    queryFn: () =>
+      answer<facts.Page<unknown>>(
+        api.GET("/api/v1/plugins/{author}/{name}/logs", { params: { path: { author, name }, query: { limit: 200 } } }),
+      ),
+    select: (page) => page.items,
+  });
+};

@@ -1,0 +1,28 @@
+// What is shown where a page would be: that there is none, or that it failed.
+import { Link, useRouter } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+
+import { Button, buttonClasses } from "../components/Button";
+import { Empty, ErrorNote } from "../components/Notes";
+
+export function Missing() {
+  const { t } = useTranslation();
+  return (
+    <div className="mx-auto max-w-xl p-8">
+      <Empty title={t("errors.missing")} text={t("errors.missingText")}>
+        <Link to="/" className={buttonClasses("primary")}>{t("nav.home")}</Link>
+      </Empty>
+    </div>
+  );
+}
+
+export function Failed({ error }: { error: unknown }) {
+  const { t } = useTranslation();
+  const router = useRouter();
+  return (
+    <div className="mx-auto max-w-xl space-y-4 p-8">
+      <ErrorNote error={error} />
+      <Button weight="primary" onClick={() => void router.invalidate()}>{t("common.again")}</Button>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+// Which address shows which page. Each page is fetched when it is first opened; whoever is not logged in is led there.
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+
+import { setToken } from "../api/client";
+import { Problem } from "../api/problem";
+import * as queries from "../api/queries";
+import { Failed, Missing } from "./Failures";
+import { Shell } from "./Shell";
+
+type Context = { client: QueryClient };
+
+const root = createRootRouteWithContext<Context>()({ notFoundComponent: Missing, errorComponent: Failed });
+
+async function entered(client: QueryClient, next: string): Promise<void> {
+  try {
+    setToken((await client.ensureQueryData(queries.me)).csrf_token);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 401) throw error;
+    const setup = await client.fetchQuery(queries.setup);
+    throw redirect(setup.needed ? { to: "/setup" } : { to: "/login", search: { next } });
+  }
+}
+
+const inside = createRoute({
+  id: "inside",
+  getParentRoute: () => root,
+  beforeLoad: ({ context, location }) => entered(context.client, location.href),
+  component: Shell,
+});
+const login = createRoute({
+  path: "/login",
+  getParentRoute: () => root,
+  validateSearch: (search: Record<string, unknown>) => ({ next: typeof search.next === "string" ? search.next : "/" }),
+  component: lazyRouteComponent(() => import("../features/start/LoginPage")),
+});
+const setup = createRoute({
+  path: "/setup",
+  getParentRoute: () => root,
+  component: lazyRouteComponent(() => import("../features/start/SetupPage")),
+});
+const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
+  createRoute({ path, getParentRoute: () => inside, component: lazyRouteComponent(load) });
+
+const tree = root.addChildren([
+  login,
+  setup,
+  inside.addChildren([
+    page("/", () => import("../features/home/HomePage")),
+    page("/welcome", () => import("../features/start/WelcomePage")),
+    page("/chat", () => import("../features/chat/ChatPage")),
+    page("/chat/$agentId", () => import("../features/chat/ChatPage")),
+    page("/bots", () => import("../features/bots/BotsPage")),
+    page("/bots/new", () => import("../features/bots/NewBotPage")),
+    page("/bots/$botId", () => import("../features/bots/BotPage")),
+    page("/agents", () => import("../features/agents/AgentsPage")),
+    page("/agents/new", () => import("../features/agents/NewAgentPage")),
+    page("/agents/$agentId", () => import("../features/agents/AgentPage")),
+    page("/runs", () => import("../features/runs/RunsPage")),
+    page("/runs/$runId", () => import("../features/runs/RunPage")),
+    page("/approvals", () => import("../features/approvals/ApprovalsPage")),
+    page("/models", () => import("../features/models/ModelsPage")),
+    page("/tools", () => import("../features/tools/ToolsPage")),
+    page("/plugins", () => import("../features/plugins/PluginsPage")),
+    page("/settings", () => import("../features/settings/SettingsPage")),
+  ]),
+]);
+
+export const buildRouter = (client: QueryClient) =>
+  createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof buildRouter>;
+  }
+}

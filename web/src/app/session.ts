@@ -1,0 +1,28 @@
+// Who is at the page, and what their role lets them do. The Host decides; the page only doesn't offer what it would refuse.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { answer, api, setToken } from "../api/client";
+import type { Me } from "../api/facts";
+import * as queries from "../api/queries";
+
+export function useMe(): Me | undefined {
+  const { data } = useQuery(queries.me);
+  if (data?.csrf_token) setToken(data.csrf_token);
+  return data;
+}
+
+export function useRights(): { edit: boolean; operate: boolean } {
+  const role = useMe()?.role;
+  const edit = role === "owner" || role === "admin";
+  return { edit, operate: edit || role === "operator" };
+}
+
+export function useLogOut(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    await answer(api.POST("/api/v1/auth/logout"));
+    setToken("");
+    client.clear();
+    location.assign("/login");
+  };
+}

@@ -1,0 +1,85 @@
+// Text from people, models and tools as Markdown. No HTML of theirs is made into elements, nothing is loaded from
+// elsewhere unasked, and a link says where it goes.
+import { Check, Copy, ImageOff } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useTranslation } from "react-i18next";
+import Renderer from "react-markdown";
+import remarkGfm from "remark-gfm";
+
+const LINKS = new Set(["http:", "https:", "mailto:"]);
+
+/** The address if a person may be led there, or nothing. */
+export function safeAddress(address: string | undefined): string | undefined {
+  if (!address) return undefined;
+  try {
+    const parsed = new URL(address);
+    return LINKS.has(parsed.protocol) ? parsed.href : undefined;
+  } catch {
+    return undefined; // a relative address would lead into this page: it is somebody else's text
+  }
+}
+
+export function Markdown({ text }: { text: string }) {
+  return (
+    <div className="prose-chat min-w-0 break-words">
+      <Renderer
+        remarkPlugins={[remarkGfm]}
+        urlTransform={(address) => safeAddress(address) ?? ""}
+        components={{
+          a: ({ href, children }) => <Link address={href} text={children} />,
+          img: ({ src, alt }) => <RemoteImage address={typeof src === "string" ? src : ""} alt={alt ?? ""} />,
+          pre: ({ children }) => <Block>{children}</Block>,
+          input: ({ checked }) => <input type="checkbox" checked={!!checked} readOnly disabled className="mr-1.5" />,
+        }}
+      >
+        {text}
+      </Renderer>
+    </div>
+  );
+}
+
+function Link({ address, text }: { address?: string; text: ReactNode }) {
+  if (!address) return <span>{text}</span>;
+  return (
+    <a href={address} title={address} target="_blank" rel="noopener noreferrer nofollow">
+      {text}
+    </a>
+  );
+}
+
+/** An image elsewhere would tell whoever keeps it that this was read: it is fetched by nobody, and offered as a link. */
+function RemoteImage({ address, alt }: { address: string; alt: string }) {
+  const { t } = useTranslation();
+  const label = alt || t("markdown.image");
+  return (
+    <span className="inline-flex items-center gap-1.5 rounded-control bg-raised px-2 py-1 text-sm text-quiet">
+      <ImageOff aria-hidden className="size-4" />
+      {address ? <Link address={address} text={t("markdown.openImage", { label })} /> : label}
+    </span>
+  );
+}
+
+function Block({ children }: { children: ReactNode }) {
+  const { t } = useTranslation();
+  const [copied, setCopied] = useState(false);
+  const copy = async (button: HTMLElement) => {
+    await navigator.clipboard.writeText(button.parentElement?.querySelector("pre")?.textContent ?? "");
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <div className="group relative">
+      <pre tabIndex={0} className="overflow-x-auto rounded-control bg-raised p-3.5 pr-12 font-mono text-[0.8125rem] leading-relaxed">
+        {children}
+      </pre>
+      <button
+        type="button"
+        aria-label={copied ? t("markdown.copied") : t("markdown.copy")}
+        onClick={(event) => void copy(event.currentTarget)}
+        className="absolute top-2 right-2 rounded-control p-1.5 text-quiet hover:bg-surface hover:text-ink"
+      >
+        {copied ? <Check className="size-4" /> : <Copy className="size-4" />}
+      </button>
+    </div>
+  );
+}

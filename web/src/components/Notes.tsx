@@ -1,0 +1,52 @@
+// What the page says about itself: errors in words, what is loading, and what to do where nothing is yet.
+import { CircleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+import { Problem } from "../api/problem";
+import { classes } from "../lib/classes";
+
+export function useSentence(): (error: unknown) => string {
+  const { t } = useTranslation();
+  return (error) => {
+    if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
+    const message = error instanceof Error ? error.message : String(error);
+    return message.charAt(0).toUpperCase() + message.slice(1);
+  };
+}
+
+export function ErrorNote({ error, mild }: { error: unknown; mild?: boolean }) {
+  const sentence = useSentence();
+  if (!error) return null;
+  return (
+    <div
+      role={mild ? "status" : "alert"}
+      className={classes("flex gap-2.5 rounded-control px-3.5 py-2.5 text-sm", mild ? "bg-warn-wash text-warn" : "bg-bad-wash text-bad")}
+    >
+      <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+      <p className="min-w-0 break-words">{sentence(error)}</p>
+    </div>
+  );
+}
+
+export function Loading() {
+  const { t } = useTranslation();
+  return (
+    <div role="status" aria-label={t("common.loading")} className="space-y-3 py-2">
+      {["w-2/3", "w-full", "w-1/2"].map((width) => (
+        <div key={width} className={`h-4 animate-pulse rounded bg-raised ${width}`} />
+      ))}
+    </div>
+  );
+}
+
+export function Empty({ icon, title, text, children }: { icon?: ReactNode; title: string; text: string; children?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-2 rounded-card border border-dashed border-line px-6 py-12 text-center">
+      {icon && <div className="mb-1 rounded-full bg-accent-wash p-3 text-accent">{icon}</div>}
+      <h2 className="font-semibold">{title}</h2>
+      <p className="max-w-md text-sm text-quiet">{text}</p>
+      {children && <div className="mt-3 flex flex-wrap justify-center gap-2">{children}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+// One control for each kind of form item.
+import type { ComponentType } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { FormItem, FormType, Model } from "../../api/facts";
+import { worded } from "../../lib/text";
+import { type ControlProps, Input, Select, TextArea } from "../Field";
+import { Switch } from "../Switch";
+import { FileControl, FilesControl } from "./files";
+import { CheckList, type Choice, StringList } from "./lists";
+import { PromptControl } from "./prompt";
+import { JsonControl } from "./json";
+import { FallbackControl } from "./fallback";
+
+/** What the selectors select from. */
+export type Choices = { models: Model[]; tools: Choice[]; knowledgeBases: Choice[]; skills: Choice[] };
+export const NO_CHOICES: Choices = { models: [], tools: [], knowledgeBases: [], skills: [] };
+
+export type ItemProps = {
+  control: ControlProps;
+  item: FormItem;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  choices: Choices;
+  /** A secret is there already; it is not shown, and stays when nothing is typed. */
+  kept: boolean;
+  disabled: boolean;
+};
+
+const text = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+function StringControl({ control, value, onChange, disabled, item }: ItemProps) {
+  return (
+    <Input {...control} value={text(value)} required={item.required} disabled={disabled} onChange={(event) => onChange(event.target.value)} />
+  );
+}
+
+function TextControl({ control, value, onChange, disabled }: ItemProps) {
+  return <TextArea {...control} rows={4} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
+}
+
+function SecretControl({ control, value, onChange, disabled, kept }: ItemProps) {
+  const { t } = useTranslation();
+  return (
+    <Input
+      {...control}
+      type="password"
+      autoComplete="off"
+      placeholder={kept ? t("form.secretKept") : undefined}
+      value={text(value)}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+function NumberControl({ control, item, value, onChange, disabled }: ItemProps) {
+  return (
+    <Input
+      {...control}
+      type="number"
+      step={item.type === "integer" ? 1 : "any"}
+      className="max-w-48"
+      value={text(value)}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.valueAsNumber)}
+    />
+  );
+}
+
+function BooleanControl({ control, value, onChange, disabled }: ItemProps) {
+  return <Switch id={control.id} checked={value === true} disabled={disabled} onChange={onChange} />;
+}
+
+function SelectControl({ control, item, value, onChange, disabled }: ItemProps) {
+  const { i18n } = useTranslation();
+  return (
+    <Select {...control} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+      {(!item.required || value === undefined) && <option value="">–</option>}
+      {item.options?.map((option) => (
+        <option key={option.value} value={option.value}>{worded(option.label, i18n.language) || option.value}</option>
+      ))}
+    </Select>
+  );
+}
+
+function MultiSelectControl({ control, item, value, onChange, disabled }: ItemProps) {
+  const { i18n } = useTranslation();
+  const options = (item.options ?? []).map((option) => ({
+    value: option.value,
+    label: worded(option.label, i18n.language) || option.value,
+  }));
+  return <CheckList control={control} options={options} value={texts(value)} onChange={onChange} disabled={disabled} />;
+}
+
+const modelControl = (type: Model["type"]) =>
+  function ModelControl({ control, value, onChange, choices, disabled }: ItemProps) {
+    const { t } = useTranslation();
+    return (
+      <Select {...control} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{t("form.noModel")}</option>
+        {choices.models.filter((model) => model.type === type).map((model) => (
+          <option key={model.model_id} value={model.model_id}>{model.name}</option>
+        ))}
+      </Select>
+    );
+  };
+
+const listControl = (from: (choices: Choices) => Choice[]) =>
+  function ListControl({ control, value, onChange, choices, disabled }: ItemProps) {
+    return <CheckList control={control} options={from(choices)} value={texts(value)} onChange={onChange} disabled={disabled} />;
+  };
+
+export const CONTROLS: Record<FormType, ComponentType<ItemProps>> = {
+  string: StringControl,
+  text: TextControl,
+  secret: SecretControl,
+  integer: NumberControl,
+  number: NumberControl,
+  boolean: BooleanControl,
+  select: SelectControl,
+  "multi-select": MultiSelectControl,
+  json: JsonControl,
+  "prompt-editor": PromptControl,
+  "llm-model-selector": modelControl("llm"),
+  "model-fallback-selector": FallbackControl,
+  "rerank-model-selector": modelControl("rerank"),
+  "embedding-model-selector": modelControl("embedding"),
+  "knowledge-base-multi-selector": listControl((choices) => choices.knowledgeBases),
+  "tool-multi-selector": listControl((choices) => choices.tools),
+  "skill-multi-selector": listControl((choices) => choices.skills),
+  file: FileControl,
+  "array[file]": FilesControl,
+  "array[string]": ({ control, value, onChange, disabled }) => (
+    <StringList control={control} value={texts(value)} onChange={onChange} disabled={disabled} />
+  ),
+};

@@ -1,0 +1,36 @@
+// A value as JSON. What can't be read is said at once and holds the form back.
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { TextArea } from "../Field";
+import type { ItemProps } from "./controls";
+
+export function JsonControl({ control, value, onChange, disabled }: ItemProps) {
+  const { t } = useTranslation();
+  const [broken, setBroken] = useState(false);
+  const read = (area: HTMLTextAreaElement) => {
+    try {
+      onChange(area.value.trim() ? JSON.parse(area.value) : undefined);
+      area.setCustomValidity("");
+      setBroken(false);
+    } catch {
+      area.setCustomValidity(t("form.notJson"));
+      setBroken(true);
+    }
+  };
+  return (
+    <>
+      <TextArea
+        {...control}
+        aria-invalid={broken || control["aria-invalid"]}
+        rows={4}
+        spellCheck={false}
+        className="font-mono text-sm"
+        defaultValue={value === undefined ? "" : JSON.stringify(value, null, 2)}
+        disabled={disabled}
+        onChange={(event) => read(event.target)}
+      />
+      {broken && <p className="text-sm text-bad">{t("form.notJson")}</p>}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+// Several of many, and several of one's own words.
+import { useTranslation } from "react-i18next";
+
+import { type ControlProps, TextArea } from "../Field";
+
+export type Choice = { value: string; label: string; hint?: string };
+
+type Props = { control: ControlProps; value: string[]; onChange: (value: string[]) => void; disabled?: boolean };
+
+export function CheckList({ control, options, value, onChange, disabled }: Props & { options: Choice[] }) {
+  const { t } = useTranslation();
+  const gone = value.filter((each) => !options.some((option) => option.value === each));
+  const all = [...options, ...gone.map((each) => ({ value: each, label: each, hint: t("form.gone") }))];
+  if (all.length === 0) return <p id={control.id} className="text-sm text-quiet">{t("form.nothing")}</p>;
+  const toggle = (name: string, on: boolean) => onChange(on ? [...value, name] : value.filter((each) => each !== name));
+  return (
+    <div id={control.id} role="group" className="max-h-64 divide-y divide-line overflow-y-auto rounded-control border border-line">
+      {all.map((option) => (
+        <label key={option.value} className="flex cursor-pointer items-start gap-2.5 px-3 py-2 hover:bg-raised">
+          <input
+            type="checkbox"
+            className="mt-1 size-4 accent-(--accent)"
+            checked={value.includes(option.value)}
+            disabled={disabled}
+            onChange={(event) => toggle(option.value, event.target.checked)}
+          />
+          <span className="min-w-0">
+            <span className="block text-sm">{option.label}</span>
+            {option.hint && <span className="line-clamp-2 text-xs text-quiet">{option.hint}</span>}
+          </span>
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** A line each. Empty lines are nobody's word, but stay while one is typing. */
+export function StringList({ control, value, onChange, disabled }: Props) {
+  const { t } = useTranslation();
+  return (
+    <TextArea
+      {...control}
+      rows={3}
+      placeholder={t("form.lines")}
+      defaultValue={value.join("\n")}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value.split("\n").map((line) => line.trim()).filter(Boolean))}
+    />
+  );
+}

@@ -1,0 +1,51 @@
+// All agents.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { MessageCircle, Sparkles } from "lucide-react";
+import { useTranslation } from "react-i18next";
+
+import * as queries from "../../api/queries";
+import { useRights } from "../../app/session";
+import { buttonClasses } from "../../components/Button";
+import { Row, Rows } from "../../components/List";
+import { Empty, ErrorNote, Loading } from "../../components/Notes";
+import { Badge, PageBody } from "../../components/Surfaces";
+import { worded } from "../../lib/text";
+
+export default function AgentsPage() {
+  const { t, i18n } = useTranslation();
+  const { edit } = useRights();
+  const agents = useQuery(queries.agents);
+  const runners = useQuery(queries.runners).data ?? [];
+  const label = (id: string) => worded(runners.find((runner) => runner.id === id)?.label, i18n.language) || id;
+  const create = edit && <Link to="/agents/new" className={buttonClasses("primary")}>{t("agents.create")}</Link>;
+  return (
+    <PageBody title={t("nav.agents")} text={t("agents.text")} actions={create}>
+      <ErrorNote error={agents.error} />
+      {agents.isPending && <Loading />}
+      {agents.data?.length === 0 && <Empty icon={<Sparkles />} title={t("agents.empty")} text={t("agents.emptyText")}>{create}</Empty>}
+      {!!agents.data?.length && (
+        <Rows>
+          {agents.data.map((agent) => (
+            <Row
+              key={agent.agent_id}
+              title={<Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className="hover:underline">{agent.name}</Link>}
+              text={agent.description || label(agent.runner_id)}
+              marks={
+                <>
+                  <Badge>{label(agent.runner_id)}</Badge>
+                  {!agent.enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}
+                </>
+              }
+              actions={
+                <Link to="/chat/$agentId" params={{ agentId: agent.agent_id }} className={buttonClasses("quiet", true)}>
+                  <MessageCircle aria-hidden className="size-4" /> {t("nav.chat")}
+                </Link>
+              }
+            />
+          ))}
+        </Rows>
+      )}
+    </PageBody>
+  );
+}

@@ -1,0 +1,66 @@
+// A new agent: a name, and what answers for it.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Agent } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
+import { Button, buttonClasses } from "../../components/Button";
+import { Field, Input } from "../../components/Field";
+import { Empty, ErrorNote, Loading } from "../../components/Notes";
+import { Card, PageBody } from "../../components/Surfaces";
+import { useSave } from "../../lib/useSave";
+import { prefilled } from "../../components/form/values";
+import { RunnerPicker } from "./RunnerPicker";
+
+export default function NewAgentPage() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const runners = useQuery(queries.runners);
+  const [name, setName] = useState("");
+  const [chosen, setChosen] = useState("");
+  const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.[0];
+  const creating = useSave(
+    () =>
+      answer<Agent>(
+        api.POST("/api/v1/agents", {
+          body: { name, runner_id: runner?.id ?? "", runner_config: prefilled(runner?.config_schema ?? [], {}) },
+        }),
+      ),
+    ["agents"],
+    (agent) => void navigate({ to: "/agents/$agentId", params: { agentId: agent.agent_id } }),
+  );
+  if (runners.data?.length === 0) {
+    return (
+      <PageBody title={t("agents.create")}>
+        <Empty title={t("agents.noRunner")} text={t("agents.noRunnerText")}>
+          <Link to="/plugins" className={buttonClasses("primary")}>{t("nav.plugins")}</Link>
+        </Empty>
+      </PageBody>
+    );
+  }
+  return (
+    <PageBody title={t("agents.create")} text={t("agents.createText")}>
+      <Card>
+        {runners.isPending && <Loading />}
+        <form
+          className="space-y-5"
+          onSubmit={(event) => {
+            event.preventDefault();
+            creating.mutate(undefined);
+          }}
+        >
+          <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
+            {(control) => <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
+          </Field>
+          {runner && <RunnerPicker runners={runners.data ?? []} chosen={runner.id} onChoose={setChosen} />}
+          <ErrorNote error={creating.error} />
+          <Button type="submit" weight="primary" busy={creating.isPending}>{t("common.create")}</Button>
+        </form>
+      </Card>
+    </PageBody>
+  );
+}

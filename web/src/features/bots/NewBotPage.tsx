@@ -1,0 +1,76 @@
+// Connects a platform: which one, then what its form asks for.
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Adapter, Bot, Fields } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
+import { Button } from "../../components/Button";
+import { Field, Input } from "../../components/Field";
+import { NO_CHOICES } from "../../components/form/controls";
+import { SchemaForm } from "../../components/form/SchemaForm";
+import { prefilled } from "../../components/form/values";
+import { ErrorNote, Loading } from "../../components/Notes";
+import { Card, PageBody } from "../../components/Surfaces";
+import { worded } from "../../lib/text";
+import { useSave } from "../../lib/useSave";
+
+export default function NewBotPage() {
+  const { t, i18n } = useTranslation();
+  const adapters = useQuery(queries.adapters);
+  const [adapter, setAdapter] = useState<Adapter | null>(null);
+  return (
+    <PageBody title={t("bots.create")} text={t(adapter ? "bots.formText" : "bots.pickText")}>
+      <ErrorNote error={adapters.error} />
+      {adapters.isPending && <Loading />}
+      {!adapter && (
+        <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+          {adapters.data?.map((each) => (
+            <button key={each.name} type="button" onClick={() => setAdapter(each)} className="rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent">
+              <span className="block font-medium">{worded(each.label, i18n.language)}</span>
+              <span className="mt-1 block text-sm text-quiet">{worded(each.description, i18n.language)}</span>
+            </button>
+          ))}
+        </div>
+      )}
+      {adapter && <Form adapter={adapter} onBack={() => setAdapter(null)} />}
+    </PageBody>
+  );
+}
+
+function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
+  const { t, i18n } = useTranslation();
+  const navigate = useNavigate();
+  const [name, setName] = useState(worded(adapter.label, i18n.language));
+  const [config, setConfig] = useState<Fields>(() => prefilled(adapter.config, {}));
+  const creating = useSave(
+    () => answer<Bot>(api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config as never, enabled: true } })),
+    ["bots"],
+    (bot) => void navigate({ to: "/bots/$botId", params: { botId: bot.bot_id } }),
+  );
+  const messages = Object.fromEntries(adapter.config.map((item) => [item.name, fieldMessage(creating.error, `adapter_config.${item.name}`)]));
+  return (
+    <Card>
+      <form
+        className="space-y-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          creating.mutate(undefined);
+        }}
+      >
+        <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
+          {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
+        </Field>
+        <SchemaForm items={adapter.config} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
+        <ErrorNote error={creating.error} />
+        <div className="flex gap-2">
+          <Button type="submit" weight="primary" busy={creating.isPending}>{t("bots.connect")}</Button>
+          <Button weight="quiet" onClick={onBack}>{t("common.back")}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

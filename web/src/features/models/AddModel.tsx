@@ -1,0 +1,54 @@
+// One more model of a provider, by the provider's own name for it.
+import { useId, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Model, ModelKind, Provider } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import { Button } from "../../components/Button";
+import { Field, Input, Select } from "../../components/Field";
+import { ErrorNote } from "../../components/Notes";
+import { useSave } from "../../lib/useSave";
+
+const TYPES = ["llm", "embedding", "rerank"] as const;
+
+export function AddModel({ provider, kind, taken }: { provider: Provider; kind: ModelKind | undefined; taken: string[] }) {
+  const { t } = useTranslation();
+  const [name, setName] = useState("");
+  const [type, setType] = useState<Model["type"] | "">("");
+  const suggestions = useId();
+  const known = kind?.models.find((each) => each.name === name);
+  const adding = useSave(
+    () =>
+      answer<Model>(
+        api.POST("/api/v1/models", { body: { provider_id: provider.provider_id, name, type: (type || known?.type || "llm") as Model["type"], parameters: {} } }),
+      ),
+    ["models", "agents"],
+    () => setName(""),
+  );
+  return (
+    <form
+      className="mt-3 space-y-3 border-t border-line pt-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        adding.mutate(undefined);
+      }}
+    >
+      <div className="flex flex-wrap items-end gap-3">
+        <div className="min-w-48 flex-1">
+          <Field label={t("models.addModel")} error={fieldMessage(adding.error, "name")}>
+            {(control) => <Input {...control} list={suggestions} required placeholder={kind?.models[0]?.name} value={name} onChange={(event) => setName(event.target.value)} />}
+          </Field>
+          <datalist id={suggestions}>
+            {kind?.models.filter((each) => !taken.includes(each.name)).map((each) => <option key={each.name} value={each.name} />)}
+          </datalist>
+        </div>
+        <Select aria-label={t("models.type")} fits value={type || known?.type || "llm"} onChange={(event) => setType(event.target.value as Model["type"])}>
+          {TYPES.map((each) => <option key={each} value={each}>{t(`modelType.${each}`)}</option>)}
+        </Select>
+        <Button type="submit" busy={adding.isPending}>{t("common.add")}</Button>
+      </div>
+      <ErrorNote error={adding.error} />
+    </form>
+  );
+}

@@ -1,0 +1,21 @@
+// Coming in again.
+import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+
+import { Door } from "./Door";
+import { LoginForm } from "./LoginForm";
+
+const route = getRouteApi("/login");
+
+export default function LoginPage() {
+  const { t } = useTranslation();
+  const { next } = route.useSearch();
+  const router = useRouter();
+  // only a path of this page: an address from elsewhere would lead people away
+  const target = next.startsWith("/") && !next.startsWith("//") ? next : "/";
+  return (
+    <Door title={t("login.title")} text={t("login.text")}>
+      <LoginForm onEntered={() => router.history.push(target)} />
+    </Door>
+  );
+}

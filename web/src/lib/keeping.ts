@@ -1,0 +1,19 @@
+// What the browser remembers for this page: small wishes, and what was typed and not yet sent.
+const PREFIX = "parlour.";
+
+export function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(PREFIX + name);
+  } catch {
+    return null; // storage is closed to us: nothing is remembered
+  }
+}
+
+export function keep(name: string, value: string): void {
+  try {
+    if (value) localStorage.setItem(PREFIX + name, value);
+    else localStorage.removeItem(PREFIX + name);
+  } catch {
+    // storage is full or closed: the page works without
+  }
+}

@@ -1,0 +1,37 @@
+// The languages of the page. English is always there; others are loaded when they are chosen.
+import i18next from "i18next";
+import { initReactI18next } from "react-i18next";
+
+import en from "../locales/en.json";
+import { kept, keep } from "./keeping";
+
+export const LANGUAGES = { en: "English", "zh-Hans": "简体中文" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+function wanted(): Language {
+  const chosen = kept("language");
+  if (chosen && chosen in LANGUAGES) return chosen as Language;
+  return navigator.language.startsWith("zh") ? "zh-Hans" : "en";
+}
+
+export async function changeLanguage(language: Language): Promise<void> {
+  if (language !== "en" && !i18next.hasResourceBundle(language, "translation")) {
+    const words = await import("../locales/zh-Hans.json");
+    i18next.addResourceBundle(language, "translation", words.default);
+  }
+  await i18next.changeLanguage(language);
+  document.documentElement.lang = language;
+  keep("language", language);
+}
+
+export async function startLanguage(): Promise<void> {
+  await i18next.use(initReactI18next).init({
+    lng: "en",
+    fallbackLng: "en",
+    resources: { en: { translation: en } },
+    interpolation: { escapeValue: false },
+    returnNull: false,
+  });
+  const language = wanted();
+  if (language !== "en") await changeLanguage(language);
+}
