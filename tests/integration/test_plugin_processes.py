@@ -11,7 +11,7 @@ from .conftest import HostType, MakeHost
 from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, eventually, texts
 from .plugins import write_plugin
 
-pytestmark = pytest.mark.both_runtimes
+pytestmark = pytest.mark.both_runtimes(long=True)
 
 QUICK = {
     "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05",

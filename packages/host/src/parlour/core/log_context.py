@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 _RUN: ContextVar[str] = ContextVar("run", default="")
@@ -14,7 +14,8 @@ def about_run(run_id: str) -> Iterator[None]:
     try:
         yield
     finally:
-        _RUN.reset(token)
+        with suppress(ValueError):  # work that is thrown away unfinished ends in whatever context that happens in
+            _RUN.reset(token)
 
 
 def with_run(record: logging.LogRecord) -> bool:
