@@ -10,7 +10,6 @@ from .standalone import StandaloneHost
 
 MakeHost = Callable[..., Host]
 HostType = type[Host]
-TELLING = "test_plugin_processes"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,12 +21,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A runtime of its own for every single test takes its time: of those, `make test` has the most telling."""
+    """A runtime of its own for every single test takes its time: those are for the long run."""
     marker = metafunc.definition.get_closest_marker("both_runtimes")
     if "host_type" not in metafunc.fixturenames or marker is None:
         return
-    own = "make_host" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] != TELLING
-    later = own or marker.kwargs.get("long", False)
+    later = "make_host" in metafunc.fixturenames or marker.kwargs.get("long", False)
     standalone = pytest.param(StandaloneHost, id="standalone", marks=[pytest.mark.long] if later else [])
     types = [pytest.param(Host, id="embedded"), standalone]
     metafunc.parametrize("host_type", types, indirect=True, scope="session")

@@ -14,9 +14,7 @@ from .metering import Metering
 
 
 class ToolActions:
-    def __init__(
-        self, tools: Tools, outputs: ToolOutputs, metering: Metering, journal: Journal, clock: Clock
-    ) -> None:
+    def __init__(self, tools: Tools, outputs: ToolOutputs, metering: Metering, journal: Journal, clock: Clock) -> None:
         self._tools = tools
         self._metering = metering
         self._outputs = outputs
