@@ -14,7 +14,7 @@ PYTEST := .venv/bin/python -m pytest
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup sandbox mcp-servers run test test-all check format documents bench clean
+.PHONY: help setup sandbox mcp-servers web web-test run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -39,6 +39,14 @@ sandbox:
 # What the tests of MCP talk to. A Host needs none of it.
 mcp-servers:
 	@tools/mcp_servers.sh .tools/mcp-servers
+
+# The page that the Host serves; a Host without it says so and goes on.
+web:
+	@tools/web.sh
+
+web-test:
+	@tools/web.sh tools
+	@cd web && ../.tools/pnpm/node_modules/.bin/pnpm --silent check && ../.tools/pnpm/node_modules/.bin/pnpm --silent test
 
 run: setup
 	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true

@@ -39,7 +39,6 @@ QUICK = Size(sequential=60, slices=2, slice_seconds=1.5)
 class Bounds:
     sequential_ms: float
     rate: float
-    megabytes: float
 
 
 async def measure(folder: Path, size: Size) -> list[Figure]:
@@ -51,7 +50,7 @@ async def _echo(data: Path, size: Size) -> list[Figure]:
     books = Books(WORDS)
     with running(data, key, {"PARLOUR__PLUGINS__BUNDLED": "false"}) as host:
         meter = Meter(host, plugin=ECHO)
-        figures = await _both("echo-agent", host, host.make_agent(), meter, books, size, Bounds(5, 400, 120))
+        figures = await _both("echo-agent", host, host.make_agent(), meter, books, size, Bounds(5, 400))
         figures.append(Figure("echo-agent: Host RSS", meter.host_mb(), "MB", Target(120)))
     async with sqlite(data) as database:
         problems = books.wrong + await audit(database, books)
@@ -64,7 +63,7 @@ async def _local(data: Path, size: Size) -> list[Figure]:
     with _model() as port, running(data, key) as host:
         meter = Meter(host, plugin=LOCAL)
         agent_id = _agent(host, port)
-        figures = await _both("local-agent", host, agent_id, meter, books, size, Bounds(15, 120, 220))
+        figures = await _both("local-agent", host, agent_id, meter, books, size, Bounds(15, 120))
         figures.append(Figure("local-agent: Host and plugins, RSS", meter.tree_mb(), "MB", Target(220)))
     return [*figures, _lost("local-agent", books, books.wrong)]
 

@@ -10,7 +10,7 @@ import { defineConfig } from "vitest/config";
 
 const host = process.env.PARLOUR_HOST ?? "http://127.0.0.1:5300";
 
-const OUT = "../packages/host/src/parlour/page";
+const OUT = process.env.PARLOUR_PAGE ?? "../packages/host/src/parlour/page";
 
 /** Makes each file smaller once, so that the Host never has to. */
 function compressed(): Plugin {

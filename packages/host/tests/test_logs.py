@@ -3,7 +3,8 @@
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -91,3 +92,13 @@ def test_a_line_of_text_tells_its_run(tmp_path: Path) -> None:
         logging.getLogger("parlour.test").info("hello")
 
     assert lines(tmp_path)[0].endswith(f"parlour.test: hello [run {RUN}]")
+
+
+def test_a_runs_work_that_is_thrown_away_unfinished_ends_quietly_wherever_that_happens() -> None:
+    def work() -> Generator[None, None, None]:
+        with about_run(RUN):
+            yield
+
+    thrown_away = work()
+    copy_context().run(next, thrown_away)
+    thrown_away.close()

@@ -38,12 +38,12 @@ export function Shell() {
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-control focus:bg-surface focus:p-2">
         {t("nav.skip")}
       </a>
-      <div className="flex h-13 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
+      <header className="flex h-13 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
         <IconButton label={t(open ? "nav.close" : "nav.open")} aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? <X className="size-5" /> : <Menu className="size-5" />}
         </IconButton>
         <Brand />
-      </div>
+      </header>
       <aside
         className={classes(
           "z-30 w-60 shrink-0 flex-col border-r border-line bg-surface p-3 md:flex",

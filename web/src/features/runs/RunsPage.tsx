@@ -87,8 +87,8 @@ function RunRow({ run, names, start }: { run: Run; names: Map<string, string>; s
   const tokens = (run.usage.prompt_tokens ?? 0) + (run.usage.completion_tokens ?? 0);
   return (
     <li className="absolute inset-x-0 border-b border-line" style={{ transform: `translateY(${start}px)`, height: ROW }}>
-      <Link to="/runs/$runId" params={{ runId: run.run_id }} preload={false} className="flex h-full items-center gap-4 px-5 -outline-offset-2 hover:bg-raised">
-        <span className="w-28 shrink-0"><State state={run.status} /></span>
+      <Link to="/runs/$runId" params={{ runId: run.run_id }} preload={false} className="flex h-full items-center gap-3 px-4 -outline-offset-2 sm:gap-4 sm:px-5 hover:bg-raised">
+        <span className="shrink-0 sm:w-32"><State state={run.status} /></span>
         <span className="min-w-0 flex-1">
           <span className="block truncate font-medium">{names.get(run.agent_id ?? "") ?? run.runner_id}</span>
           <span className="block truncate text-xs text-quiet">
@@ -97,7 +97,7 @@ function RunRow({ run, names, start }: { run: Run; names: Map<string, string>; s
         </span>
         <span className="w-24 text-right text-sm text-quiet tabular-nums max-sm:hidden">{tokens > 0 && t("runs.tokenCount", { count: tokens, shown: figure(tokens, i18n.language) })}</span>
         <span className="w-16 text-right text-sm text-quiet tabular-nums max-sm:hidden">{run.started_at && run.finished_at ? span(run.finished_at - run.started_at) : ""}</span>
-        <time className="w-28 text-right text-sm text-quiet tabular-nums">{moment(run.created_at, i18n.language)}</time>
+        <time className="shrink-0 text-right text-sm sm:w-28 text-quiet tabular-nums">{moment(run.created_at, i18n.language)}</time>
       </Link>
     </li>
   );

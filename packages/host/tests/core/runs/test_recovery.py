@@ -20,7 +20,7 @@ async def test_what_was_accepted_and_not_begun_is_answered_in_order_after_a_rest
     world = await World.open()
     for text in ("one", "two", "three"):
         await world.say(text, chat=text)
-    world.journal.dead = True
+    world.die()
     world.plugins.echo = True
     world = await world.restart()
     await world.rest()

@@ -1,0 +1,105 @@
+"""The page is served to browsers with its caching and its policy, and to nobody else."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from parlour.http.page.serving import PageServing
+
+BROWSER = {"accept": "text/html,application/xhtml+xml"}
+SCRIPT = b"export const answer = 42;\n" * 40
+
+
+async def everything(request: object) -> JSONResponse:
+    return JSONResponse({"from": "the interface"})
+
+
+def client(folder: Path) -> TestClient:
+    interface = Starlette(routes=[Route("/{path:path}", everything, methods=["GET", "POST"])])
+    return TestClient(PageServing(interface, folder))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Iterator[TestClient]:
+    (tmp_path / "page" / "assets").mkdir(parents=True)
+    (tmp_path / "page" / "index.html").write_text("<!doctype html><title>Parlour</title>")
+    (tmp_path / "page" / "assets" / "main-abc123.js").write_bytes(SCRIPT)
+    (tmp_path / "page" / "assets" / "main-abc123.js.gz").write_bytes(gzip.compress(SCRIPT))
+    (tmp_path / "secret.txt").write_text("not the page's")
+    with client(tmp_path / "page") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("path", ["/", "/chat", "/runs/01a1", "/no/such/place"])
+def test_a_browser_gets_the_page_wherever_in_it_it_asks(built: TestClient, path: str) -> None:
+    answer = built.get(path, headers=BROWSER)
+    assert answer.status_code == 200
+    assert "<title>Parlour</title>" in answer.text
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_nothing_written_into_the_page_runs_and_nothing_is_loaded_from_elsewhere(built: TestClient) -> None:
+    headers = built.get("/").headers
+    policy = dict(each.split(" ", 1) for each in headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert "http" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_file_named_by_its_content_is_kept_forever(built: TestClient) -> None:
+    answer = built.get("/assets/main-abc123.js", headers={"accept-encoding": "identity"})
+    assert answer.content == SCRIPT
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "content-encoding" not in answer.headers
+
+
+def test_whoever_reads_gzip_gets_the_smaller_file(built: TestClient) -> None:
+    answer = built.get("/assets/main-abc123.js", headers={"accept-encoding": "gzip, br"})
+    assert answer.headers["content-encoding"] == "gzip"
+    assert int(answer.headers["content-length"]) < len(SCRIPT)
+    assert answer.content == SCRIPT
+    assert answer.headers["vary"] == "accept-encoding"
+
+
+def test_what_did_not_change_is_not_sent_again(built: TestClient) -> None:
+    etag = built.get("/", headers=BROWSER).headers["etag"]
+    answer = built.get("/", headers={**BROWSER, "if-none-match": etag})
+    assert answer.status_code == 304
+    assert answer.content == b""
+    assert answer.headers["etag"] == etag
+
+
+@pytest.mark.parametrize("path", ["/api/v1/agents", "/healthz", "/readyz", "/metrics"])
+def test_the_interface_stays_the_interface_for_browsers_too(built: TestClient, path: str) -> None:
+    assert built.get(path, headers=BROWSER).json() == {"from": "the interface"}
+
+
+def test_a_program_that_asks_for_no_page_is_not_given_one(built: TestClient) -> None:
+    assert built.get("/assets/gone-123.js").json() == {"from": "the interface"}
+    assert built.post("/chat", headers=BROWSER).json() == {"from": "the interface"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt"]
+)
+def test_nothing_outside_the_page_is_opened(built: TestClient, path: str) -> None:
+    assert "not the page's" not in built.get(path).text
+
+
+def test_a_host_without_the_page_says_how_to_get_it(tmp_path: Path) -> None:
+    with client(tmp_path / "page") as opened:
+        answer = opened.get("/", headers=BROWSER)
+        assert answer.status_code == 503
+        assert "make web" in answer.text
+        assert opened.get("/chat", headers=BROWSER).json() == {"from": "the interface"}
