@@ -199,4 +199,12 @@ def test_a_server_that_is_removed_takes_its_tools_and_its_process_along(host: Ho
 
 
 def servers_of(host: Host) -> list[psutil.Process]:
-    return [each for each in host.process.children(recursive=True) if "mcp_server_time" in each.cmdline()]
+    return [each for each in host.process.children(recursive=True) if "mcp_server_time" in words_of(each)]
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """Of its command line; none when it has just ended."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
