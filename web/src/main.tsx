@@ -1,24 +1,39 @@
 // Starts the page: words first, then the router in its query client.
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import "./app/theme.css";
 import { Problem } from "./api/problem";
+import * as queries from "./api/queries";
 import { SessionOver } from "./app/SessionOver";
 import { buildRouter } from "./app/router";
 import { markSessionOver } from "./app/sessionOver";
+import { keep, kept } from "./lib/keeping";
 import { startLanguage } from "./lib/language";
+
+const RENEW_EVERY = 30_000;
+
+// The page was built anew while this one was open, and a part of the old one is gone: the new one has it.
+addEventListener("vite:preloadError", (event) => {
+  if (Date.now() - Number(kept("renewed") ?? 0) < RENEW_EVERY) return;
+  event.preventDefault();
+  keep("renewed", String(Date.now()));
+  location.reload();
+});
 
 const retriable = (error: unknown) => error instanceof Problem && (error.status === 0 || error.status >= 500);
 
-const client = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error, query) => {
-      if (error instanceof Problem && error.status === 401 && query.state.data !== undefined) markSessionOver();
-    },
-  }),
+/** Somebody was logged in and no longer is; whoever only mistyped a password never was. */
+function look(error: unknown): void {
+  const entered = client.getQueryData(queries.me.queryKey) !== undefined;
+  if (error instanceof Problem && error.status === 401 && entered) markSessionOver();
+}
+
+const client: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: look }),
+  mutationCache: new MutationCache({ onError: look }),
   defaultOptions: { queries: { retry: (count, error) => count < 2 && retriable(error), staleTime: 5_000 } },
 });
 const router = buildRouter(client);

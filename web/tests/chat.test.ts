@@ -25,6 +25,11 @@ describe("an answer", () => {
     expect(withHistory(fresh, [item("assistant", "Hello", { run_id: "r" })]).fresh).toEqual([]);
   });
 
+  it("that was stopped says so, and what was half written is gone", () => {
+    const log = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "delta", run_id: "r", content: "Hel" }, { type: "run", run_id: "r", status: "cancelled" });
+    expect(log).toMatchObject({ running: null, writing: "", notices: [{ key: "chat.stopped" }] });
+  });
+
   it("that ends a run leaves a later one going", () => {
     const log = after(EMPTY, { type: "run", run_id: "second", status: "running" }, { type: "run", run_id: "first", status: "completed" });
     expect(log.running).toBe("second");

@@ -141,6 +141,15 @@ describe("every kind of item", () => {
     const values = draw([item("array[string]")]);
     type("The field", "one\n\n two ");
     expect(values()).toEqual({ x: ["one", "two"] });
+    expect((screen.getByLabelText("The field") as HTMLTextAreaElement).value).toBe("one\n\n two ");
+  });
+
+  it("a list of words follows a form that was changed from elsewhere", () => {
+    const items = [item("array[string]")];
+    const form = (x: string[]) => <SchemaForm items={items} values={{ x }} onChange={() => undefined} choices={CHOICES} />;
+    const { rerender } = render(form(["old"]));
+    rerender(form(["new", "words"]));
+    expect((screen.getByLabelText("The field") as HTMLTextAreaElement).value).toBe("new\nwords");
   });
 
   it("files that are there can be removed", () => {

@@ -103,3 +103,14 @@ def test_a_host_without_the_page_says_how_to_get_it(tmp_path: Path) -> None:
         assert answer.status_code == 503
         assert "make web" in answer.text
         assert opened.get("/chat", headers=BROWSER).json() == {"from": "the interface"}
+
+
+def test_a_page_that_is_built_while_the_host_runs_is_served_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    with client(folder) as opened:
+        assert opened.get("/").status_code == 503
+        (folder / "assets").mkdir(parents=True)
+        (folder / "assets" / "main-new.js").write_bytes(SCRIPT)
+        (folder / "index.html").write_text("<script src=/assets/main-new.js></script>")
+        assert "main-new" in opened.get("/").text
+        assert opened.get("/assets/main-new.js").content == SCRIPT

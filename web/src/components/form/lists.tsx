@@ -1,4 +1,5 @@
 // Several of many, and several of one's own words.
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { type ControlProps, TextArea } from "../Field";
@@ -34,17 +35,25 @@ export function CheckList({ control, options, value, onChange, disabled }: Props
   );
 }
 
+const wordsOf = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
 /** A line each. Empty lines are nobody's word, but stay while one is typing. */
 export function StringList({ control, value, onChange, disabled }: Props) {
   const { t } = useTranslation();
+  const [typed, setTyped] = useState("");
+  // what was typed stands as long as it says what the form holds; otherwise the form was changed from elsewhere
+  const text = wordsOf(typed).join("\n") === value.join("\n") ? typed : value.join("\n");
   return (
     <TextArea
       {...control}
       rows={3}
       placeholder={t("form.lines")}
-      defaultValue={value.join("\n")}
+      value={text}
       disabled={disabled}
-      onChange={(event) => onChange(event.target.value.split("\n").map((line) => line.trim()).filter(Boolean))}
+      onChange={(event) => {
+        setTyped(event.target.value);
+        onChange(wordsOf(event.target.value));
+      }}
     />
   );
 }

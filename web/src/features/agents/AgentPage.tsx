@@ -41,6 +41,7 @@ function Editor({ agent, runner }: { agent: Agent; runner: Runner | undefined })
   const items = runner?.config_schema ?? [];
   const [draft, setDraft] = useState(agent);
   const [removing, setRemoving] = useState(false);
+  const [discarded, setDiscarded] = useState(0);
   const dirty = JSON.stringify(draft) !== JSON.stringify(agent);
   const put = (change: Partial<Agent>) => setDraft((before) => ({ ...before, ...change }));
   const path = { params: { path: { agent_id: agent.agent_id } } };
@@ -54,6 +55,10 @@ function Editor({ agent, runner }: { agent: Agent; runner: Runner | undefined })
   useEffect(() => {
     if (saving.data) setDraft(saving.data);
   }, [saving.data]);
+  const discard = () => {
+    setDraft(agent);
+    setDiscarded(discarded + 1); // controls that keep their own text begin anew
+  };
   const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(saving.error, `runner_config.${item.name}`)]));
   return (
     <PageBody
@@ -64,6 +69,7 @@ function Editor({ agent, runner }: { agent: Agent; runner: Runner | undefined })
     >
       <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
         <form
+          key={discarded}
           onSubmit={(event) => {
             event.preventDefault();
             saving.mutate(draft);
@@ -103,7 +109,7 @@ function Editor({ agent, runner }: { agent: Agent; runner: Runner | undefined })
               {edit ? (
                 <div className="flex flex-wrap items-center gap-2">
                   <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>
-                  {dirty && <Button weight="quiet" onClick={() => setDraft(agent)}>{t("common.discard")}</Button>}
+                  {dirty && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
                   {!dirty && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
                   <span className="flex-1" />
                   <Button weight="danger" onClick={() => setRemoving(true)}>{t("common.delete")}</Button>

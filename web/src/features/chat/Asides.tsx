@@ -58,6 +58,7 @@ export function Asked({ ask, decide }: { ask: Ask; decide: (id: string, decision
 }
 
 export function Notice({ notice }: { notice: NoticeFact }) {
+  const { t } = useTranslation();
   return (
     <p
       role="alert"
@@ -67,7 +68,7 @@ export function Notice({ notice }: { notice: NoticeFact }) {
       )}
     >
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-      {notice.text}
+      {notice.key ? t(notice.key) : notice.text}
     </p>
   );
 }

@@ -33,7 +33,7 @@ export function Talk({ agentId, chat, narrow }: { agentId: string; chat: ReturnT
           {log.asks.map((ask) => <Asked key={ask.approval_id} ask={ask} decide={chat.decide} />)}
           {log.writing && <Said role="assistant" text={log.writing} />}
           {log.running && !log.writing && <Thinking />}
-          {log.notices.map((notice) => <Notice key={notice.seq + notice.text} notice={notice} />)}
+          {log.notices.map((notice) => <Notice key={`${notice.seq} ${notice.key ?? notice.text}`} notice={notice} />)}
         </div>
       </div>
       <Composer agentId={agentId} chat={chat} narrow={narrow} />

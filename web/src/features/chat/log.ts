@@ -6,7 +6,8 @@ export type ToolCall = { id: string; name: string; status: string };
 export type Ask = { approval_id: string; status: string; action: string; words: string; decided_by: string | null; reason: string | null };
 export type Own = { id: string; text: string; attachments: string[]; eventId?: string };
 export type Fresh = { run_id: string; content: string; seq: number };
-export type Notice = { seq: number; text: string; tone: "bad" | "calm" };
+/** In the Host's words, or as a key of the page's own. */
+export type Notice = { seq: number; text?: string; key?: string; tone: "bad" | "calm" };
 
 export type ChatLog = {
   items: (TranscriptItem & { event_id?: string | null })[];
@@ -40,9 +41,7 @@ export function withFrame(log: ChatLog, frame: Frame): ChatLog {
     case "accepted":
       return { ...log, own: log.own.map((own) => (own.id === frame.id ? { ...own, eventId: String(frame.event_id) } : own)) };
     case "run":
-      return frame.status === "running"
-        ? { ...log, running: String(frame.run_id), writing: "" }
-        : { ...log, running: log.running === frame.run_id ? null : log.running, writing: "" };
+      return withRun(log, frame);
     case "delta":
       return { ...log, running: String(frame.run_id), writing: frame.replace ? String(frame.content) : log.writing + String(frame.content) };
     case "message":
@@ -52,16 +51,22 @@ export function withFrame(log: ChatLog, frame: Frame): ChatLog {
     case "approval":
       return { ...log, asks: [...log.asks.filter((ask) => ask.approval_id !== frame.approval_id), frame as unknown as Ask] };
     case "broadcast":
-      return withNotice(log, frame.seq, textOf(frame.message), "calm");
+      return withNotice(log, { seq: frame.seq, text: textOf(frame.message), tone: "calm" });
     case "error":
-      return withNotice(log, frame.seq, String(frame.message), "bad");
+      return withNotice(log, { seq: frame.seq, text: String(frame.message), tone: "bad" });
     default:
       return log;
   }
 }
 
-function withNotice(log: ChatLog, seq: number, text: string, tone: Notice["tone"]): ChatLog {
-  return { ...log, notices: [...log.notices, { seq, text, tone }] };
+function withRun(log: ChatLog, frame: Frame): ChatLog {
+  if (frame.status === "running") return { ...log, running: String(frame.run_id), writing: "" };
+  const over = { ...log, running: log.running === frame.run_id ? null : log.running, writing: "" };
+  return frame.status === "cancelled" ? withNotice(over, { seq: frame.seq, key: "chat.stopped", tone: "calm" }) : over;
+}
+
+function withNotice(log: ChatLog, notice: Notice): ChatLog {
+  return { ...log, notices: [...log.notices, notice] };
 }
 
 function withTool(tools: ChatLog["tools"], frame: Frame): ChatLog["tools"] {

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+INDEX = "/index.html"
 HASHED = "/assets/"
 """A name here holds a hash of its content, so what was fetched once never changes."""
 FOREVER = "public, max-age=31536000, immutable"
@@ -20,6 +21,29 @@ class PageFile:
     cache: str
     compressed: Path | None
     """The same, made smaller when the page was built."""
+
+
+class PageFiles:
+    """Looked for again whenever the page was built anew: a Host goes on serving one that is whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._built = 0
+        self._files: Mapping[str, PageFile] = {}
+
+    def get(self, address: str) -> PageFile | None:
+        built = _built(self._folder)
+        if built != self._built:
+            self._files, self._built = found(self._folder), built
+        return self._files.get(address)
+
+
+def _built(folder: Path) -> int:
+    """When; 0 if it is not there."""
+    try:
+        return (folder / INDEX.removeprefix("/")).stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def found(folder: Path) -> Mapping[str, PageFile]:

@@ -1,6 +1,6 @@
 """Serves the page to browsers beside the interface. What is not the page's goes on to the application."""
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +8,9 @@ from starlette.datastructures import Headers
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from ..limits import Application, Receive, Send
-from .files import PageFile, found
+from .files import INDEX, PageFile, PageFiles
 
-INDEX = "/index.html"
-NOT_BUILT = "The page is not built. Build it with 'make web' and start the Host again; the interface is at /api/v1."
+NOT_BUILT = "The page is not built. Build it with 'make web' and load this again; the interface is at /api/v1."
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -41,7 +40,7 @@ OTHERS = ("/api/", "/healthz", "/readyz", "/metrics")
 class PageServing:
     def __init__(self, app: Application, folder: Path) -> None:
         self._app = app
-        self._files: Mapping[str, PageFile] = found(folder)
+        self._files = PageFiles(folder)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         response = self._response(scope) if scope["type"] == "http" else None
