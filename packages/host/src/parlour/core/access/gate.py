@@ -31,6 +31,9 @@ logger = logging.getLogger(__name__)
 
 DENIALS_PER_SECOND = 100
 """Per plugin, recorded; what is refused beyond that can't fill the log."""
+TOLD_PER_SECOND = 1
+TOLD_AT_ONCE = 10
+"""Lines of the log about one plugin; the audit has every denial."""
 PLUGIN_CALLS_PER_SECOND = 100
 PLUGIN_CALLS_BURST = 200
 
@@ -60,6 +63,7 @@ class Gate:
         self._clock = clock
         self._ids = ids
         self._denials: dict[str, Rate] = {}
+        self._told: dict[str, Rate] = {}
         self._rates: dict[str, Rate] = {}
 
     def streams(self, name: str) -> bool:
@@ -149,7 +153,10 @@ class Gate:
         if not rate.take():
             raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
         run_id, now = request.run_id or "", self._clock.now()
-        logger.warning("plugin %s was refused %s in run %s: %s", caller.plugin_id, action.name, run_id, refusal.message)
+        if self._told.setdefault(caller.plugin_id, Rate(TOLD_PER_SECOND, TOLD_AT_ONCE)).take():
+            logger.warning(
+                "plugin %s was refused %s in run %s: %s", caller.plugin_id, action.name, run_id, refusal.message
+            )
         identity = self._ids.new()
         denial = EventEnvelope(
             event_id=identity,
