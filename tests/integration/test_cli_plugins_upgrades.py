@@ -247,3 +247,18 @@ def test_what_an_upgrade_asks_for_anew_is_not_granted_until_somebody_says_so(tmp
 
     parlour_here("plugin", "install", newer, "--grant", "all", "--data", data)
     assert "not granted" not in line(data, "test/asking")
+
+
+def test_another_plugin_of_the_same_name_and_version_is_refused(own: Host, tmp_path: Path) -> None:
+    mine = write_plugin(tmp_path / "mine", "contested", answer="mine")
+    theirs = write_plugin(tmp_path / "theirs", "contested", answer="theirs")
+    own.install(mine)
+    agent = own.agent("plugin:test/contested/default")
+
+    sentence = refusal("plugin", "install", theirs, "--data", own.data)
+
+    assert f"test/contested 0.1.0 is installed already, from {mine}, with other content" in sentence
+    assert "raise this one's version, or name the upgrade of test/contested to replace it" in sentence
+    assert texts(own.ask(agent, "who?")) == ["mine"]
+    own.install(theirs, "--upgrade", "test/contested")
+    assert texts(own.ask(agent, "who?")) == ["theirs"]

@@ -52,7 +52,16 @@ class Installer:
             )
         if upgrade is not None and record is None:
             raise PluginProblem("not_found", f"{upgrade} is not installed; install it without naming it as an upgrade")
-        return None if record is None or record.removing else record
+        if record is None or record.removing:
+            return None
+        if upgrade is None and _another(record.current, package):
+            raise PluginProblem(
+                "identity_taken",
+                f"{package.plugin_id} {package.version} is installed already, from {record.current.source}, with other "
+                f"content; nothing was changed; raise this one's version, or name the upgrade of {package.plugin_id} "
+                "to replace it",
+            )
+        return record
 
     async def add(self, package: Package, granted: Mapping[str, list[str]], tell: Tell = nothing) -> Installed:
         """Its environment first, so that the version it replaces serves until it can start."""
@@ -68,3 +77,17 @@ class Installer:
         return self._folder.version(
             package.plugin_id, self._folder.add(package.plugin_id, package.plugin.folder, version)
         )
+
+
+def _another(current: Version, package: Package) -> bool:
+    """The same name and version from elsewhere, and not the same: two plugins that both claim to be it."""
+    elsewhere = _origin(current.source) != _origin(package.source)
+    return elsewhere and current.version == package.version and current.sha256 != package.sha256
+
+
+def _origin(source: str) -> str:
+    """Of a git address without its revision: that is the same plugin at another time."""
+    if not source.startswith("git+"):
+        return source
+    place, _, name = source.rpartition("/")
+    return f"{place}/{name.partition('@')[0]}"
