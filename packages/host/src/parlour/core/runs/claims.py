@@ -100,14 +100,11 @@ class Claims:
     async def park(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> Turn:
         """The run is queued, or goes on if it was parked before this Host was started."""
         self._sessions.announce(session)
-        if session.entry.parked:
-            run = await self._resumed(session, descriptor, labels)
-        else:
-            put = queue.put(
-                session.run_id, descriptor.runner_id, descriptor.plugin_id, sorted(labels), self._clock.now()
-            )
-            await self._openings.open(session, descriptor, "queued", put)
-            run = self._leased(session, descriptor, labels, "queued")
+        try:
+            run = await self._queued(session, descriptor, labels)
+        except BaseException:
+            self._sessions.unregister(session)  # its lane tries it anew, with another session
+            raise
         self._runs[session.run_id] = run
         self._sessions.register(session)
         self._delivery.run_started(session.event, session.run_id)
@@ -183,6 +180,13 @@ class Claims:
         for future in list(self._waiting.get(runtime_id, ())):
             if not future.done():
                 future.set_result(again)
+
+    async def _queued(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> LeasedRun:
+        if session.entry.parked:
+            return await self._resumed(session, descriptor, labels)
+        put = queue.put(session.run_id, descriptor.runner_id, descriptor.plugin_id, sorted(labels), self._clock.now())
+        await self._openings.open(session, descriptor, "queued", put)
+        return self._leased(session, descriptor, labels, "queued")
 
     async def _resumed(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> LeasedRun:
         """Whoever holds it could not renew while the Host was gone, and so has a whole lease from now on."""

@@ -108,13 +108,15 @@ def _live(world: World, plan: Plan) -> bool:
 
 
 def _bury(loop: SeededLoop, world: World) -> None:
-    """The dead Host's tasks end without reaching anything."""
+    """The dead Host's tasks end without reaching anything, in no particular order: the die is as if they had not."""
     world.dead = True
+    thrown = world.dice.getstate()
     while tasks := asyncio.all_tasks(loop):
         for task in tasks:
             task.cancel()
         loop.call_soon(loop.stop)
         loop.run_forever()
+    world.dice.setstate(thrown)
     asyncio.set_event_loop(None)
     loop.close()
 

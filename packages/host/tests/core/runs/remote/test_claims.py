@@ -504,3 +504,33 @@ async def test_a_run_that_is_cancelled_while_it_is_being_queued_is_over() -> Non
     await world.rest()
     assert await status(world, run_id) == "cancelled"
     assert world.rows(INBOX) == world.rows(QUEUE) == []
+
+
+async def test_a_new_run_that_can_not_be_queued_at_first_leaves_nothing_behind() -> None:
+    world = await workshop()
+    held = await hold(world)
+    await held.delta("hm")
+    world.journal.broken["run.queue"] = 1
+    await until(lambda: world.rows(RUNS, status="queued") != [])
+    assert world.journal.broken["run.queue"] == 0
+    await settle()
+    assert [session.run_id for session in world.core.sessions.all()] == [world.rows(QUEUE)[0]["run_id"]]
+
+
+async def test_whoever_cancels_a_run_that_can_not_be_queued_does_not_wait_for_ever() -> None:
+    class Cancelling(BreakableJournal):
+        cancelled: asyncio.Task[bool] | None = None
+
+        async def commit(self, unit: Unit) -> Receipt:
+            if unit.name == "run.queue" and self.cancelled is None:
+                self.broken["run.queue"] = 1
+                run_id = world.core.sessions.all()[0].run_id
+                ending = Ending("cancelled", "cancelled", "a person cancelled it")
+                self.cancelled = asyncio.create_task(world.core.control.cancel(run_id, ending))
+                await settle()
+            return await super().commit(unit)
+
+    journal = Cancelling()
+    world = await workshop(journal=journal)
+    await queued(world)
+    await until(lambda: journal.cancelled is not None and journal.cancelled.done())

@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import AUDIT, OUTBOX, RUNS, RUNTIMES, TRANSCRIPT
+from parlour.core.facts.tables import AUDIT, OUTBOX, QUEUE, RUNS, RUNTIMES, TRANSCRIPT
+from parlour.core.journal import Row, Select, StorageFailed
 
-from ...support import World, settle, until
+from ...support import BreakableJournal, World, settle, until
 from .workshop import FORGE, Held, ask, claim, create, granted, heartbeats, hold, queued, status, workshop
 
 
@@ -58,6 +59,27 @@ async def test_a_queued_run_stays_queued() -> None:
     await held.complete()
     await world.rest()
     assert [row["content"] for row in world.rows(TRANSCRIPT)] == ["work", "done"]
+
+
+async def test_a_queued_run_that_can_not_be_read_at_first_is_taken_up_when_it_can() -> None:
+    class Failing(BreakableJournal):
+        failures = 1
+
+        async def read(self, query: Select) -> list[Row]:
+            if query.table is QUEUE and query.few and Failing.failures:
+                Failing.failures -= 1
+                raise StorageFailed("storage_full", "the disk is full")
+            return await super().read(query)
+
+    world = await workshop(journal=Failing())
+    run_id = await queued(world)
+    await until(lambda: world.rows(RUNS, status="queued") != [])
+    world = await again(world)
+    await ask(world, FORGE, "runtime_register", runtime_id="anvil")
+    held = await claim(world, wait=10)
+    assert Failing.failures == 0
+    assert held is not None
+    assert held.run_id == run_id
 
 
 async def test_a_lease_outlives_the_host() -> None:
