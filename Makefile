@@ -52,13 +52,13 @@ run: setup
 	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 
-# Tests that measure time run alone, after the others.
+# Tests that measure time run alone, after the others. A file's tests share a worker, and so the Hosts they start.
 test: setup sandbox mcp-servers
-	@$(PYTEST) -q -n auto -m "not long and not quiet"
+	@$(PYTEST) -q -n auto --dist loadfile -m "not long and not quiet"
 	@$(PYTEST) -q -m "quiet and not long"
 
 test-all: setup sandbox mcp-servers
-	@$(PYTEST) -q -n auto -m "not quiet"
+	@$(PYTEST) -q -n auto --dist loadfile -m "not quiet"
 	@$(PYTEST) -q -m "quiet"
 
 check: setup

@@ -45,12 +45,10 @@ POINTS = [f"{unit}:{side}" for unit in UNITS for side in ("before", "after")] + 
 TELLING = {
     "event.accept:after",
     "run.open:after",
-    "run.stream:before",
     "run.end:before",
     "run.end:after",
     "steering.claim:after",
     "state.set:after",
-    "outbox.sent:before",
     "send:after",
 }
 """What `make test` has; the simulation goes through all of them, in far more orders."""

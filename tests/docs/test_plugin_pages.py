@@ -28,7 +28,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.close()
 
 
-TELLING = {"first-agent", "tool"}
+TELLING = {"first-agent"}
 """Pages that are worked through in every run; each starts a dozen processes."""
 
 

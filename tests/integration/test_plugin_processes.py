@@ -140,6 +140,7 @@ def test_a_plugin_that_keeps_dying_is_shown_as_failed_and_its_agents_say_so(trou
     assert troubled.transcript(result["conversation_id"])[-1][0] == "notice"
 
 
+@pytest.mark.long
 def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_it_waits_for(
     make_host: MakeHost, tmp_path: Path
 ) -> None:

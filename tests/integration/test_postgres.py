@@ -28,7 +28,7 @@ def on(server: PostgresServer, database: str = "") -> Settings:
     return {"PARLOUR__DATABASE__URL": server.url(database or server.create())}
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.long), "postgres"])
 def settings(request: pytest.FixtureRequest) -> Settings:
     return on(request.getfixturevalue("server")) if request.param == "postgres" else {}
 
