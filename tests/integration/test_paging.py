@@ -12,6 +12,7 @@ from .harness import Host, Json, error_code
 def lists(host: Host) -> dict[str, str]:
     """Paths of lists that have several items each."""
     agent = host.agent()
+    host.agent(name="another")
     for number in range(3):
         result = host.ask(agent, f"message {number}", conversation_id="paged")
     other = host.ask(agent, "elsewhere", conversation_id="paged elsewhere")

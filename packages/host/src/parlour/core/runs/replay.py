@@ -66,7 +66,9 @@ class _Shown:
     """Of a message that is not completed."""
 
     def add(self, frame: Frame, at: int) -> None:
-        self.frames.append({**frame, "run_id": self.run_id, "at": at})
+        """Time never goes back, though a notice and the end of its run may be stamped a millisecond the other way."""
+        latest = self.frames[-1]["at"] if self.frames else at
+        self.frames.append({**frame, "run_id": self.run_id, "at": max(at, latest)})
 
     def take(self, row: Row) -> None:
         data, at = loads(row["data"]), row["created_at"]
