@@ -99,7 +99,7 @@ class Life:
     async def _served(self) -> Ending:
         allowance = self._policy.allowance
         memory_mb = min(self._start.limits.memory_mb, allowance.memory_mb)
-        self._process.restrain(allowance.open_files, allowance.niceness)
+        self._restrain()
         self.peer.start()
         return await first_of(
             self._asked(),
@@ -107,6 +107,9 @@ class Life:
             _forced(resources.watch_memory(self._process, memory_mb, allowance.memory_seconds)),
             _forced(self._data_overflowing(allowance.data_mb, allowance.data_seconds)),
         )
+
+    def _restrain(self) -> None:
+        self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
 
     async def _data_overflowing(self, megabytes: int, every: float) -> str:
         return await resources.watch_folder(self._start.data, megabytes, every, self._measure, self.ready)
@@ -125,6 +128,7 @@ class Life:
             return await self._closed()
         except WireError as error:
             return Ending(error.message, "forced")
+        self._restrain()  # once more: a process that began while the first time was under way may have escaped it
         self.ready.set()
         return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
 
