@@ -14,6 +14,7 @@ from parlour_sdk.protocol.manifest import PluginLimits
 from parlour_sdk.wire import Limits, StdioTransport, Transport
 
 from . import leftovers
+from .child import Child
 from .guardian import new_mark
 from .processes import ProcessTree
 
@@ -87,7 +88,7 @@ class PlainProcess:
     write_fd: int
     log: asyncio.StreamReader
     log_pipe: asyncio.BaseTransport
-    process: asyncio.subprocess.Process
+    process: Child
     tree: ProcessTree
 
     def wire(self, limits: Limits) -> Transport:
@@ -153,15 +154,8 @@ async def spawn(arguments: list[str], start: Start, form: type[Process]) -> Proc
         child_read, write_fd = _pipe(the_childs, ours)
         read_fd, child_write = _pipe(ours, the_childs)
         log_fd, child_log = _pipe(ours, the_childs)
-        process = await asyncio.create_subprocess_exec(
-            *arguments,
-            stdin=child_read,
-            stdout=child_write,
-            stderr=child_log,
-            start_new_session=True,
-            cwd=start.folder,
-            env=_environment(start, mark),
-        )
+        streams = (child_read, child_write, child_log)
+        process = Child(arguments, start.folder, _environment(start, mark), streams)
         ours.pop_all()
     log, log_pipe = await _reader(log_fd)
     return form(process.pid, read_fd, write_fd, log, log_pipe, process, ProcessTree(process.pid, mark))

@@ -12,7 +12,8 @@ from .log_file import LogFile
 LINES = 1000
 LINE_CHARACTERS = 4000
 LINE_BYTES = 4 * LINE_CHARACTERS
-BLOCK_BYTES = 64 * 1024
+BLOCK_BYTES = 16 * 1024
+"""Of short lines, this takes a few milliseconds, in which nothing else is done."""
 KEPT_PER_SECOND = 256 * 1024
 KEPT_AT_ONCE = 1024 * 1024
 LINE_COST = 64

@@ -1,0 +1,58 @@
+"""A child process that is started at once and waited for on the event loop.
+
+The event loop's own way copies the page tables of the Host before the child becomes another program, and everything
+stands still for tens of milliseconds. Here the kernel lends the child our memory for that moment (vfork).
+"""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+class Child:
+    """Leads a session of its own. Whoever starts it waits for it, or it stays a zombie."""
+
+    def __init__(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], streams: tuple[int, int, int]
+    ) -> None:
+        """Raises OSError where it can't be started."""
+        read, write, log = streams
+        self._process = subprocess.Popen(
+            arguments,
+            stdin=read,
+            stdout=write,
+            stderr=log,
+            start_new_session=True,
+            cwd=folder,
+            env=environment,
+        )
+        self.pid = self._process.pid
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._watch()
+
+    async def wait(self) -> int:
+        """Its exit status, negative for a signal."""
+        return await asyncio.shield(self._ended)
+
+    def _watch(self) -> None:
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except (AttributeError, OSError):  # a kernel that can't tell is asked by a thread
+            self._waiting = asyncio.create_task(self._wait_in_thread())
+            return
+        asyncio.get_running_loop().add_reader(descriptor, self._bury, descriptor)
+
+    def _bury(self, descriptor: int) -> None:
+        asyncio.get_running_loop().remove_reader(descriptor)
+        os.close(descriptor)
+        self._tell(self._process.wait())
+
+    async def _wait_in_thread(self) -> None:
+        self._tell(await asyncio.to_thread(self._process.wait))
+
+    def _tell(self, status: int) -> None:
+        with contextlib.suppress(asyncio.InvalidStateError):
+            self._ended.set_result(status)
