@@ -50,7 +50,7 @@ async def kept(data: Path) -> tuple[int, int, list[str], list[str]]:
 async def test_a_host_killed_between_a_files_content_and_its_row_keeps_it_whole_or_not_at_all(
     life: Life, prepared: Prepared, how: str, moment: str
 ) -> None:
-    unit = "file.create" if how == "upload" else "event.accept"
+    unit = "file.create" if how == "upload" else "event.begin"
     process = life.start(f"{unit}:{moment}")
     await life.ready()
     with contextlib.suppress(httpx.TransportError):

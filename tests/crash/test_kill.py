@@ -22,6 +22,7 @@ from tests.crash.conftest import Life, Prepared
 from tests.crash.platform import People
 
 UNITS = (
+    "event.begin",
     "event.accept",
     "run.open",
     "run.stream",
@@ -36,6 +37,7 @@ UNITS = (
 POINTS = [f"{unit}:{side}" for unit in UNITS for side in ("before", "after")] + [
     "send:before",
     "send:after",
+    "event.begin:after#4",
     "event.accept:after#4",
     "run.open:after#4",
     "run.end:before#4",
@@ -43,8 +45,8 @@ POINTS = [f"{unit}:{side}" for unit in UNITS for side in ("before", "after")] + 
     "send:after#2",
 ]
 TELLING = {
+    "event.begin:after",
     "event.accept:after",
-    "run.open:after",
     "run.end:before",
     "run.end:after",
     "steering.claim:after",
@@ -90,6 +92,8 @@ async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
 
 async def kill_at(point: str, life: Life, prepared: Prepared, people: People, store: Store) -> None:
     process = life.start(point)
+    if point.startswith("event.begin"):
+        await life.ready()  # what comes earlier waits for its turn
     done = asyncio.Event()
     chat_url = f"ws://127.0.0.1:{life.port}/api/v1/agents/{prepared.holding}/chat/ws"
     chatter = Chatter(chat_url, prepared.key, "crash")

@@ -13,7 +13,7 @@ from tests.crash.conftest import Life, Prepared, free_port, prepare
 from tests.crash.platform import People
 from tests.crash.test_kill import kill_at
 
-POINTS = ("run.end:before", "event.accept:after", "run.open:after", "send:after", "outbox.sent:before")
+POINTS = ("run.end:before", "event.accept:after", "event.begin:after", "send:after", "outbox.sent:before")
 
 
 class Postgres:

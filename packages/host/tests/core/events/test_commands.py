@@ -120,3 +120,18 @@ async def test_where_no_agent_serves_an_instruction_is_ignored_like_everything_e
     await until(lambda: len(world.rows(OUTCOMES)) == 1)
     await asyncio.sleep(0)
     assert world.surface.texts == []
+
+
+async def test_an_instruction_that_was_cut_off_is_carried_out_at_the_next_start() -> None:
+    world = await World.open(echo=True)
+    before = await world.say("hello")
+    await world.rest()
+    world.journal.broken["control.settle"] = 1
+    with pytest.raises(StorageFailed):
+        await world.say("/new", event_id="e1")
+    assert [row["state"] for row in world.rows(INBOX)] == ["control"]
+    world = await world.restart()
+    assert world.rows(INBOX) == []
+    assert len([row for row in world.rows(CONVERSATIONS) if row["conversation_id"] != before.conversation_id]) == 1
+    [word] = [row for row in world.rows(OUTBOX) if row["run_id"] == ""]
+    assert "A new conversation begins" in word["payload"]

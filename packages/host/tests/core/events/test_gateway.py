@@ -8,7 +8,7 @@ import pytest
 
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.events.gateway import Closed
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX
+from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, RUNS
 from parlour.core.journal import StorageFailed
 
 from ..support import World, message
@@ -106,12 +106,43 @@ async def test_a_conversation_is_found_again_after_a_restart() -> None:
 
 async def test_an_event_that_can_not_be_written_is_not_accepted_and_leaves_nothing() -> None:
     world = await World.open(echo=True)
-    world.journal.broken["event.accept"] = 1
+    world.journal.broken["event.begin"] = 1
     with pytest.raises(StorageFailed):
         await world.say("hi", event_id="e1")
-    assert world.rows(EVENTS) == world.rows(CONVERSATIONS) == world.rows(INBOX) == []
+    assert world.rows(EVENTS) == world.rows(CONVERSATIONS) == world.rows(INBOX) == world.rows(RUNS) == []
+    assert world.core.sessions.all() == []
     assert not (await world.say("hi", event_id="e1")).duplicate
     await world.rest()
+
+
+async def test_an_event_that_nobody_is_ahead_of_begins_its_run_in_the_same_unit() -> None:
+    world = await World.open(echo=True)
+    await world.say("hi")
+    await world.rest()
+    assert world.journal.units[-2:] == ["event.begin", "run.end"]
+    assert [row["attempt"] for row in world.rows(RUNS)] == [1]
+
+
+async def test_of_events_that_come_at_once_the_first_begins_and_the_others_wait_in_order() -> None:
+    world = await World.open(echo=True)
+    accepted = await asyncio.gather(*(world.say(f"{number}") for number in range(3)))
+    await world.rest()
+    assert world.journal.units.count("event.begin") == 1
+    begun = [row["event_seq"] for row in world.rows(RUNS)]
+    assert begun == sorted(each.seq for each in accepted)
+
+
+async def test_a_redelivery_begins_no_second_run() -> None:
+    world = await World.open(echo=True)
+    await world.say("hi", event_id="e1")
+    await world.rest()
+    assert (await world.say("hi", event_id="e1")).duplicate
+    await world.rest()
+    assert len(world.rows(RUNS)) == 1
+    assert world.core.sessions.all() == []
+    assert not (await world.say("and now?", event_id="e2")).duplicate
+    await world.rest()
+    assert len(world.rows(RUNS)) == 2
 
 
 async def test_a_refused_duplicate_opens_no_conversation() -> None:

@@ -42,6 +42,7 @@ def request(event: RecordedEvent, opening: Opening = OPENING, **agent: Any) -> d
         Providers(),
         opening,
         "1.2.3",
+        "Asia/Tokyo",
     )
 
 

@@ -7,10 +7,11 @@ import pytest
 
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, STATE, TRANSCRIPT
+from parlour.core.journal import Receipt, Unit
 from parlour.core.runs.deltas import WINDOW_SECONDS
 from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 
-from ..support import PuppetRun, World, make_agent, settle
+from ..support import LoopClock, PuppetRun, World, make_agent, settle
 
 
 async def active(**fields: Any) -> tuple[World, PuppetRun]:
@@ -184,6 +185,40 @@ async def test_a_run_past_its_deadline_is_stopped_and_a_late_result_dropped() ->
     assert ended(world) == ("timeout", "runner.timeout", "failed")
     assert run.aborted is not None
     assert said(world) == ["The agent took too long and was stopped."]
+
+
+@pytest.mark.parametrize(("after", "status"), [(29.95, "timeout"), (29.8, "failed")])
+async def test_a_runner_that_notices_first_that_its_time_is_over_has_timed_out(after: float, status: str) -> None:
+    world = await World.open(make_agent(timeout_seconds=30))
+    await world.say("hi")
+    run = await world.plugins.next_run()
+    await asyncio.sleep(after)
+    run.send(run.failed("deadline_exceeded"))
+    await world.rest()
+    reason = "runner.timeout" if status == "timeout" else "deadline_exceeded"
+    assert ended(world) == (status, reason, "failed")
+
+
+async def test_a_runs_time_is_counted_from_what_its_runner_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it takes to write down that it begins."""
+    world = await World.open(make_agent(timeout_seconds=30))
+    commit = world.journal.commit
+
+    async def slow_commit(unit: Unit) -> Receipt:
+        await asyncio.sleep(10)
+        return await commit(unit)
+
+    monkeypatch.setattr(world.journal, "commit", slow_commit)
+    await world.say("hi")
+    run = await world.plugins.next_run()
+    deadline = run.context["runtime"]["deadline_at"] - LoopClock().now()
+    assert deadline < 30_000
+    await asyncio.sleep((deadline - 1) / 1000)
+    assert run.aborted is None
+    await asyncio.sleep(0.002)
+    assert run.aborted is not None
+    await world.rest()
+    assert ended(world)[0] == "timeout"
 
 
 async def test_nothing_is_shown_that_is_not_durable() -> None:

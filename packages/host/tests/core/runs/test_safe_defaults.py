@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.events.envelope import Party
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
 from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUNS, TRAIL, TRANSCRIPT
 from parlour.core.runs.loop_cap import LoopCap
 
@@ -82,6 +82,14 @@ async def test_a_failure_is_told_once_per_conversation_in_ten_minutes() -> None:
     assert len(notices(world)) == 3
 
 
+async def test_a_notice_that_could_not_be_written_is_told_when_it_can() -> None:
+    world = await failing()
+    world.journal.broken["event.settle"] = 1
+    await said(world)
+    await world.rest()
+    assert len(notices(world)) == 1
+
+
 @pytest.mark.parametrize(
     ("event_type", "data", "told"),
     [
@@ -109,11 +117,19 @@ async def test_who_asks_on_the_hosts_own_surfaces_is_told_every_time() -> None:
     assert len(notices(world)) == 3
 
 
+def in_group(conversation_id: str) -> RecordedEvent:
+    context = EventContext("x")
+    envelope = EventEnvelope(
+        "e", "message.received", "fake", "group:1", context, "platform", data={"chat_type": "group"}
+    )
+    return RecordedEvent(1, conversation_id, 0, envelope)
+
+
 async def test_conversations_that_went_quiet_are_not_remembered() -> None:
     cap = LoopCap(1, LoopClock())
     for number in range(10_000):
-        cap.admits(f"c{number}")
+        cap.admits(in_group(f"c{number}"))
     await asyncio.sleep(61)
-    assert cap.admits("c1")
-    cap.admits("new")
+    assert cap.admits(in_group("c1"))
+    cap.admits(in_group("new"))
     assert len(cap._begun) < 10

@@ -17,6 +17,8 @@ class ControlInput:
 
     name: str
     argument: str = ""
+    lasting: bool = False
+    """It may take its time: nobody waits for it, and it is not begun a second time."""
 
 
 @dataclass(frozen=True, slots=True)

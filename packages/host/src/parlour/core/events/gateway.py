@@ -1,7 +1,7 @@
 """The one way in. An event is accepted when it is durable; a redelivery stops here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parlour.core.facts import conversations, event_log, inbox, listening, trail
 from parlour.core.facts.conversations import Conversations
@@ -13,12 +13,13 @@ from parlour.core.listeners.later import LaterListening
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import ProviderFailed
 from parlour.core.routing.router import Bound, Decision, Listened, Router
+from parlour.core.runs.beginning import Beginnings
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.session import Entry
 
 from .control import Control, Recognized
 from .envelope import EventEnvelope, RecordedEvent
-from .media import EventMedia, taken_elsewhere
+from .media import EventMedia, Taken, taken_elsewhere
 from .obeying import Obeying
 
 
@@ -55,6 +56,7 @@ class Gateway:
         control: Control,
         obeying: Obeying,
         lanes: Lanes,
+        beginnings: Beginnings,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -69,12 +71,21 @@ class Gateway:
         self._control = control
         self._obeying = obeying
         self._lanes = lanes
+        self._beginnings = beginnings
         self._ids = ids
         self._clock = clock
         self._closed = False
 
     def close(self) -> None:
         self._closed = True
+
+    async def rest(self) -> None:
+        """Instructions that take their time are cut off."""
+        await self._obeying.close()
+
+    async def take_up(self) -> None:
+        """Instructions that were cut off."""
+        await self._obeying.take_up(self._control)
 
     async def ingest(self, event: EventEnvelope, *also: Statement) -> Accepted:
         """Returns after the commit; from then on a crash loses nothing. `also` is written with it, or with the note
@@ -96,34 +107,62 @@ class Gateway:
                 raise
             await self._repeated(accepted, also)
             return accepted  # its files were there when it came first
-        event = taken.event
-        while True:
-            now = self._clock.now()
-            known = await self._conversations.find(key)
-            conversation_id = known or self._ids.new()
-            draft = Draft("event.accept")
+        with self._beginnings.arriving(key) as alone:
+            while True:
+                accepted = await self._accept(taken, decision, observers, also, alone)
+                if accepted is not None:
+                    return accepted
+                alone = False
+
+    async def _accept(
+        self, taken: Taken, decision: Decision, observers: Sequence[str], also: Sequence[Statement], alone: bool
+    ) -> Accepted | None:
+        """None when something else happened at the same moment, and it is to be tried again.
+
+        An event that is alone takes its run along, if it gets one at once.
+        """
+        event, now = taken.event, self._clock.now()
+        key = event.conversation
+        known = await self._conversations.find(key)
+        conversation_id = known or self._ids.new()
+        arrived = RecordedEvent(0, conversation_id, now, event)
+        beginning = await self._beginnings.prepare(arrived, decision) if alone else None
+        try:
+            draft = Draft("event.begin" if beginning else "event.accept")
             if known is None:
                 draft.add(conversations.create(conversation_id, key, now))
             numbered = draft.add(event_log.append(event, conversation_id, now))
-            draft.add(inbox.owe(Ref(numbered, "seq"), conversation_id))
+            seq = Ref(numbered, "seq")
             draft.add(*await self._feedback.statements(event, known, now))
             draft.add(*also)
-            draft.add(*(listening.owe(Ref(numbered, "seq"), plugin_id, True, now) for plugin_id in observers))
+            handled = isinstance(decision, Listened)
+            draft.add(*(_observed(seq, plugin_id, now, handled) for plugin_id in observers))
             files = draft.add(*taken.statements(conversation_id))
-            try:
-                receipt = await self._journal.commit(draft.unit())
-            except GuardFailed as failure:
-                if failure.statement >= files:
-                    raise taken_elsewhere() from failure
-                if failure.statement != numbered:
-                    continue  # somebody else opened the conversation just now
-                return await self._duplicate(event, also)
-            self._conversations.remember(key, conversation_id)
-            recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
+            owed = len(draft)
+            if beginning is not None:
+                beginning.write(draft, seq)
+            else:
+                draft.add(inbox.owe(seq, conversation_id))
+            receipt = await self._journal.commit(draft.unit())
+        except BaseException as error:
+            if beginning is not None:
+                beginning.give_up()
+            if not isinstance(error, GuardFailed):
+                raise
+            if files <= error.statement < owed:
+                raise taken_elsewhere() from error
+            if error.statement != numbered:
+                return None
+            return await self._duplicate(event, also)
+        self._conversations.remember(key, conversation_id)
+        recorded = replace(arrived, seq=receipt[numbered][0]["seq"])
+        if beginning is not None:
+            beginning.offer(recorded, receipt)
+        else:
             self._lanes.offer(Entry(recorded))
-            if not isinstance(decision, Listened):  # then they hear of it with all who listen, in its turn
-                self._later.offer(*observers)
-            return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
+        if not isinstance(decision, Listened):  # then they hear of it with all who listen, in its turn
+            self._later.offer(*observers)
+        return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
 
     async def _obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Accepted:
         observers, now = self._audience.observing(event.event_type), self._clock.now()
@@ -158,3 +197,8 @@ class Gateway:
     async def _repeated(self, accepted: Accepted, also: Sequence[Statement]) -> None:
         note = trail.note(accepted.seq, "duplicate", {"event_id": accepted.event_id}, self._clock.now())
         await self._journal.commit(Unit("event.repeat", (note, *also)))
+
+
+def _observed(seq: Ref, plugin_id: str, now: int, handled: bool) -> Statement:
+    """By listeners it is handled in its turn, and then observers hear of it with them."""
+    return listening.owe_in_turn(seq, plugin_id, now) if handled else listening.owe(seq, plugin_id, True, now)

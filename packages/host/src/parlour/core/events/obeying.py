@@ -1,10 +1,13 @@
 """Carries out control input: recorded first, then acted upon, then settled with a word to whoever gave it.
 
-Whatever is cut off between the first and the last is done when the same event is delivered again.
+Whatever is cut off between the first and the last is done at the next start, or when the same event is delivered again.
 """
 
-from collections.abc import Sequence
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import event_log, inbox, outgoing
@@ -12,11 +15,16 @@ from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.inbox import Inbox, Settled
 from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit
+from parlour.core.listeners.host_events import COMMAND, HostEvents, command_sent
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
 
-from .control import Acted, Recognized
+from .control import Acted, Control, Recognized
 from .envelope import EventEnvelope, RecordedEvent
+
+logger = logging.getLogger(__name__)
+
+FORGOTTEN = Acted("it was cut off, and means nothing any more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,7 @@ class Obeying:
         conversations: Conversations,
         delivery: Delivery,
         outcomes: Outcomes,
+        host_events: HostEvents,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -44,40 +53,90 @@ class Obeying:
         self._conversations = conversations
         self._delivery = delivery
         self._outcomes = outcomes
+        self._host_events = host_events
+        self._tasks: set[asyncio.Task[Acted]] = set()
         self._ids = ids
         self._clock = clock
 
     async def obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Obeyed:
         """`also` is written after the event, whose number is that of statement 0."""
         name = recognized.control_input.name
-        recorded = await self._recorded(event, name, also)
+        recorded, new = await self._recorded(event, name, also)
         settled = await self._inbox.outcome(recorded.seq)
-        if settled is None or settled.reason != _begun(name):
+        lasting = recognized.control_input.lasting
+        if settled is None or settled.reason != _begun(name) or (lasting and not new):
             return Obeyed(recorded.seq, recorded.conversation_id, again=True)
-        acted = await recognized.act(recorded)
-        await self._settle(recorded, name, acted)
+        if lasting:
+            self._in_background(self._carry_out(recorded, recognized))
+            return Obeyed(recorded.seq, recorded.conversation_id, again=False)
+        acted = await self._carry_out(recorded, recognized)
         return Obeyed(recorded.seq, acted.conversation_id or recorded.conversation_id, again=False)
 
-    async def _recorded(self, event: EventEnvelope, name: str, also: Sequence[Statement]) -> RecordedEvent:
-        """With an outcome already, so that one that is cut off here is no event that nobody knows of."""
+    async def _carry_out(self, event: RecordedEvent, recognized: Recognized) -> Acted:
+        acted = await recognized.act(event)
+        await self._settle(event, recognized.control_input.name, acted)
+        return acted
+
+    def _in_background(self, work: Coroutine[Any, Any, Acted]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+
+    def _over(self, task: "asyncio.Task[Acted]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("an instruction was cut off, and is told so at the next start: %s", error)
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def take_up(self, control: Control) -> None:
+        """What an earlier life of the Host may not have carried out: not every platform tells it again."""
+        for seq in await self._inbox.controls():
+            event = await self._log.by_seq(seq)
+            if event is None or event.erased:
+                continue
+            try:
+                await self._take_up(event, control.recognize(event.envelope))
+            except Exception:  # one that can't be carried out keeps no Host from starting
+                logger.exception("the instruction of event %s was not carried out", event.envelope.event_id)
+
+    async def _take_up(self, event: RecordedEvent, recognized: Recognized | None) -> None:
+        if recognized is None:
+            await self._settle(event, "control", FORGOTTEN)
+        elif recognized.control_input.lasting:
+            await self._settle(event, recognized.control_input.name, _cut_off(recognized.control_input.name))
+        else:
+            await self._carry_out(event, recognized)
+
+    async def _recorded(self, event: EventEnvelope, name: str, also: Sequence[Statement]) -> tuple[RecordedEvent, bool]:
+        """With an outcome already, so that one that is cut off here is no event that nobody knows of. And whether it
+        is new.
+        """
         conversation_id = await self._conversations.open(event.conversation, self._ids, self._clock)
         now = self._clock.now()
         begun = inbox.decide(Settled(0, "control", _begun(name), ""), now, Ref(0, "seq"))
         try:
-            unit = Unit("control.record", (event_log.append(event, conversation_id, now), begun, *also))
+            owed = inbox.obey(Ref(0, "seq"), conversation_id)
+            unit = Unit("control.record", (event_log.append(event, conversation_id, now), begun, owed, *also))
             receipt = await self._journal.commit(unit)
         except GuardFailed:
             known = await self._log.same_as(event)
             if known is None:
                 raise
-            return known
-        return RecordedEvent(receipt[0][0]["seq"], conversation_id, now, event)
+            return known, False
+        return RecordedEvent(receipt[0][0]["seq"], conversation_id, now, event), True
 
     async def _settle(self, event: RecordedEvent, name: str, acted: Acted) -> None:
         """The word is no part of the transcript: it is the Host that speaks, and not about what was talked of."""
         settled = Settled(event.seq, "control", f"{name}: {acted.told}", "")
         draft = Draft("control.settle")
-        draft.add(inbox.decide(settled, self._clock.now()))
+        now = self._clock.now()
+        draft.add(*inbox.obeyed(settled, now))
+        if name.startswith("/"):
+            self._host_events.draft(draft, command_sent(event, name.removeprefix("/"), now), event.conversation_id, now)
         rows = []
         if acted.word:
             there = replace(event, conversation_id=acted.conversation_id or event.conversation_id)
@@ -86,6 +145,13 @@ class Obeying:
             draft.add(outgoing.put(rows[0]))
         await self._delivery.deliver(self._journal, draft.unit(), rows)
         self._outcomes.settled([settled])
+        if name.startswith("/"):
+            self._host_events.offer(COMMAND)
+
+
+def _cut_off(name: str) -> Acted:
+    word = f"Whether {name} was carried out is not known, since the Host was restarted. Write it again if it was not."
+    return Acted("it was cut off by a restart", word)
 
 
 def _begun(name: str) -> str:

@@ -1,8 +1,9 @@
 """What is owed: one row per event that still needs work, and none after it.
 
 States: `owed` waits for its turn; `running` is being answered by `run_id`; `claimed` waits in that run's steering
-queue; `injected` was pulled by it. An owed row that had a run before keeps that run's id; one for which a run was
-created names that. `transcribed` is the number of the event's transcript item, which is written once; zero until then.
+queue; `injected` was pulled by it; `control` is an instruction to the Host that is being carried out. An owed row that
+had a run before keeps that run's id; one for which a run was created names that. `transcribed` is the number of the
+event's transcript item, which is written once; zero until then.
 """
 
 from dataclasses import dataclass
@@ -48,6 +49,18 @@ def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, tr
     return Insert(INBOX, values)
 
 
+def obey(event_seq: Ref, lane: str) -> Insert:
+    """An instruction is owed too until it is carried out, though in no lane."""
+    values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "control", "run_id": ""}
+    return Insert(INBOX, {**values, "attempts": 0, "transcribed": 0})
+
+
+def obeyed(settled: Settled, now: int) -> tuple[Delete, Insert]:
+    """It is carried out; whoever came with the same event meanwhile may have said so before."""
+    own = where(event_seq=settled.event_seq, state="control")
+    return Delete(INBOX, own, expect=ANY), decide(settled, now)
+
+
 def begin(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
     """The attempt counts before the plugin is called, so that an event that kills its Host can't loop."""
     return Update(
@@ -55,6 +68,12 @@ def begin(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
         {"state": "running", "run_id": run_id, "attempts": Increment(), "transcribed": transcribed},
         where(event_seq=event_seq, state="owed"),
     )
+
+
+def begun(event_seq: Ref, lane: str, run_id: str, transcribed: int | Ref) -> Insert:
+    """An event whose first attempt begins as it is recorded."""
+    values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "running", "run_id": run_id}
+    return Insert(INBOX, {**values, "attempts": 1, "transcribed": transcribed})
 
 
 def attempt(event_seq: int) -> Update:
@@ -116,6 +135,11 @@ class Inbox:
     async def all(self) -> list[Row]:
         """In the order the events came."""
         return await self._journal.read(Select(INBOX, order=("event_seq",)))
+
+    async def controls(self) -> list[int]:
+        """Events whose instructions may not have been carried out."""
+        query = Select(INBOX, where(state="control"), ("event_seq",), order=("event_seq",))
+        return [int(row["event_seq"]) for row in await self._journal.read(query)]
 
     async def outcome(self, event_seq: int) -> Settled | None:
         rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1, few=True))

@@ -1,11 +1,11 @@
 """The conversation as its people saw it, numbered per conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
-from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, where
+from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
 
 from . import words
 from .tables import CONVERSATIONS, TRANSCRIPT, TRANSCRIPT_SEARCH
@@ -14,8 +14,13 @@ ITEM_BYTES = 64 * 1024
 REPLIES = 100
 
 
-def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: int) -> Ref:
-    """Once per event: the inbox row's `transcribed` keeps that promise. Returns where the unit finds its number."""
+def add_user_item(
+    draft: Draft, transcript_id: str, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
+) -> Ref:
+    """Once per event: the inbox row's `transcribed` keeps that promise. Returns where the unit finds its number.
+
+    `event_seq` when the same unit records the event.
+    """
     envelope = event.envelope
     return _add(
         draft,
@@ -25,7 +30,7 @@ def add_user_item(draft: Draft, transcript_id: str, event: RecordedEvent, now: i
             "transcript_id": transcript_id,
             "thread_id": envelope.thread_id,
             "event_id": envelope.event_id,
-            "event_seq": event.seq,
+            "event_seq": event.seq if event_seq is None else event_seq,
             "run_id": "",
             "role": "user",
             "item_type": envelope.event_type,
@@ -78,6 +83,13 @@ async def number_of(journal: Journal, event: RecordedEvent) -> int:
     return int(rows[0]["seq"]) if rows else 0
 
 
+async def beginnings(journal: Journal, conversation_ids: Sequence[str]) -> dict[str, str]:
+    """What was said first, by conversation; nothing for those in which nothing was said."""
+    first = where(conversation_id=one_of(*conversation_ids), seq=1)
+    rows = await journal.read(Select(TRANSCRIPT, first, ("conversation_id", "content")))
+    return {str(row["conversation_id"]): str(row["content"]) for row in rows}
+
+
 async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
     """What was said to an event, in order."""
     own = where(conversation_id=conversation_id, event_seq=event_seq)
@@ -85,7 +97,7 @@ async def replies(journal: Journal, conversation_id: str, event_seq: int) -> lis
     return [row for row in reversed(rows) if row["role"] != "user"]
 
 
-def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int], now: int) -> Ref:
+def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int | Ref], now: int) -> Ref:
     number = Update(
         CONVERSATIONS,
         {"transcript_seq": Increment(), "updated_at": now},
@@ -103,7 +115,9 @@ def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, 
     return numbered
 
 
-def _findable(values: dict[str, str | int], event_type: str, conversation_id: str, numbered: Ref, now: int) -> Insert:
+def _findable(
+    values: Mapping[str, str | int | Ref], event_type: str, conversation_id: str, numbered: Ref, now: int
+) -> Insert:
     """The item's words, for the search."""
     text = words.in_conversation(conversation_id, words.indexed(str(values["content"])))
     return Insert(

@@ -2,7 +2,6 @@
 
 import logging
 
-from parlour.core.delivery.addresses import PLATFORM
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft, Journal
@@ -45,6 +44,8 @@ class Dispatcher:
         self._clock = clock
 
     async def handle(self, entry: Entry) -> Turn:
+        if entry.opened is not None:
+            return await self._orchestrator.carry_on(entry, entry.opened)
         match self._router.decide(entry.event.envelope):
             case Dropped(reason):
                 await self._settle(entry, "dropped", reason)
@@ -77,13 +78,8 @@ class Dispatcher:
             await self._handing.to_listeners(entry, listened)
 
     def _admitted(self, entry: Entry) -> bool:
-        """A try after a failure is no new run; whoever asks with a key or in the web chat is no bot; and a person who
-        writes to the bot alone may write as fast as they like.
-        """
-        envelope = entry.event.envelope
-        fresh = not entry.attempts and envelope.surface == PLATFORM and not envelope.principal
-        counted = fresh and envelope.data.get("chat_type") != "private"
-        return not counted or self._cap.admits(entry.lane)
+        """A try after a failure is no new run."""
+        return bool(entry.attempts) or self._cap.admits(entry.event)
 
     def _stale(self, entry: Entry, seconds: float) -> bool:
         return seconds > 0 and self._clock.now() - entry.event.created_at > seconds * 1000

@@ -5,6 +5,7 @@ import logging
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable
 
+from parlour.core.events.envelope import RecordedEvent
 from parlour.core.journal import StorageFailed
 
 from .session import Entry
@@ -32,6 +33,19 @@ class Lane:
         self.handling = False
         self.current = 0
         self.faults = 0
+
+
+class Reserved:
+    """The next turn of an idle lane, with its slot; it ends with `begin` or with `release`."""
+
+    def __init__(self, coming: "asyncio.Future[Entry | None]") -> None:
+        self._coming = coming
+
+    def begin(self, entry: Entry) -> None:
+        self._coming.set_result(entry)
+
+    def release(self) -> None:
+        self._coming.set_result(None)
 
 
 class Lanes:
@@ -70,6 +84,16 @@ class Lanes:
         elif lane.handling and lane.claims is None:
             lane.claims = asyncio.create_task(self._offer_to_run(lane))
 
+    def reserve(self, event: RecordedEvent) -> Reserved | None:
+        """None where its turn would not be at once."""
+        name, person = event.conversation_id, person_of(event.envelope)
+        if self._closed or self._early is not None or name in self._lanes or not self._slots.take(person):
+            return None
+        lane = self._lanes[name] = Lane()
+        coming: asyncio.Future[Entry | None] = asyncio.get_running_loop().create_future()
+        lane.task = asyncio.create_task(self._work_reserved(name, lane, person, coming))
+        return Reserved(coming)
+
     def close(self) -> None:
         """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
         self._closed = True
@@ -102,10 +126,25 @@ class Lanes:
         finally:
             del self._lanes[name]
 
+    async def _work_reserved(self, name: str, lane: Lane, person: str, coming: "asyncio.Future[Entry | None]") -> None:
+        """What the lane was reserved for, and then whatever came after it."""
+        try:
+            try:
+                entry = await coming
+                parked = await self._take(name, lane, entry) if entry is not None else None
+            finally:
+                self._slots.release(person)
+            if parked is not None:
+                await self._stay(name, lane, parked)
+        finally:
+            await self._work(name, lane)
+
     async def _next(self, name: str, lane: Lane) -> Parked | None:
         if not lane.waiting:
             return None  # it was withdrawn while there was no slot
-        entry = lane.waiting.pop(0)
+        return await self._take(name, lane, lane.waiting.pop(0))
+
+    async def _take(self, name: str, lane: Lane, entry: Entry) -> Parked | None:
         lane.current = entry.seq
         lane.handling = True
         return await self._turn(name, lane, self._handle(entry))

@@ -7,6 +7,7 @@ from parlour.core.access.grants import Grant
 from parlour.core.agents import sealing
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Descriptor
+from parlour.core.budgets.days import Days
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import RecordedEvent
@@ -15,12 +16,13 @@ from parlour.core.facts.history import History
 from parlour.core.facts.ledger import Ledger, NewRun, Status
 from parlour.core.facts.state import State
 from parlour.core.journal import Draft, Journal, Ref, Statement, resolved
+from parlour.core.listeners.prompting import Prompting
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
 from parlour.core.secrets import SecretBox
 
 from . import bootstrap, context
-from .session import Entry, RunSession
+from .session import Entry, RunSession, StateSnapshot
 
 
 class Openings:
@@ -31,11 +33,14 @@ class Openings:
         secrets: SecretBox,
         history: History,
         delivery: Delivery,
+        prompting: Prompting,
         ids: Ids,
         clock: Clock,
+        days: Days,
         host_version: str,
     ) -> None:
         self._delivery = delivery
+        self._prompting = prompting
         self._journal = journal
         self._providers = providers
         self._secrets = secrets
@@ -44,6 +49,7 @@ class Openings:
         self._state = State(journal)
         self._ids = ids
         self._clock = clock
+        self._days = days
         self._host_version = host_version
 
     def with_secrets(self, binding: Binding) -> Binding:
@@ -64,14 +70,16 @@ class Openings:
 
     async def begin(self, session: RunSession, descriptor: Descriptor) -> dict[str, object]:
         """The run is running; what its runner is sent."""
-        state = await self._state.snapshot(session.grant.scopes)
+        state = await self.snapshot(session)
         await self.open(session, descriptor, "running")
         return await self.request(session, descriptor, state)
 
+    async def snapshot(self, session: RunSession) -> StateSnapshot:
+        return await self._state.snapshot(session.grant.scopes)
+
     async def open(self, session: RunSession, descriptor: Descriptor, status: Status, *beside: Statement) -> None:
         """One unit: the attempt, the ledger row, the user's transcript item."""
-        entry, agent, now = session.entry, session.binding.agent, self._clock.now()
-        session.deadline_at = now + int(agent.timeout_seconds * 1000) if agent.timeout_seconds else 0
+        entry, now = session.entry, self._set_out(session)
         draft = Draft("run.open" if status == "running" else "run.queue")
         numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), entry.event, now)
         draft.add(inbox.begin(entry.seq, session.run_id, numbered))
@@ -84,8 +92,22 @@ class Openings:
         entry.attempts += 1
         entry.transcribed = resolved(receipt, numbered)
 
+    def write(self, draft: Draft, session: RunSession, descriptor: Descriptor, event_seq: Ref) -> Ref:
+        """The same for an event that this unit records; where the unit finds the number of its transcript item."""
+        event, now = session.event, self._set_out(session)
+        numbered = transcript.add_user_item(draft, self._ids.new(), event, now, event_seq)
+        draft.add(inbox.begun(event_seq, event.conversation_id, session.run_id, numbered))
+        draft.add(ledger.open_run(replace(self._row(session, descriptor, "running"), event_seq=event_seq)))
+        return numbered
+
+    def _set_out(self, session: RunSession) -> int:
+        """Its time runs from now on."""
+        now, seconds = self._clock.now(), session.binding.agent.timeout_seconds
+        session.deadline_at = now + int(seconds * 1000) if seconds else 0
+        return now
+
     async def request(
-        self, session: RunSession, descriptor: Descriptor, state: dict[str, dict[str, object]] | None = None
+        self, session: RunSession, descriptor: Descriptor, state: StateSnapshot | None = None
     ) -> dict[str, object]:
         entry, event = session.entry, session.event
         opening = context.Opening(
@@ -93,13 +115,20 @@ class Openings:
             attempt=entry.attempts,
             transcript_seq=entry.transcribed,
             deadline_at=session.deadline_at,
-            state=await self._state.snapshot(session.grant.scopes) if state is None else state,
+            state=await self.snapshot(session) if state is None else state,
             latest_cursor=self._history.cursor(event.conversation_id, entry.transcribed),
             delivery=self._delivery.described(event, session.binding.agent.delivery_policy),
             inlined=await bootstrap.inline(self._journal, descriptor.manifest.context, event, entry.transcribed),
         )
         return context.build(
-            event, session.binding, descriptor, session.grant, self._providers, opening, self._host_version
+            event,
+            await self._prompting.prepared(session, descriptor),
+            descriptor,
+            session.grant,
+            self._providers,
+            opening,
+            self._host_version,
+            self._days.time_zone,
         )
 
     async def _grant(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> Grant:

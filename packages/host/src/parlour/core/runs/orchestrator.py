@@ -4,6 +4,7 @@ A run for remote runtimes is handed to the claims, which hold its lane until it 
 """
 
 import logging
+from collections.abc import Awaitable
 
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.policy import Selection
@@ -11,7 +12,7 @@ from parlour.core.agents.registry import Descriptor, Registry
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.journal import Draft, Journal
 from parlour.core.log_context import about_run
-from parlour.core.ports import PluginCaller
+from parlour.core.ports import Clock, PluginCaller
 from parlour.core.secrets import SecretUnreadable
 
 from . import turns
@@ -20,7 +21,7 @@ from .ending import Endings
 from .invoking import invoke
 from .opening import Openings
 from .outcomes import Outcomes
-from .session import Entry, RunSession, Sessions
+from .session import Entry, Opened, RunSession, Sessions
 from .turns import Turn
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Orchestrator:
         delivery: Delivery,
         endings: Endings,
         outcomes: Outcomes,
+        clock: Clock,
     ) -> None:
         self._journal = journal
         self._plugins = plugins
@@ -50,6 +52,7 @@ class Orchestrator:
         self._delivery = delivery
         self._endings = endings
         self._outcomes = outcomes
+        self._clock = clock
 
     async def run(self, entry: Entry, binding: Binding) -> Turn:
         descriptor = self._registry.get(binding.agent.runner_id)
@@ -69,15 +72,25 @@ class Orchestrator:
             return await self._claims.park(session, descriptor, commission.labels)
         self._sessions.announce(session)
         with about_run(session.run_id):
-            return await self._carry_out(entry, session, descriptor)
+            return await self._carry_out(entry, session, descriptor, self._openings.begin(session, descriptor))
 
-    async def _carry_out(self, entry: Entry, session: RunSession, descriptor: Descriptor) -> Turn:
+    async def carry_on(self, entry: Entry, opened: Opened) -> Turn:
+        """A run that began together with its event."""
+        entry.opened = None
+        session, descriptor = opened.session, opened.descriptor
+        with about_run(session.run_id):
+            request = self._openings.request(session, descriptor, opened.state)
+            return await self._carry_out(entry, session, descriptor, request)
+
+    async def _carry_out(
+        self, entry: Entry, session: RunSession, descriptor: Descriptor, begun: Awaitable[dict[str, object]]
+    ) -> Turn:
         try:
-            request = await self._openings.begin(session, descriptor)
+            request = await begun
             self._sessions.register(session)
             self._delivery.run_started(entry.event, session.run_id)
             live = self._live(session)
-            aftermath = await invoke(self._plugins, descriptor.plugin_id, request, session, live)
+            aftermath = await invoke(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
         finally:
             self._sessions.unregister(session)
         self._outcomes.settled(aftermath.settled)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from parlour.core.access.grants import Grant
 from parlour.core.access.rate import Rate
 from parlour.core.agents.agent import Binding
+from parlour.core.agents.registry import Descriptor
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts.incoming import Incoming
 from parlour.core.facts.ledger import Status
@@ -17,6 +18,8 @@ from parlour.core.journal import Insert, Statement
 from .meter import Meter
 from .rehearsal import Rehearsal
 
+StateSnapshot = dict[str, dict[str, Any]]
+"""By scope and name, as a run finds it."""
 CALLS_PER_SECOND = 50
 CALLS_BURST = 100
 
@@ -35,6 +38,8 @@ class Entry:
     """Of a run that was created for it and has yet to begin; the first attempt is that one."""
     parked: bool = False
     """That run was handed to remote runtimes before this Host was started."""
+    opened: "Opened | None" = None
+    """The run that began together with the event and has yet to be carried out."""
 
     @property
     def seq(self) -> int:
@@ -153,6 +158,15 @@ class RunSession:
             self.stopping = ending
             if self.stream is not None:
                 self.stream.abort(Stopped())
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A run whose first unit is durable, and what its runner is to be told of."""
+
+    session: RunSession
+    descriptor: Descriptor
+    state: StateSnapshot
 
 
 class Sessions:

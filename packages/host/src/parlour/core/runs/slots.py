@@ -15,6 +15,7 @@ def person_of(envelope: EventEnvelope) -> str:
 
 class Slots:
     def __init__(self, total: int, per_person: int) -> None:
+        self._total = total
         self._free = total
         self._per_person = per_person
         self._persons: Counter[str] = Counter()
@@ -22,8 +23,7 @@ class Slots:
 
     async def acquire(self, person: str) -> None:
         """An empty person (an API key) has no limit of its own."""
-        if self._admits(person) and not self._waiting:
-            self._admit(person)
+        if self.take(person):
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((person, future))
@@ -34,6 +34,19 @@ class Slots:
             if future.done() and not future.cancelled():
                 self.release(person)
             raise
+
+    def take(self, person: str) -> bool:
+        """At once or not at all."""
+        if self._waiting or not self._admits(person):
+            return False
+        self._admit(person)
+        return True
+
+    def resize(self, total: int, per_person: int) -> None:
+        """From now on. Runs that go on are not touched: fewer slots are reached as they end."""
+        self._free += total - self._total
+        self._total, self._per_person = total, per_person
+        self._hand_out()
 
     def release(self, person: str) -> None:
         self._free += 1

@@ -1,0 +1,90 @@
+"""A run that begins with its event: where nobody is ahead of it, both are one unit, and the disk is waited for once.
+
+Whatever speaks against that is no failure: the event is then accepted alone, and its turn decides.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from parlour.core.agents.policy import Selection
+from parlour.core.agents.registry import Registry
+from parlour.core.events.envelope import ConversationKey, RecordedEvent
+from parlour.core.journal import Draft, Receipt, Ref, resolved
+from parlour.core.routing.router import Bound, Decision
+from parlour.core.secrets import SecretUnreadable
+
+from .lanes import Lanes, Reserved
+from .loop_cap import LoopCap
+from .opening import Openings
+from .session import Entry, Opened, Sessions
+
+
+@dataclass(slots=True)
+class Beginning:
+    """A run that is being written together with its event; it ends with `offer` or with `give_up`."""
+
+    opened: Opened
+    reserved: Reserved
+    sessions: Sessions
+    openings: Openings
+    cap: LoopCap
+    numbered: int | Ref = 0
+
+    def write(self, draft: Draft, event_seq: Ref) -> None:
+        self.numbered = self.openings.write(draft, self.opened.session, self.opened.descriptor, event_seq)
+
+    def offer(self, event: RecordedEvent, receipt: Receipt) -> None:
+        entry = self.opened.session.entry
+        entry.event, entry.opened = event, self.opened
+        entry.attempts, entry.transcribed = 1, resolved(receipt, self.numbered)
+        self.cap.count(event)
+        self.reserved.begin(entry)
+
+    def give_up(self) -> None:
+        self.sessions.unregister(self.opened.session)
+        self.reserved.release()
+
+
+class Beginnings:
+    def __init__(self, registry: Registry, openings: Openings, sessions: Sessions, lanes: Lanes, cap: LoopCap) -> None:
+        self._registry = registry
+        self._openings = openings
+        self._sessions = sessions
+        self._lanes = lanes
+        self._cap = cap
+        self._arriving: Counter[ConversationKey] = Counter()
+
+    @contextmanager
+    def arriving(self, key: ConversationKey) -> Iterator[bool]:
+        """Whether this event is the only one of its conversation that is on its way in."""
+        self._arriving[key] += 1
+        try:
+            yield self._arriving[key] == 1
+        finally:
+            self._arriving[key] -= 1
+            if not self._arriving[key]:
+                del self._arriving[key]
+
+    async def prepare(self, event: RecordedEvent, decision: Decision) -> Beginning | None:
+        """None where the event has to wait for its turn, or gets no run."""
+        if not isinstance(decision, Bound) or event.envelope.commission is not None:
+            return None
+        agent = decision.binding.agent
+        descriptor = self._registry.get(agent.runner_id)
+        if descriptor is None or descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
+            return None
+        reserved = self._lanes.reserve(event) if self._cap.has_room(event) else None
+        if reserved is None:
+            return None
+        try:
+            session = await self._openings.session(Entry(event), decision.binding, descriptor)
+            opened = Opened(session, descriptor, await self._openings.snapshot(session))
+        except BaseException as error:
+            reserved.release()
+            if isinstance(error, SecretUnreadable):
+                return None  # its turn tells what is wrong
+            raise
+        self._sessions.announce(session)
+        return Beginning(opened, reserved, self._sessions, self._openings, self._cap)
