@@ -18,6 +18,7 @@ from parlour.core.facts.tables import TABLES
 from parlour.core.journal import StorageFailed, Table
 from parlour.stores import migrate
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, current, ensure
+from tools.database_schema.schema import migrated
 
 TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
 
@@ -52,6 +53,10 @@ def test_no_other_tables_are_made(template: Path) -> None:
     full_text = {name for name in made if name.startswith("transcript_search_words")}
     assert "transcript_search_words" in full_text
     assert made - full_text == {table.name for table in TABLES} | {"alembic_version", "sqlite_sequence"}
+
+
+def test_a_new_database_is_what_the_migrations_make_of_nothing() -> None:
+    assert migrate.WHOLE.read_text() == migrated(), "run `make documents`"
 
 
 def test_the_known_revisions_are_those_of_alembic() -> None:
@@ -89,13 +94,15 @@ def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revi
     assert asked(path, schema) == asked(template, schema)
 
 
-def test_alembic_is_not_loaded_for_a_current_database(template: Path) -> None:
+@pytest.mark.parametrize("there", [True, False])
+def test_alembic_is_not_loaded_for_a_current_or_a_new_database(tmp_path: Path, template: Path, there: bool) -> None:
     program = (
         "import sys; from pathlib import Path; from parlour.stores.migrate import ensure; "
         "import parlour.stores.sqlite; ensure(Path(sys.argv[1])); "
         "print(sorted({'alembic', 'sqlalchemy', 'mako'} & set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", program, str(template)], capture_output=True, text=True, check=True)
+    path = template if there else tmp_path / "parlour.db"
+    result = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("[]\n", "")
 
 
@@ -133,6 +140,18 @@ def test_an_upgrade_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         patched.setattr(migrate, "SCRIPTS", scripts.parent)
         text = first.read_text()
         first.write_text(text.replace("def downgrade", "    op.execute('nonsense')\n\n\ndef downgrade"))
+        with pytest.raises(StorageFailed, match="nonsense"):
+            migrate.upgrade(path)
+    assert asked(path, "SELECT name FROM sqlite_master") == []
+    ensure(path)
+    assert current(path) == HEAD
+
+
+def test_a_database_that_can_not_be_made_whole_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, broken = tmp_path / "parlour.db", tmp_path / "schema.sql"
+    broken.write_text(migrate.WHOLE.read_text() + "nonsense;")
+    with monkeypatch.context() as patched:
+        patched.setattr(migrate, "WHOLE", broken)
         with pytest.raises(StorageFailed, match="nonsense"):
             ensure(path)
     assert asked(path, "SELECT name FROM sqlite_master") == []

@@ -1,6 +1,7 @@
 """Parses the command line and hands over to one command."""
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(arguments: argparse.Namespace, settings: Settings) -> None:
+    gc.disable()  # until it has started: what is loaded until then stays
     from parlour.host import Additions
 
     from . import serve

@@ -27,6 +27,10 @@ KNOWN = ("0001", "0002", "0003")
 HEAD = KNOWN[-1]
 
 SCRIPTS = Path(__file__).with_name("migrations")
+WHOLE = SCRIPTS / "schema.sql"
+"""What all migrations together make of nothing, so that a new database costs no look at them. `make documents` writes
+it, and a test holds it against them.
+"""
 BUSY_TIMEOUT = 5.0
 
 
@@ -63,8 +67,10 @@ def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
     if _is_current(path, busy_timeout):
         return
     with _alone(path):
-        if not _is_current(path, busy_timeout):
-            _upgrade(path, busy_timeout)
+        if current(path, busy_timeout=busy_timeout) is None:
+            _create(path, busy_timeout)
+        elif not _is_current(path, busy_timeout):
+            upgrade(path, busy_timeout=busy_timeout)
 
 
 def is_head(revision: str | None, database: Path | str) -> bool:
@@ -114,7 +120,14 @@ def _in_plain_words(path: Path) -> Iterator[None]:
         raise storage_failure(error, path) from error
 
 
-def _upgrade(path: Path, busy_timeout: float) -> None:
+def _create(path: Path, busy_timeout: float) -> None:
+    with _in_plain_words(path), closing(connect(path, "rwc", busy_timeout)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.executescript(f"BEGIN IMMEDIATE;\n{WHOLE.read_text()}\nCOMMIT;")
+
+
+def upgrade(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    """By the migrations, one after the other, from whatever there is."""
     config = alembic_config()
     from alembic import command
     from sqlalchemy import create_engine, event

@@ -1,7 +1,7 @@
 """Opens the journal that the settings name. The drivers are loaded when they are needed."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from parlour.core.journal import Journal, StorageFailed
@@ -23,9 +23,23 @@ async def current(url: str, file: Path) -> str | None:
         from . import migrate
 
         return migrate.current(file)
-    from .postgres import migrate as elsewhere
-
+    with _driver():
+        from .postgres import migrate as elsewhere
     return await elsewhere.current(url)
+
+
+async def dump(url: str, file: Path) -> None:
+    """All that is in PostgreSQL, as a new file of SQLite. Raises StorageFailed."""
+    with _driver():
+        from .postgres import copying
+    await copying.dump(url, file)
+
+
+async def load(file: Path, url: str) -> None:
+    """What is in a file of SQLite into an empty database of PostgreSQL. Raises StorageFailed."""
+    with _driver():
+        from .postgres import copying
+    await copying.load(file, url)
 
 
 @asynccontextmanager
@@ -40,8 +54,17 @@ async def _sqlite(file: Path) -> AsyncIterator[Journal]:
 
 @asynccontextmanager
 async def _postgres(url: str, alone: bool) -> AsyncIterator[Journal]:
-    try:
+    with _driver():
         from .postgres import PostgresJournal, migrate
+    await migrate.ensure(url)
+    async with PostgresJournal(url, alone=alone) as journal:
+        yield journal
+
+
+@contextmanager
+def _driver() -> Iterator[None]:
+    try:
+        yield
     except ModuleNotFoundError as error:
         if error.name != "asyncpg":
             raise
@@ -50,6 +73,3 @@ async def _postgres(url: str, alone: bool) -> AsyncIterator[Journal]:
             "database.url names a PostgreSQL database, and the package asyncpg is not installed: "
             "install it with pip install 'parlour[postgres]', or empty database.url.",
         ) from error
-    await migrate.ensure(url)
-    async with PostgresJournal(url, alone=alone) as journal:
-        yield journal

@@ -116,6 +116,11 @@ def require_references(unit: Unit, index: int, parameters: Parameters) -> None:
             raise AssertionError(f"statement {index} of unit '{unit.name}' refers to what is not returned: {reference}")
 
 
+def _literal(part: str) -> str:
+    """Signs that mean something in a pattern mean themselves."""
+    return part.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
 def _doubled(items: tuple[Any, ...]) -> tuple[Any, ...]:
     """Repeats the last item up to a power of two: lists of every length would each be a shape of their own."""
     missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
@@ -132,6 +137,9 @@ def _split(where: tuple[Condition, ...]) -> tuple[tuple[Test, ...], list[Any]]:
             items = _doubled(tuple(value))
             tests.append((condition.column, operator, tuple(map(type, items))))
             parameters += items
+        elif operator == "holding":
+            tests.append((condition.column, operator, (type(value),)))
+            parameters.append(f"%{_literal(value)}%")
         elif operator == "starting":
             if not isinstance(value, str):
                 raise AssertionError(f"a prefix of '{condition.column}' must be text, not {type(value).__name__}")
@@ -197,6 +205,8 @@ class _Text:
             return f'"{column}" IN ({", ".join(places)})'
         if operator == "starting":
             return f'"{column}" >= {places[0]} AND "{column}" < {places[1]}'
+        if operator == "holding":
+            return f"lower(\"{column}\") LIKE lower({places[0]}) ESCAPE '!'"
         return f'"{column}" {operator} {places[0]}'
 
 

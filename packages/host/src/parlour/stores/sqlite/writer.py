@@ -133,12 +133,9 @@ class Writer:
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = self._attempt_all(batch)
         except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._done, batch, self._lost(batch, error))
-        else:
-            self._commit(batch, outcomes)
-        finally:
-            self._cursor.execute("PRAGMA busy_timeout=0").fetchall()
+            outcomes = self._lost(batch, error)
+        self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # here: after the commit the cursor is the loop's
+        self._commit(batch, outcomes)
 
     def _lost(self, batch: list[Job], error: Exception) -> list[Outcome]:
         """A guard that failed may have failed because of a neighbour that is now undone: so all of them fail alike."""

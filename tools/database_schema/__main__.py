@@ -1,0 +1,7 @@
+"""`python -m tools.database_schema`"""
+
+from parlour.stores.migrate import WHOLE
+
+from .schema import migrated
+
+WHOLE.write_text(migrated())

@@ -1,0 +1,29 @@
+"""Reads the schema of a database as statements that make it again."""
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from parlour.stores.migrate import HEAD, upgrade
+
+HEADER = "-- Made by `make documents` from the migrations beside it; change those.\n"
+
+
+def migrated() -> str:
+    """What the migrations make of nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "parlour.db"
+        upgrade(file)
+        statements = _statements(file)
+    return "\n".join([HEADER, *statements, f"INSERT INTO alembic_version VALUES ('{HEAD}');\n"])
+
+
+def _statements(file: Path) -> list[str]:
+    """Tables before what belongs to them. A search index keeps its words in tables that come with it."""
+    with closing(sqlite3.connect(file)) as database:
+        rows = list(database.execute("SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+    rows.sort(key=lambda row: (("table", "index", "trigger").index(row[1]), row[0]))
+    searched = [name for name, _, sql in rows if sql.startswith("CREATE VIRTUAL TABLE")]
+    hidden = {name for name, _, _ in rows for index in searched if name.startswith(f"{index}_")}
+    return [f"{sql};\n" for name, _, sql in rows if name not in hidden and not name.startswith("sqlite_")]
