@@ -130,6 +130,10 @@ class PlatformApi:
     async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
         raise NotSupportedError("send_typing")
 
+    def streams(self, target_type: ChatType) -> bool:
+        """Whether open_stream works in such chats at this moment; elsewhere messages grow by edits. Not for plugins."""
+        return True
+
     async def open_stream(
         self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
     ) -> Stream:

@@ -25,6 +25,10 @@ class Limits(Declared):
     """In one chat."""
     edits_per_second: float = Field(default=0, ge=0)
     """In one chat; 0 where messages can't be edited."""
+    group_calls_per_minute: int = Field(default=0, ge=0)
+    """Sends and edits in one group together; 0 where groups have no limit of their own."""
+    calls_per_second: int = Field(default=0, ge=0)
+    """Sends and edits of one account in all chats; 0 where there is no such limit."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=0)
 
 
@@ -72,3 +76,9 @@ class AdapterManifest(Declared):
     """Whether a `buttons` component of the Platform kind is shown, and tells of a press by interaction.received."""
     idempotent: bool = False
     """Whether sending again under the same key shows it once."""
+
+    def without_streams(self) -> "AdapterManifest":
+        """The same for a bot whose messages are to be shown only when they are whole."""
+        apis = [name for name in self.supported_apis if name != "open_stream"]
+        limits = self.limits.model_copy(update={"edits_per_second": 0.0})
+        return self.model_copy(update={"supported_apis": apis, "limits": limits})

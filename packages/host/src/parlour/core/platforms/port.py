@@ -114,11 +114,15 @@ class Catalogue(Protocol):
 class PlatformRefused(Exception):
     """The platform answered that it did not do it."""
 
-    def __init__(self, reason: str, retry_after: float | None = None, permanent: bool = False) -> None:
+    def __init__(
+        self, reason: str, retry_after: float | None = None, permanent: bool = False, everywhere: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
+        """Seconds before which it takes nothing: in this chat, or `everywhere` from this account."""
         self.permanent = permanent
+        self.everywhere = everywhere
 
 
 class PlatformAway(PlatformRefused):

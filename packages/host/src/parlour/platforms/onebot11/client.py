@@ -10,8 +10,8 @@ from websockets.exceptions import ConnectionClosed
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformUncertain
+from parlour.platforms.frames import Unreadable, read_frame
 
-from .frames import Unreadable, read_frame
 from .refusals import raise_for
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Reads one frame. JSON that only a lenient reader takes is mended; what is no JSON object is Unreadable."""
+"""Reads what a platform sends. JSON that only a lenient reader takes is mended; what is no object is Unreadable."""
 
 import json
 from typing import Any

@@ -1,0 +1,1 @@
+"""Where platforms call the Host."""

@@ -1,0 +1,1 @@
+"""Telegram through the Bot API: long polling or a webhook, albums, topics, buttons and drafts."""

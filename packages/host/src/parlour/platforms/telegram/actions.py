@@ -1,0 +1,36 @@
+"""Telegram's own actions. Parameters were checked against the manifest; ids may be texts and go out as numbers."""
+
+from typing import Any
+
+from parlour_sdk.protocol.platform_api import NotSupportedError
+
+from .client import Client
+from .sending import Sender
+from .values import chat_name, native_id
+
+METHODS = {
+    "pin_message": "pinChatMessage",
+    "unpin_message": "unpinChatMessage",
+    "unpin_all_messages": "unpinAllChatMessages",
+    "get_chat_administrators": "getChatAdministrators",
+    "set_chat_title": "setChatTitle",
+    "set_chat_description": "setChatDescription",
+    "get_chat_member_count": "getChatMemberCount",
+    "send_chat_action": "sendChatAction",
+    "create_chat_invite_link": "createChatInviteLink",
+    "answer_callback_query": "answerCallbackQuery",
+}
+_NUMBERS = ("message_id", "message_thread_id")
+
+
+async def run_action(client: Client, sender: Sender, action: str, params: dict[str, Any]) -> Any:
+    if action not in METHODS:
+        raise NotSupportedError(f"the action {action}")
+    told = {name: _told(sender, name, value) for name, value in params.items()}
+    return await client.call(METHODS[action], told)
+
+
+def _told(sender: Sender, name: str, value: Any) -> Any:
+    if name == "chat_id":
+        return chat_name(name, sender.place(str(value)))
+    return native_id(name, str(value)) if name in _NUMBERS else value

@@ -1,0 +1,91 @@
+"""Albums: Telegram sends each picture by itself, and they become one message. Pure: time is given.
+
+An album is complete when it has ten parts, when something else is said in its chat, or when nothing came for a while.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .components import ALBUM
+from .values import Payload, object_in
+
+MOST = 10
+QUIET_SECONDS = 0.7
+LONGEST_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Album:
+    """`chat` and `group` tell it from others."""
+
+    chat: str
+    group: str
+    updates: tuple[Payload, ...]
+    due_at: float
+    latest_at: float
+
+    def with_part(self, update: Payload, now: float) -> "Album":
+        due = min(now + QUIET_SECONDS, self.latest_at)
+        return Album(self.chat, self.group, (*self.updates, update), due, self.latest_at)
+
+    def merged(self) -> Payload:
+        """One update: the first part's, with all messages in their order."""
+        kind = _kind(self.updates[0])
+        ordered = sorted(self.updates, key=lambda update: update[kind].get("message_id", 0))
+        first = ordered[0]
+        return {**first, kind: {**first[kind], ALBUM: [update[kind] for update in ordered]}}
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    ready: list[Payload]
+    open: tuple[Album, ...]
+
+
+def gather(open_albums: Iterable[Album], updates: Iterable[Payload], now: float) -> Gathered:
+    """What can be taken in after these updates, in order, and what still waits for parts."""
+    albums = {album.chat: album for album in open_albums}
+    ready: list[Payload] = []
+    for update in updates:
+        chat, group = _place(update)
+        album = albums.get(chat)
+        if album is not None and album.group != group:
+            ready.append(albums.pop(chat).merged())
+            album = None
+        if not group:
+            ready.append(update)
+            continue
+        album = album or Album(chat, group, (), 0.0, now + LONGEST_SECONDS)
+        if not _known(album, update):
+            album = album.with_part(update, now)
+        albums[chat] = album
+        if len(album.updates) == MOST:
+            ready.append(albums.pop(chat).merged())
+    return Gathered(ready, tuple(albums.values()))
+
+
+def due(open_albums: Iterable[Album], now: float) -> Gathered:
+    """Those that nothing came for."""
+    albums = list(open_albums)
+    over = [album.merged() for album in albums if album.due_at <= now]
+    return Gathered(over, tuple(album for album in albums if album.due_at > now))
+
+
+def kept(open_albums: Iterable[Album]) -> list[Payload]:
+    """As it is written down, so that a restart loses nothing."""
+    return [update for album in open_albums for update in album.updates]
+
+
+def _place(update: Payload) -> tuple[str, str]:
+    """The chat, and the album if it is part of one; neither for what is no message."""
+    message = object_in(update, _kind(update))
+    group = message.get("media_group_id")
+    return str(object_in(message, "chat").get("id", "")), group if isinstance(group, str) else ""
+
+
+def _kind(update: Mapping[str, object]) -> str:
+    return "channel_post" if "channel_post" in update else "message"
+
+
+def _known(album: Album, update: Payload) -> bool:
+    return any(each.get("update_id") == update.get("update_id") for each in album.updates)

@@ -1,0 +1,185 @@
+"""The platform API on Telegram. What is not overridden the Bot API can't do."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from parlour.core.platforms.api import PlatformApi
+from parlour.core.platforms.port import Content, PlatformRefused
+from parlour_sdk.protocol.chain import File, Image, MessageChain, Video, Voice
+from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
+from parlour_sdk.protocol.platform_api import MessageResult
+
+from . import people
+from .actions import run_action
+from .client import Client
+from .drafts import Draft, Drafts
+from .encode import Call, encode, words_of
+from .people import Me
+from .refusals import NOT_MODIFIED
+from .sending import Sender
+from .values import Payload, chat_name, native_id, number
+
+_RIGHTS = (
+    "can_send_messages",
+    "can_send_audios",
+    "can_send_documents",
+    "can_send_photos",
+    "can_send_videos",
+    "can_send_video_notes",
+    "can_send_voice_notes",
+    "can_send_polls",
+    "can_send_other_messages",
+    "can_add_web_page_previews",
+)
+NO_TEXT = "there is no text in the message to edit"
+
+
+class TelegramApi(PlatformApi):
+    def __init__(
+        self,
+        client: Client,
+        sender: Sender,
+        drafts: Drafts,
+        me: Callable[[], Me],
+        fetch: Callable[[str], Awaitable[Content]],
+        markdown: bool,
+    ) -> None:
+        self._client = client
+        self._sender = sender
+        self._drafts = drafts
+        self._me = me
+        self._fetch = fetch
+        self._markdown = markdown
+
+    async def send_message(
+        self,
+        target_type: ChatType,
+        target_id: str,
+        chain: MessageChain,
+        idempotency_key: str | None = None,
+        thread_id: str = "",
+    ) -> MessageResult:
+        """The result names the first of the platform's messages; `raw` names all."""
+        calls = await encode(chain, self._fetch, self._markdown)
+        if not calls:
+            raise PlatformRefused("there is nothing in this message that Telegram could send", permanent=True)
+        sent = await self._sender.calls(target_id, calls, idempotency_key, **_topic(thread_id))
+        return MessageResult(message_id=sent[0] or None, raw={"message_ids": sent})
+
+    async def edit_message(
+        self, chat_type: ChatType, chat_id: str, message_id: str, chain: MessageChain
+    ) -> MessageResult:
+        if any(isinstance(each, Image | Voice | Video | File) for each in chain):
+            raise PlatformRefused("the files of a message can't be changed, only its words", permanent=True)
+        text, keyboard = words_of(chain, self._markdown)
+        named = {"message_id": native_id("message_id", message_id), "reply_markup": keyboard}
+        try:
+            await self._edit(chat_id, Call("editMessageText", {**named, **text.parameters()}))
+        except PlatformRefused as refused:
+            if NO_TEXT not in refused.reason:
+                raise
+            await self._edit(chat_id, Call("editMessageCaption", {**named, **text.parameters("caption")}))
+        return MessageResult(message_id=message_id)
+
+    async def _edit(self, chat_id: str, call: Call) -> None:
+        try:
+            await self._sender.call(chat_id, call)
+        except PlatformRefused as refused:
+            if NOT_MODIFIED not in refused.reason:  # it is as it was asked to be
+                raise
+
+    async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
+        await self._call("deleteMessage", chat_id, message_id=native_id("message_id", message_id))
+
+    async def forward_message(
+        self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
+    ) -> MessageResult:
+        source = chat_name("from_chat_id", self._sender.place(from_chat_id))
+        params = {"from_chat_id": source, "message_id": native_id("message_id", message_id)}
+        [sent] = await self._sender.calls(to_chat_id, [Call("forwardMessage", params)], None)
+        return MessageResult(message_id=sent or None)
+
+    async def react(self, chat_type: ChatType, chat_id: str, message_id: str, reaction: str, add: bool = True) -> None:
+        """A bot has one reaction on a message: another takes its place."""
+        told = [_reaction(reaction)] if add else []
+        await self._call("setMessageReaction", chat_id, message_id=native_id("message_id", message_id), reaction=told)
+
+    async def get_group_info(self, group_id: str) -> Group:
+        told = people.object_of(await self._call("getChat", group_id))
+        count = await self._call("getChatMemberCount", group_id)
+        return people.group({**told, "member_count": count})
+
+    async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
+        told = people.object_of(await self._member("getChatMember", group_id, user_id))
+        if told.get("status") in ("left", "kicked"):
+            raise PlatformRefused("this person is not in the group", permanent=True)
+        return people.member(told, group_id)
+
+    async def set_group_name(self, group_id: str, name: str) -> None:
+        await self._call("setChatTitle", group_id, title=name)
+
+    async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
+        """Telegram takes less than 30 seconds or more than 366 days for good."""
+        until = int(time.time()) + max(duration, 31) if duration else None
+        await self._restrict(group_id, user_id, allowed=False, until_date=until)
+
+    async def unmute_member(self, group_id: str, user_id: str) -> None:
+        await self._restrict(group_id, user_id, allowed=True)
+
+    async def kick_member(self, group_id: str, user_id: str) -> None:
+        """Put out, and free to come back."""
+        await self._member("banChatMember", group_id, user_id)
+        await self._member("unbanChatMember", group_id, user_id, only_if_banned=True)
+
+    async def leave_group(self, group_id: str) -> None:
+        await self._call("leaveChat", group_id)
+
+    async def is_muted(self, group_id: str) -> bool:
+        return people.is_silenced(people.object_of(await self._member("getChatMember", group_id, self._me().id)))
+
+    async def get_user_info(self, user_id: str) -> User:
+        return people.user(people.object_of(await self._call("getChat", user_id)))
+
+    async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
+        await self._call("sendChatAction", chat_id, action="typing", **_topic(thread_id))
+
+    def streams(self, target_type: ChatType) -> bool:
+        """Drafts are shown to one person."""
+        return target_type == "private" and self._drafts.available
+
+    async def open_stream(
+        self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
+    ) -> Draft:
+        async def finish(chain: MessageChain) -> MessageResult:
+            return await self.send_message(target_type, target_id, chain, idempotency_key, thread_id)
+
+        place = {"chat_id": native_id("chat_id", target_id), **_topic(thread_id)}
+        return Draft(self._drafts, place, idempotency_key, self._markdown, finish)
+
+    async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
+        return await run_action(self._client, self._sender, action, params)
+
+    async def _restrict(self, group_id: str, user_id: str, allowed: bool, **more: Any) -> None:
+        rights = dict.fromkeys(_RIGHTS, allowed)
+        await self._member(
+            "restrictChatMember", group_id, user_id, permissions=rights, use_independent_chat_permissions=True, **more
+        )
+
+    async def _member(self, method: str, group_id: str, user_id: str, **more: Any) -> Any:
+        return await self._call(method, group_id, user_id=native_id("user_id", user_id), **more)
+
+    async def _call(self, method: str, chat_id: str, **params: Any) -> Any:
+        """For what is no message, and so has no pace."""
+        return await self._client.call(method, {"chat_id": chat_name("chat_id", self._sender.place(chat_id)), **params})
+
+
+def _topic(thread_id: str) -> Payload:
+    return {"message_thread_id": native_id("thread_id", thread_id)} if thread_id else {}
+
+
+def _reaction(reaction: str) -> Payload:
+    """A custom emoji is named by its number."""
+    if reaction.isdecimal() and number(int(reaction)) is not None and len(reaction) > 5:
+        return {"type": "custom_emoji", "custom_emoji_id": reaction}
+    return {"type": "emoji", "emoji": reaction}

@@ -1,0 +1,90 @@
+"""Files that go out: which method takes them, and their bytes or address. Telegram's own limits are told in words."""
+
+import base64
+import binascii
+import itertools
+import mimetypes
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from parlour.core.platforms.port import Content, PlatformRefused
+from parlour_sdk.protocol.chain import Image, Media, Video, Voice
+
+from .client import LARGEST_UPLOAD, Upload
+
+LARGEST_PHOTO = 10 * 1024 * 1024
+_METHODS = {
+    "photo": "sendPhoto",
+    "animation": "sendAnimation",
+    "video": "sendVideo",
+    "voice": "sendVoice",
+    "audio": "sendAudio",
+    "document": "sendDocument",
+}
+_ENDINGS = {"photo": "jpg", "animation": "gif", "video": "mp4", "voice": "ogg", "audio": "mp3", "document": "bin"}
+_VOICES = ("audio/ogg", "audio/opus", "")
+_numbers = itertools.count(1)
+Kind = Literal["photo", "animation", "video", "voice", "audio", "document"]
+Fetch = Callable[[str], Awaitable[Content]]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    kind: Kind
+    media: str
+    """An address, an id of Telegram, or attach:// with the name of the upload."""
+    upload: Upload | None = None
+
+    @property
+    def method(self) -> str:
+        return _METHODS[self.kind]
+
+    @property
+    def family(self) -> str:
+        """Files of one family can share an album; what has its own name stays alone."""
+        if self.kind in ("photo", "video"):
+            return "visual"
+        return self.kind if self.kind in ("audio", "document") else f"{self.kind} {self.media}"
+
+
+async def attached(component: Media, fetch: Fetch) -> Attachment:
+    """Raises PlatformRefused in words when it can't be sent."""
+    mime_type = component.mime_type or mimetypes.guess_type(component.name or component.url or "")[0] or ""
+    if component.url:
+        return Attachment(_kind(component, mime_type, component.size or 0), component.url)
+    if component.artifact_id:
+        content = await fetch(component.artifact_id)
+        data, name, mime_type = content.data, component.name or content.name, mime_type or content.mime_type
+    elif component.base64:
+        data, name = _decoded(component.base64), component.name or ""
+    else:
+        reason = "a path of the Host's machine is not sent; give url, base64 or artifact_id instead"
+        raise PlatformRefused(reason, permanent=True)
+    if len(data) > LARGEST_UPLOAD:
+        size = f"{len(data) / 2**20:.0f} MB"
+        raise PlatformRefused(f"the file has {size}, and Telegram takes at most 50 MB from bots", permanent=True)
+    kind = _kind(component, mime_type, len(data))
+    field = f"file{next(_numbers)}"
+    upload = Upload(field, data, name or f"{kind}.{_ENDINGS[kind]}", mime_type or "application/octet-stream")
+    return Attachment(kind, f"attach://{field}", upload)
+
+
+def _kind(component: Media, mime_type: str, size: int) -> Kind:
+    match component:
+        case Image() if mime_type == "image/gif":
+            return "animation"
+        case Image() if size <= LARGEST_PHOTO:
+            return "photo"
+        case Video():
+            return "video"
+        case Voice():
+            return "voice" if mime_type.partition(";")[0] in _VOICES else "audio"
+    return "document"
+
+
+def _decoded(content: str) -> bytes:
+    try:
+        return base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError):
+        raise PlatformRefused("base64: this is not base64", permanent=True) from None

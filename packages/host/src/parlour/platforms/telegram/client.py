@@ -1,0 +1,120 @@
+"""The Bot API over HTTP: calls with their answers, and files. It knows methods and errors; what they mean, others."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import (
+    ClientConnectionError,
+    ClientConnectorError,
+    ClientError,
+    ClientSession,
+    ClientTimeout,
+    FormData,
+    TCPConnector,
+)
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
+from parlour.platforms.frames import Unreadable, read_frame
+
+from .refusals import raise_for
+from .values import Payload
+
+ANSWER_SECONDS = 30.0
+UPLOAD_SECONDS = 55.0
+"""Less than delivery waits for a send."""
+AWAY_SECONDS = 1.0
+LARGEST_DOWNLOAD = 20 * 1024 * 1024
+LARGEST_UPLOAD = 50 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that goes with a call; other parameters refer to it as attach://name."""
+
+    name: str
+    data: bytes
+    filename: str
+    mime_type: str
+
+
+class Client:
+    def __init__(self, base_url: str, token: str) -> None:
+        self._base = base_url.rstrip("/")
+        self._token = token
+        self._session: ClientSession | None = None
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        async with ClientSession(connector=TCPConnector(limit=50), trust_env=True) as session:
+            self._session = session
+            try:
+                yield
+            finally:
+                self._session = None
+
+    async def call(
+        self, method: str, params: Payload, uploads: Sequence[Upload] = (), seconds: float = ANSWER_SECONDS
+    ) -> Any:
+        """The result. Raises PlatformRefused, PlatformAway or PlatformUncertain."""
+        session = self._open_session()
+        told = {name: value for name, value in params.items() if value is not None}
+        body: dict[str, Any] = {"data": _form(told, uploads)} if uploads else {"json": told}
+        timeout = ClientTimeout(total=UPLOAD_SECONDS if uploads else seconds)
+        try:
+            async with session.post(f"{self._base}/bot{self._token}/{method}", timeout=timeout, **body) as response:
+                answer = await _read(response)
+        except ClientConnectorError:
+            raise PlatformAway("Telegram can't be reached", retry_after=AWAY_SECONDS) from None
+        except TimeoutError:
+            raise PlatformUncertain(f"Telegram did not answer {method} in time") from None
+        except (ClientError, ConnectionError):  # without its words, which may hold the address and so the token
+            raise PlatformUncertain(f"the connection was cut before Telegram answered {method}") from None
+        return raise_for(method, response.status, answer)
+
+    async def download(self, path: str) -> bytes:
+        """A file, by the path that getFile told."""
+        session = self._open_session()
+        try:
+            async with session.get(
+                f"{self._base}/file/bot{self._token}/{path}", timeout=ClientTimeout(total=UPLOAD_SECONDS)
+            ) as response:
+                if response.status != 200:
+                    raise PlatformRefused(f"Telegram refused the file (HTTP {response.status})", permanent=True)
+                return await _within(response.content, LARGEST_DOWNLOAD)
+        except (ClientConnectionError, ClientError, TimeoutError, ConnectionError):
+            raise PlatformUncertain("the file did not arrive from Telegram") from None
+
+    def _open_session(self) -> ClientSession:
+        if self._session is None:
+            raise PlatformAway("the bot is not connected to Telegram", retry_after=AWAY_SECONDS)
+        return self._session
+
+
+async def _read(response: Any) -> Any:
+    try:
+        return read_frame(await response.read())
+    except Unreadable:
+        return None
+
+
+async def _within(content: Any, most: int) -> bytes:
+    data = bytearray()
+    async for chunk in content.iter_chunked(64 * 1024):
+        data += chunk
+        if len(data) > most:
+            raise PlatformRefused("the file is larger than the 20 MB that Telegram hands to bots", permanent=True)
+        await asyncio.sleep(0)
+    return bytes(data)
+
+
+def _form(params: Payload, uploads: Sequence[Upload]) -> FormData:
+    form = FormData()
+    for name, value in params.items():
+        form.add_field(name, value if isinstance(value, str) else dumps(value))
+    for upload in uploads:
+        form.add_field(upload.name, upload.data, filename=upload.filename, content_type=upload.mime_type)
+    return form

@@ -1,0 +1,245 @@
+"""An update of Telegram → common events. Pure: what has to be asked for is already in it.
+
+What can't be read becomes `platform.telegram.malformed`, so that it is seen and harms nobody.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import Incoming
+from parlour_sdk.protocol.chain import Source
+from parlour_sdk.protocol.people import User
+from parlour_sdk.protocol.platform_events import (
+    GroupInfoUpdated,
+    InteractionReceived,
+    MessageEdited,
+    MessageReaction,
+    MessageReceived,
+    PlatformEvent,
+    PlatformSpecific,
+)
+
+from . import membership, people
+from .buttons import pressed
+from .components import chain_of
+from .people import Me
+from .values import NAME, Payload, identifier, moment, object_in
+
+MALFORMED = "malformed"
+MOST_SHOWN = 4000
+ROLE = "sender_role"
+"""Under which the role of whoever did it is added to an update."""
+MESSAGES = ("message", "channel_post")
+EDITED = ("edited_message", "edited_channel_post")
+_JOINED = ("new_chat_members", "left_chat_member")
+_UPDATED = {"new_chat_title": "name", "new_chat_photo": "avatar_url", "delete_chat_photo": "avatar_url"}
+SERVICE = re.compile(
+    r"migrate_(to|from)_chat_id|pinned_message|forum_topic_\w+|general_forum_topic_\w+|video_chat_\w+"
+    r"|(supergroup|channel|group)_(chat_)?created|message_auto_delete_timer_changed|users_shared|chat_shared"
+    r"|successful_payment|refunded_payment|write_access_allowed|web_app_data|boost_added|chat_background_set"
+    r"|proximity_alert_triggered|connected_website|giveaway_\w+|gift|unique_gift|paid_message_price_changed"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Whose updates these are."""
+
+    bot_id: str
+    me: Me
+
+
+def decode(update: Payload, context: Context) -> list[Incoming]:
+    """In order; nothing for what the bot itself said."""
+    kind = kind_of(update)
+    try:
+        told = _incoming(kind, update, context)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's are ValueErrors
+        told = [Incoming(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
+    return [Incoming(each.event.carrying(update), **_rest(each, kind)) for each in told]
+
+
+def _rest(incoming: Incoming, kind: str) -> dict[str, Any]:
+    return {
+        "thread_id": incoming.thread_id,
+        "self_id": incoming.self_id,
+        "addressed": incoming.addressed,
+        "role": incoming.role,
+        "native_type": kind[:120],
+    }
+
+
+def kind_of(update: Payload) -> str:
+    return next((name for name in update if name not in ("update_id", ROLE)), "")
+
+
+def _incoming(kind: str, update: Payload, context: Context) -> list[Incoming]:
+    told = update[kind]
+    if kind in MESSAGES:
+        return _message(update, told, context)
+    self_id, role = context.me.id, str(update.get(ROLE) or "")
+    fields = common(update, told, context)
+    if kind in EDITED:
+        return [Incoming(_edited(told, fields, context), thread_id=thread_of(told), self_id=self_id, role=role)]
+    match kind:
+        case "message_reaction":
+            return [Incoming(each, self_id=self_id, role=role) for each in _reactions(told, fields)]
+        case "callback_query":
+            where = object_in(told, "message")
+            return [Incoming(_pressed(told, fields), thread_id=thread_of(where), self_id=self_id, role=role)]
+        case "chat_member" | "my_chat_member":
+            changes = membership.of_update(told, context.bot_id, context.me)
+            return [Incoming(each, self_id=self_id) for each in changes]
+    return [Incoming(_specific(kind, told, fields), self_id=self_id)]
+
+
+def _message(update: Payload, message: Payload, context: Context) -> list[Incoming]:
+    me, thread = context.me, thread_of(message)
+    author = people.sender(message)
+    if author.id == me.id:
+        return []
+    if any(name in message for name in _JOINED):
+        changes = membership.of_service(message, context.bot_id, me)
+        return [Incoming(each, self_id=me.id) for each in changes]
+    fields = common(update, message, context)
+    changed = [name for name in _UPDATED if name in message]
+    if changed:
+        return [Incoming(_info(message, changed, author, fields), self_id=me.id)]
+    service = next((name for name in message if SERVICE.fullmatch(name)), "")
+    if service:
+        return [Incoming(_specific(service, message, fields), thread_id=thread, self_id=me.id)]
+    role = "admin" if _speaks_for_group(message) else str(update.get(ROLE) or "")
+    event = _received(message, author, fields, me)
+    return [Incoming(event, thread_id=thread, self_id=me.id, addressed=_is_addressed(message, me), role=role)]
+
+
+def common(update: Payload, told: Payload, context: Context) -> dict[str, Any]:
+    """What every event says. An update has its number again when it is delivered again."""
+    when = _when(told)
+    return {
+        "event_id": f"{identifier(update['update_id'])}:{when}",
+        "timestamp": when,
+        "bot_id": context.bot_id,
+        "adapter_name": NAME,
+    }
+
+
+def _when(told: Payload) -> int:
+    """0 for what Telegram tells no time of, such as a button that was pressed."""
+    name = next((name for name in ("edit_date", "date") if name in told), "")
+    return moment(told, name) if name else 0
+
+
+def thread_of(message: Payload) -> str:
+    """The topic. What else has a thread's number is only an answer to an answer."""
+    topic = message.get("message_thread_id")
+    return identifier(topic) if topic is not None and message.get("is_topic_message") is True else ""
+
+
+def _place(chat: Payload) -> dict[str, Any]:
+    kind = people.chat_type(chat)
+    group = people.group(chat) if kind == "group" else None
+    return {"chat_type": kind, "chat_id": identifier(chat["id"]), "group": group}
+
+
+def _received(message: Payload, author: User, fields: dict[str, Any], me: Me) -> MessageReceived:
+    message_id = identifier(message["message_id"])
+    source = Source(id=message_id, time=fields["timestamp"])
+    chain = [source, *chain_of(message, me)]
+    return MessageReceived(
+        message_id=message_id, message_chain=chain, sender=author, **_place(message["chat"]), **fields
+    )
+
+
+def _edited(message: Payload, fields: dict[str, Any], context: Context) -> MessageEdited:
+    return MessageEdited(
+        message_id=identifier(message["message_id"]),
+        new_content=chain_of(message, context.me),
+        editor=people.sender(message),
+        **_place(message["chat"]),
+        **fields,
+    )
+
+
+def _info(message: Payload, changed: list[str], author: User, fields: dict[str, Any]) -> GroupInfoUpdated:
+    named = list(dict.fromkeys(_UPDATED[name] for name in changed))
+    return GroupInfoUpdated(group=people.group(message["chat"]), operator=author, changed_fields=named, **fields)
+
+
+def _reactions(told: Payload, fields: dict[str, Any]) -> list[PlatformEvent]:
+    """One event for each that came or went."""
+    old, new = ([_reaction(each) for each in told[name]] for name in ("old_reaction", "new_reaction"))
+    who = people.user(told.get("user") or told["actor_chat"])
+    changes = [(each, False) for each in old if each not in new] + [(each, True) for each in new if each not in old]
+    return [
+        MessageReaction(
+            message_id=identifier(told["message_id"]),
+            user=who,
+            reaction=reaction,
+            is_add=added,
+            **_place(told["chat"]),
+            **{**fields, "event_id": f"{fields['event_id']}:{place}"},
+        )
+        for place, (reaction, added) in enumerate(changes)
+    ]
+
+
+def _reaction(told: Payload) -> str:
+    return str(told.get("emoji") or told.get("custom_emoji_id") or told["type"])
+
+
+def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
+    message = object_in(query, "message")
+    if not message:
+        return _specific("callback_query", query, fields)
+    action, value = pressed(str(query.get("data") or query.get("game_short_name") or ""))
+    return InteractionReceived(
+        interaction_id=identifier(query["id"]),
+        user=people.user(query["from"]),
+        action_id=action,
+        value=value,
+        message_id=identifier(message["message_id"]),
+        **_place(message["chat"]),
+        **fields,
+    )
+
+
+def _is_addressed(message: Payload, me: Me) -> bool:
+    """An answer to one of the bot's messages, or a command with its name."""
+    answered = object_in(message, "reply_to_message")
+    if answered and "forum_topic_created" not in answered and people.sender(answered).id == me.id:
+        return True
+    said = message.get("text")
+    command = re.match(r"/\w+@(\w+)", said) if isinstance(said, str) else None
+    return command is not None and me.is_called(command[1])
+
+
+def _speaks_for_group(message: Payload) -> bool:
+    speaking, chat = object_in(message, "sender_chat"), message["chat"]
+    return bool(speaking) and speaking.get("id") == chat["id"] and chat["type"] != "channel"
+
+
+def _specific(kind: str, told: Any, fields: dict[str, Any]) -> PlatformSpecific:
+    """Named as Telegram names it, with the chat that it happened in."""
+    if not re.fullmatch(r"\w{1,80}", kind) or not isinstance(told, dict):
+        raise ValueError("the update has no kind")
+    chat = object_in(told, "chat") or object_in(object_in(told, "message"), "chat")
+    place = {"chat_type": people.chat_type(chat), "chat_id": identifier(chat["id"])} if chat else {}
+    return PlatformSpecific(type=f"platform.{NAME}.{kind}", action=kind, data={**told, **place}, **fields)
+
+
+def _malformed(update: Payload, context: Context, problem: str) -> PlatformSpecific:
+    shown = json.dumps(update, sort_keys=True, default=str)
+    return PlatformSpecific(
+        type=f"platform.{NAME}.{MALFORMED}",
+        event_id=hashlib.sha256(shown.encode(errors="replace")).hexdigest()[:32],
+        timestamp=0,
+        bot_id=context.bot_id,
+        adapter_name=NAME,
+        action=MALFORMED,
+        data={"problem": problem, "payload": dumps(update)[:MOST_SHOWN]},
+    )

@@ -1,0 +1,85 @@
+"""An answer that grows as a draft, which the person sees being written. Drafts pass away; the message counts.
+
+A draft that Telegram does not take is left out: the whole text comes with the message all the same.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+from parlour_sdk.protocol.chain import MessageChain
+from parlour_sdk.protocol.platform_api import MessageResult
+
+from .client import Client
+from .markdown import written
+from .refusals import Forbidden, Unauthorized
+from .texts import LONGEST_TEXT, length
+from .values import Payload
+
+METHOD = "sendMessageDraft"
+Finish = Callable[[MessageChain], Awaitable[MessageResult]]
+
+
+class Drafts:
+    """Whether this Bot API has them, and takes them from this bot."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.available = False
+
+    async def look(self) -> None:
+        """A server that has the method complains of its parameters."""
+        try:
+            await self._client.call(METHOD, {})
+        except PlatformRefused as refused:
+            missing = isinstance(refused, Unauthorized) or "method not found" in refused.reason.lower()
+            self.available = not missing
+        except PlatformUncertain:
+            self.available = False
+
+    async def show(self, params: Payload) -> float:
+        """How long to wait before the next."""
+        try:
+            await self._client.call(METHOD, params)
+        except PlatformRefused as refused:
+            if refused.permanent and not isinstance(refused, Forbidden):
+                self.available = False
+            return refused.retry_after or 0.0
+        except PlatformUncertain:
+            return 1.0
+        return 0.0
+
+
+class Draft:
+    """One answer."""
+
+    def __init__(self, drafts: Drafts, place: Payload, key: str, markdown: bool, finish: Finish) -> None:
+        self._drafts = drafts
+        self._place: dict[str, Any] = {**place, "draft_id": zlib.crc32(key.encode()) >> 1 or 1}
+        self._markdown = markdown
+        self._finish = finish
+        self._text = ""
+        self._again_at = 0.0
+
+    async def append(self, text: str) -> None:
+        self._text += text
+        now = asyncio.get_running_loop().time()
+        if not self._drafts.available or now < self._again_at or not self._text.strip():
+            return
+        shown = written(_latest(self._text), self._markdown)
+        self._again_at = now + await self._drafts.show({**self._place, **shown.parameters()})
+
+    async def finish(self, chain: MessageChain) -> MessageResult:
+        return await self._finish(chain)
+
+    async def fail(self, reason: str) -> None:
+        """Nothing is left of it."""
+
+
+def _latest(text: str) -> str:
+    """What a draft can hold of it."""
+    if length(text) <= LONGEST_TEXT:
+        return text
+    return "…" + text[-LONGEST_TEXT // 2 :]

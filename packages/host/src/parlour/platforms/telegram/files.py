@@ -1,0 +1,56 @@
+"""The bytes of files that people send. Their addresses hold the bot's token, so the Host gets the bytes instead.
+
+What can't be had says why, in words; the message itself never waits for long and never fails.
+"""
+
+import asyncio
+import base64
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+
+from .client import LARGEST_DOWNLOAD, Client
+from .components import CONTENT, MEDIA, PROBLEM
+from .values import Payload, number, text
+
+AT_ONCE = 3
+SECONDS = 30.0
+TOO_LARGE = "it is larger than the 20 MB that Telegram hands to bots"
+
+
+class Files:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    async def completed(self, message: Payload) -> Payload:
+        """With the bytes of its files."""
+        kinds = [kind for kind in MEDIA if message.get(kind)]
+        if "animation" in kinds and "document" in kinds:
+            kinds.remove("document")  # the same file, for older clients
+        return {**message, **{kind: await self._filled(kind, message[kind]) for kind in kinds}}
+
+    async def _filled(self, kind: str, told: Any) -> Any:
+        if kind == "photo":
+            sizes = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+            return [await self._file(sizes[-1])] if sizes else told
+        return await self._file(told) if isinstance(told, dict) else told
+
+    async def _file(self, file: Payload) -> Payload:
+        if (number(file.get("file_size")) or 0) > LARGEST_DOWNLOAD:
+            return {**file, PROBLEM: TOO_LARGE}
+        try:
+            async with self._room, asyncio.timeout(SECONDS):
+                data = await self._download(file)
+        except PlatformRefused as refused:
+            return {**file, PROBLEM: TOO_LARGE if "too big" in refused.reason else "Telegram did not hand it over"}
+        except (PlatformUncertain, TimeoutError):
+            return {**file, PROBLEM: "it did not arrive from Telegram"}
+        return {**file, "file_size": len(data), CONTENT: base64.b64encode(data).decode()}
+
+    async def _download(self, file: Payload) -> bytes:
+        told = await self._client.call("getFile", {"file_id": file.get("file_id")})
+        place = text(told, "file_path") if isinstance(told, dict) else None
+        if place is None:
+            raise PlatformRefused("Telegram told no place of the file", permanent=True)
+        return await self._client.download(place)

@@ -1,0 +1,64 @@
+"""Markdown as text with entities. It goes by way of the few tags that delivery makes of it, so all are closed."""
+
+from html.parser import HTMLParser
+from typing import Any
+
+from parlour.core.delivery.rendering.dialects import has_markup
+from parlour.core.delivery.rendering.html import html
+
+from .texts import LONGEST_TEXT, Text, length
+
+_KINDS = {"b": "bold", "i": "italic", "s": "strikethrough", "code": "code", "pre": "pre", "blockquote": "blockquote"}
+_LANGUAGE = "language-"
+_LINKS = ("http://", "https://", "mailto:")
+"""A tg:// address would be a mention of a person or a command to the app."""
+
+
+def written(text: str, markdown: bool) -> Text:
+    """As it is, where markup is not wanted, there is none, or it would make the message too long."""
+    if not markdown or not has_markup(text):
+        return Text(text)
+    reader = _Reader()
+    reader.feed(html(text))
+    reader.close()
+    made = reader.made
+    if made.blank or length(made.text) > LONGEST_TEXT:
+        return Text(text)
+    whole = Text(text[: len(text) - len(text.lstrip())])
+    whole.join(made)
+    whole.add(text[len(text.rstrip()) :])  # what follows in the same message is set off as it was written
+    return whole
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.made = Text()
+        self._open: list[tuple[str, int, dict[str, Any]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        start = length(self.made.text)
+        if tag == "a":
+            self._open.append((tag, start, {"type": "text_link", "url": named.get("href") or ""}))
+        elif tag == "code" and self._inside("pre"):
+            language = (named.get("class") or "").removeprefix(_LANGUAGE)
+            self._open[-1][2].update({"language": language} if language else {})
+            self._open.append((tag, start, {}))
+        else:
+            self._open.append((tag, start, {"type": _KINDS[tag]} if tag in _KINDS else {}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open[-1][0] != tag:
+            return
+        _, start, entity = self._open.pop()
+        size = length(self.made.text) - start
+        shown = entity.get("type") != "text_link" or entity["url"].startswith(_LINKS)
+        if entity and size and shown and not (entity["type"] == "blockquote" and self._inside("blockquote")):
+            self.made.entities.append({"offset": start, "length": size, **entity})
+
+    def handle_data(self, data: str) -> None:
+        self.made.text += data
+
+    def _inside(self, tag: str) -> bool:
+        return any(each[0] == tag for each in self._open)

@@ -1,0 +1,162 @@
+"""Who is in a group and may speak there: updates and service messages of Telegram → common events.
+
+A change can be told twice, by an update and by a service message; both make the same id, so that it counts once.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour_sdk.protocol.people import Group, GroupMember, User
+from parlour_sdk.protocol.platform_events import (
+    BotInvited,
+    BotMuted,
+    BotRemoved,
+    BotUnmuted,
+    MemberBanned,
+    MemberJoined,
+    MemberLeft,
+    MemberUnbanned,
+    PlatformEvent,
+    PlatformSpecific,
+)
+
+from . import people
+from .people import Me
+from .values import NAME, Payload, identifier, moment, number, object_in
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One person, before and after."""
+
+    chat: Payload
+    actor: Payload
+    old: Payload
+    new: Payload
+    when: int
+    bot_id: str
+
+    @property
+    def person(self) -> User:
+        return people.user(self.new["user"])
+
+    def fields(self, what: str) -> dict[str, Any]:
+        name = f"{what}:{identifier(self.chat['id'])}:{self.person.id}:{self.when}"
+        return {"event_id": name, "timestamp": self.when, "bot_id": self.bot_id, "adapter_name": NAME}
+
+    @property
+    def group(self) -> Group:
+        return people.group(self.chat)
+
+    @property
+    def member(self) -> GroupMember:
+        return people.member(self.new, self.group.id)
+
+    @property
+    def operator(self) -> User | None:
+        """Who did it, where that was somebody else."""
+        by = people.user(self.actor) if self.actor else None
+        return by if by is not None and by.id != self.person.id else None
+
+    @property
+    def duration(self) -> int | None:
+        until = number(self.new.get("until_date"))
+        return max(0, until - self.when // 1000) if until else None
+
+
+def of_update(told: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
+    """From `chat_member` or `my_chat_member`."""
+    old, new = told["old_chat_member"], told["new_chat_member"]
+    change = Change(told["chat"], object_in(told, "from"), old, new, moment(told), bot_id)
+    if people.chat_type(change.chat) == "private":
+        return [_private(change)]
+    return _of_bot(change) if change.person.id == me.id else _of_member(change, object_in(told, "invite_link"))
+
+
+def _private(change: Change) -> PlatformEvent:
+    """Somebody blocked the bot, or lets it write again."""
+    action = "bot_blocked" if change.new.get("status") == "kicked" else "bot_unblocked"
+    by = people.user(change.actor)
+    data = {"chat_type": "private", "chat_id": identifier(change.chat["id"]), "user": by.model_dump(exclude_none=True)}
+    return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
+
+
+def _of_bot(change: Change) -> list[PlatformEvent]:
+    was, is_now = people.is_in(change.old), people.is_in(change.new)
+    about: dict[str, Any] = {"group": change.group}
+    if is_now and not was:
+        return [BotInvited(**about, inviter=change.operator, **change.fields("bot joined"))]
+    if was and not is_now:
+        return [BotRemoved(**about, operator=change.operator, **change.fields("bot left"))]
+    about |= {"operator": change.operator}
+    if people.is_silenced(change.new) and not people.is_silenced(change.old):
+        return [BotMuted(**about, duration=change.duration, **change.fields("bot muted"))]
+    if people.is_silenced(change.old) and not people.is_silenced(change.new):
+        return [BotUnmuted(**about, **change.fields("bot unmuted"))]
+    return [_role(change)]
+
+
+def _of_member(change: Change, invitation: Payload) -> list[PlatformEvent]:
+    about: dict[str, Any] = {"group": change.group, "member": change.member}
+    was, is_now = people.is_in(change.old), people.is_in(change.new)
+    by: dict[str, Any] = {"operator": change.operator}
+    if change.new.get("status") == "kicked":
+        return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
+    if is_now and not was:
+        return [joined(change, requested=bool(invitation.get("creates_join_request")))]
+    if change.old.get("status") == "kicked":
+        return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
+    if was and not is_now:
+        return [left(change)]
+    if people.is_silenced(change.new) and not people.is_silenced(change.old):
+        return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
+    if people.is_silenced(change.old) and not people.is_silenced(change.new):
+        return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
+    return [_role(change)]
+
+
+def joined(change: Change, requested: bool = False) -> MemberJoined:
+    inviter = change.operator
+    return MemberJoined(
+        group=change.group,
+        member=change.member,
+        inviter=inviter,
+        join_type="invite" if inviter else "request" if requested else "direct",
+        **change.fields("joined"),
+    )
+
+
+def left(change: Change) -> MemberLeft:
+    by = change.operator
+    return MemberLeft(
+        group=change.group, member=change.member, is_kicked=by is not None, operator=by, **change.fields("left")
+    )
+
+
+def _role(change: Change) -> PlatformSpecific:
+    """Somebody's rights are others than before."""
+    data = {
+        "chat_type": "group",
+        "chat_id": change.group.id,
+        "member": change.member.model_dump(exclude_none=True),
+        "old_status": str(change.old.get("status")),
+        "new_status": str(change.new.get("status")),
+    }
+    action = "member_changed"
+    return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
+
+
+def of_service(message: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
+    """From `new_chat_members` or `left_chat_member`, which reach bots that are no administrators too."""
+    actor, when, chat = object_in(message, "from"), moment(message), message["chat"]
+    gone = message.get("left_chat_member")
+    came = message.get("new_chat_members") or []
+    old = {"status": "member" if gone else "left"}
+    new = {"status": "left" if gone else "member"}
+    told = [gone] if gone else came
+    changes = [
+        Change(chat, actor, {**old, "user": each}, {**new, "user": each}, when, bot_id)
+        for each in told
+        if identifier(each["id"]) != me.id  # of the bot itself an update tells
+    ]
+    return [left(change) if gone else joined(change) for change in changes]

@@ -1,0 +1,93 @@
+"""Users, groups and members as the Bot API tells them → the common entities."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused
+from parlour_sdk.protocol.people import ChatType, Group, GroupMember, MemberRole, User
+
+from .values import Payload, identifier, number, object_in, text
+
+_ROLES: dict[Any, MemberRole] = {"creator": "owner", "administrator": "admin"}
+_HERE = ("creator", "administrator", "member")
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """The bot itself."""
+
+    id: str
+    username: str = ""
+
+    def is_called(self, name: str) -> bool:
+        return bool(self.username) and name.removeprefix("@").lower() == self.username.lower()
+
+
+def me(told: Any) -> Me:
+    told = object_of(told)
+    return Me(identifier(told.get("id")), text(told, "username") or "")
+
+
+def user(told: Payload) -> User:
+    names = (text(told, "first_name"), text(told, "last_name"))
+    return User(
+        id=identifier(told.get("id")),
+        nickname=" ".join(filter(None, names)) or text(told, "title") or "",
+        username=text(told, "username"),
+        is_bot=told.get("is_bot") is True,
+    )
+
+
+def sender(message: Payload) -> User:
+    """Who is shown as the sender: a channel or group that speaks for itself is no bot, though one writes for it."""
+    speaking = object_in(message, "sender_chat")
+    if not speaking and "from" not in message and message["chat"]["type"] == "channel":
+        speaking = message["chat"]
+    return user(speaking or message["from"])
+
+
+def chat_type(chat: Payload) -> ChatType:
+    match chat["type"]:
+        case "private":
+            return "private"
+        case "group" | "supergroup" | "channel":
+            return "group"
+    raise ValueError("this is no type of chat")
+
+
+def group(chat: Payload) -> Group:
+    return Group(
+        id=identifier(chat["id"]),
+        name=text(chat, "title") or "",
+        description=text(chat, "description"),
+        member_count=number(chat.get("member_count")),
+    )
+
+
+def member(told: Payload, group_id: str) -> GroupMember:
+    return GroupMember(
+        user=user(object_of(told.get("user"))),
+        group_id=group_id,
+        role=role(told),
+        title=text(told, "custom_title"),
+    )
+
+
+def role(told: Payload) -> MemberRole:
+    return _ROLES.get(told.get("status"), "member")
+
+
+def is_in(told: Payload) -> bool:
+    """Whether this is somebody who is in the group."""
+    return told.get("status") in _HERE or (told.get("status") == "restricted" and told.get("is_member") is True)
+
+
+def is_silenced(told: Payload) -> bool:
+    """In the group, and not allowed to write there."""
+    return told.get("status") == "restricted" and told.get("can_send_messages") is False
+
+
+def object_of(answer: Any) -> Payload:
+    if not isinstance(answer, dict):
+        raise PlatformRefused("Telegram answered with something else than an object", permanent=True)
+    return answer

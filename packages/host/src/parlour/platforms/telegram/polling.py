@@ -1,0 +1,69 @@
+"""Asks Telegram for updates, again and again, each time saying how far the last ones were made durable."""
+
+import asyncio
+import logging
+from typing import Any
+
+from parlour.core.journal import StorageFailed
+from parlour.core.platforms.port import Link
+
+from .client import Client
+from .inflow import Inflow
+from .values import Payload, number
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 25
+SLACK_SECONDS = 10.0
+PAUSE_SECONDS = 1.0
+ALLOWED_UPDATES = (
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "message_reaction",
+    "message_reaction_count",
+    "callback_query",
+    "poll",
+    "poll_answer",
+    "my_chat_member",
+    "chat_member",
+    "chat_join_request",
+)
+"""Reactions and members are told only to those who ask for them."""
+
+
+class Polling:
+    def __init__(self, link: Link, client: Client, inflow: Inflow) -> None:
+        self._link = link
+        self._client = client
+        self._inflow = inflow
+
+    async def begin(self) -> None:
+        """Telegram answers polls only where there is no webhook; updates that wait are kept.
+
+        The first poll does not wait: it shows whether polls are answered, and asks for all kinds of updates.
+        """
+        await self._client.call("deleteWebhook", {"drop_pending_updates": False})
+        await self._poll(0)
+
+    async def serve(self) -> None:
+        """Until a call fails."""
+        while True:
+            await self._poll(POLL_SECONDS)
+
+    async def _poll(self, seconds: int) -> None:
+        asked = {"offset": self._inflow.offset or None, "timeout": seconds, "allowed_updates": list(ALLOWED_UPDATES)}
+        await self._take(await self._client.call("getUpdates", asked, seconds=seconds + SLACK_SECONDS))
+
+    async def _take(self, told: Any) -> None:
+        updates: list[Payload] = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        numbers = [each for each in (number(update.get("update_id")) for update in updates) if each is not None]
+        try:
+            if numbers:
+                await self._inflow.take(updates, max(self._inflow.offset, max(numbers) + 1))
+        except StorageFailed as error:
+            logger.error("updates of bot %s wait for the database: %s", self._link.bot_id, error.message)
+            numbers = []
+        if told and not numbers:  # it would tell the same at once
+            await asyncio.sleep(PAUSE_SECONDS)

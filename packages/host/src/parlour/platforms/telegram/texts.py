@@ -1,0 +1,39 @@
+"""Text with Telegram's entities, whose places count UTF-16 units. Entities can't break a message as markup can."""
+
+from dataclasses import dataclass, field
+
+from .values import Payload
+
+LONGEST_TEXT = 4096
+LONGEST_CAPTION = 1024
+
+
+def length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@dataclass(slots=True)
+class Text:
+    text: str = ""
+    entities: list[Payload] = field(default_factory=list)
+
+    def add(self, text: str, **entity: object) -> None:
+        """With an entity over all of it, if one is named."""
+        if entity and text:
+            self.entities.append({"offset": length(self.text), "length": length(text), **entity})
+        self.text += text
+
+    def join(self, other: "Text") -> None:
+        start = length(self.text)
+        self.entities += [{**entity, "offset": entity["offset"] + start} for entity in other.entities]
+        self.text += other.text
+
+    @property
+    def blank(self) -> bool:
+        """Telegram shows no message of spaces."""
+        return not self.text.strip()
+
+    def parameters(self, name: str = "text") -> Payload:
+        """As methods take it, under `text` or `caption`."""
+        told = f"{name}_entities" if name == "caption" else "entities"
+        return {name: self.text, **({told: self.entities} if self.entities else {})}

@@ -1,0 +1,52 @@
+"""Values as the Bot API sends them. Ids become strings losslessly, and numbers again on the way back."""
+
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused
+
+NAME = "telegram"
+Payload = dict[str, Any]
+
+
+def identifier(value: Any) -> str:
+    """Raises ValueError when it is no id."""
+    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+        raise ValueError("an id is a number or a text")
+    return str(value)
+
+
+def number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+
+
+def text(data: Payload, name: str) -> str | None:
+    value = data.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def object_in(data: Payload, name: str) -> Payload:
+    """An empty one when there is none."""
+    value = data.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def moment(data: Payload, name: str = "date") -> int:
+    """Milliseconds. Raises ValueError when there is no such moment."""
+    seconds = number(data.get(name))
+    if seconds is None or seconds > 10**11:
+        raise ValueError(f"{name} is no moment")
+    return seconds * 1000
+
+
+def native_id(name: str, value: str) -> int:
+    """For a request: ids of Telegram are numbers."""
+    try:
+        return int(value)
+    except ValueError:
+        reason = f"{name}: '{value[:60]}' is no id of Telegram; a whole number is expected"
+        raise PlatformRefused(reason, permanent=True) from None
+
+
+def chat_name(name: str, value: str) -> int | str:
+    """A chat may also be named by its public name, as @name."""
+    return value if value.startswith("@") and len(value) > 1 else native_id(name, value)

@@ -1,0 +1,64 @@
+"""Telegram calls the Host. Each update is acknowledged when it is durable; until then Telegram brings it again."""
+
+import asyncio
+import hashlib
+import hmac
+import logging
+
+from parlour.core.journal import StorageFailed
+from parlour.core.platforms.hooks import HookAnswer, HookCall
+from parlour.core.platforms.port import AdapterStopped, Link
+from parlour.platforms.frames import Unreadable, read_frame
+
+from .client import Client
+from .inflow import Inflow
+from .polling import ALLOWED_UPDATES
+from .values import object_in, text
+
+logger = logging.getLogger(__name__)
+
+HEADER = "x-telegram-bot-api-secret-token"
+LOOK_SECONDS = 60.0
+
+
+class Webhook:
+    def __init__(self, link: Link, client: Client, inflow: Inflow, token: str) -> None:
+        self._link = link
+        self._client = client
+        self._inflow = inflow
+        base = str(link.config.get("webhook_url") or "").rstrip("/")
+        if not base.startswith(("https://", "http://")):
+            raise AdapterStopped("webhook_url: the public address of this Host is needed, as https://host")
+        self._url = f"{base}/hooks/{link.bot_id}"
+        given = str(link.config.get("secret_token") or "")
+        self._secret = given or hmac.new(token.encode(), link.bot_id.encode(), hashlib.sha256).hexdigest()
+
+    async def begin(self) -> None:
+        asked = {"url": self._url, "secret_token": self._secret, "allowed_updates": list(ALLOWED_UPDATES)}
+        await self._client.call("setWebhook", asked)
+
+    async def serve(self) -> None:
+        """Looks now and then whether Telegram still calls, and is content. Until a call fails."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            told = object_in({"info": await self._client.call("getWebhookInfo", {})}, "info")
+            if told.get("url") != self._url:
+                await self.begin()
+            problem = text(told, "last_error_message") if told.get("pending_update_count") else None
+            sentence = f"Telegram can't deliver to {self._url}: {problem}" if problem else ""
+            self._link.state("connected", sentence)
+
+    async def hook(self, call: HookCall) -> HookAnswer:
+        given = call.headers.get(HEADER, "")
+        if not hmac.compare_digest(given.encode(), self._secret.encode()):
+            return HookAnswer(401, "the secret token is missing or wrong")
+        try:
+            update = read_frame(call.body)
+        except Unreadable:
+            logger.warning("bot %s was called with something that is no update", self._link.bot_id)
+            return HookAnswer(200)  # it would only be brought again
+        try:
+            await self._inflow.take([update])
+        except StorageFailed as error:
+            return HookAnswer(503, error.message)
+        return HookAnswer(200)

@@ -1,0 +1,82 @@
+"""What goes wrong at the simulated Telegram, and when: refusals, silence, cuts, delays, and its limits of rate."""
+
+import math
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from .failures import Failed
+
+
+@dataclass
+class Planned:
+    """For the next call of this method."""
+
+    method: str
+    refusal: Failed | None = None
+    happens: bool = True
+    cuts: bool = False
+    """The connection is cut before the answer."""
+    answers: bool = True
+    skip: int = 0
+    """So many calls before it go well."""
+
+
+@dataclass
+class Faults:
+    delay_seconds: float = 0.0
+    """Before each answer."""
+    in_chat: tuple[int, float] = (6, 5.0)
+    """So many messages and edits in so many seconds; more are refused. It asks for one a second and bears a burst."""
+    in_group: tuple[int, float] = (20, 60.0)
+    altogether: tuple[int, float] = (30, 1.0)
+    planned: deque[Planned] = field(default_factory=deque)
+    refused: int = 0
+    """How many calls were too many."""
+
+    def __post_init__(self) -> None:
+        self._times: dict[str, deque[float]] = {}
+
+    def refuse(
+        self, method: str, code: int = 400, words: str = "Bad Request: it failed", skip: int = 0, **parameters: int
+    ) -> None:
+        self.planned.append(Planned(method, Failed(code, words, parameters or None), skip=skip))
+
+    def too_many(self, method: str, retry_after: int = 1, times: int = 1) -> None:
+        for _ in range(times):
+            self.refuse(method, 429, f"Too Many Requests: retry after {retry_after}", retry_after=retry_after)
+
+    def cut(self, method: str, happens: bool = True) -> None:
+        """The connection breaks at the next such call."""
+        self.planned.append(Planned(method, happens=happens, cuts=True))
+
+    def stay_silent(self, method: str, happens: bool = True) -> None:
+        """The next such call is never answered."""
+        self.planned.append(Planned(method, happens=happens, answers=False))
+
+    def next_for(self, method: str) -> Planned | None:
+        found = next((each for each in self.planned if method == each.method), None)
+        if found is None:
+            return None
+        if found.skip:
+            found.skip -= 1
+            return None
+        self.planned.remove(found)
+        return found
+
+    def check_rate(self, chat_id: int) -> None:
+        """Raises Failed when there were too many; those that are refused don't count."""
+        limits = [(f"chat {chat_id}", self.in_chat), ("all", self.altogether)]
+        if chat_id < 0:
+            limits.append((f"group {chat_id}", self.in_group))
+        now = time.monotonic()
+        for name, (most, seconds) in limits:
+            times = self._times.setdefault(name, deque())
+            while times and times[0] <= now - seconds:
+                times.popleft()
+            if len(times) >= most:
+                self.refused += 1
+                wait = max(1, math.ceil(times[0] + seconds - now))
+                raise Failed(429, f"Too Many Requests: retry after {wait}", {"retry_after": wait})
+        for name, _ in limits:
+            self._times[name].append(now)

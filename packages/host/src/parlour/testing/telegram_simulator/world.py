@@ -1,0 +1,175 @@
+"""What there is on the simulated Telegram: people, chats, messages and files. Methods and transport come on top."""
+
+import itertools
+from dataclasses import dataclass, field
+
+from . import native
+from .failures import Failed
+from .native import Payload
+
+LARGEST_DOWNLOAD = 20 * 1024 * 1024
+LARGEST_UPLOAD = 50 * 1024 * 1024
+
+
+@dataclass
+class Chat:
+    """`about` is the object that messages tell it by."""
+
+    about: Payload
+    members: dict[int, Payload] = field(default_factory=dict)
+    messages: dict[int, Payload] = field(default_factory=dict)
+    pinned: list[int] = field(default_factory=list)
+    topics: set[int] = field(default_factory=set)
+    moved_to: int = 0
+    """The supergroup that it has become."""
+
+    @property
+    def id(self) -> int:
+        return int(self.about["id"])
+
+
+@dataclass
+class StoredFile:
+    data: bytes
+    path: str
+    size: int
+
+
+@dataclass
+class Shown:
+    """A message of the bot, as it is now, and every text that it had."""
+
+    chat_id: int
+    message: Payload
+    versions: list[str] = field(default_factory=list)
+    deleted: bool = False
+
+    @property
+    def message_id(self) -> int:
+        return int(self.message["message_id"])
+
+    @property
+    def text(self) -> str:
+        return str(self.message.get("text") or self.message.get("caption") or "")
+
+    @property
+    def thread(self) -> int:
+        return int(self.message.get("message_thread_id") or 0)
+
+    @property
+    def buttons(self) -> list[Payload]:
+        rows = (self.message.get("reply_markup") or {}).get("inline_keyboard") or []
+        return [button for row in rows for button in row]
+
+
+class World:
+    def __init__(self, bot_id: int = 777000111, username: str = "parlour_test_bot") -> None:
+        self.bot = native.user(bot_id, "Parlour", is_bot=True, username=username)
+        self.chats: dict[int, Chat] = {}
+        self.people: dict[int, Payload] = {}
+        self.blocked: set[int] = set()
+        self.files: dict[str, StoredFile] = {}
+        self.web: dict[str, bytes] = {}
+        """What addresses hold that Telegram is asked to fetch."""
+        self.sent: list[Shown] = []
+        self.drafts: list[Payload] = []
+        self.reactions: dict[tuple[int, int], list[Payload]] = {}
+        self.typing: list[Payload] = []
+        self.answered_queries: list[Payload] = []
+        self.queries: set[str] = set()
+        self.has_drafts = True
+        self._numbers = itertools.count(1)
+
+    @property
+    def bot_id(self) -> int:
+        return int(self.bot["id"])
+
+    def number(self) -> int:
+        return next(self._numbers)
+
+    # --- furnishing
+
+    def person(self, user_id: int, name: str = "", **fields: object) -> Payload:
+        if user_id not in self.people:
+            self.people[user_id] = native.user(user_id, name, **fields)
+            self.chats[user_id] = Chat(native.private(user_id, name))
+        return self.people[user_id]
+
+    def add_group(self, chat_id: int, title: str = "the group", bot_status: str = "member", **fields: object) -> Chat:
+        chat = self.chats[chat_id] = Chat(native.group(chat_id, title, **fields))
+        self.add_member(chat_id, self.bot_id, bot_status)
+        return chat
+
+    def add_member(self, chat_id: int, user_id: int, status: str = "member", **fields: object) -> Payload:
+        person = self.bot if user_id == self.bot_id else self.person(user_id)
+        member = self.chats[chat_id].members[user_id] = native.member(person, status, **fields)
+        return member
+
+    def add_file(self, data: bytes, name: str = "file.bin", file_id: str = "", size: int | None = None) -> str:
+        file_id = file_id or f"file-{self.number()}"
+        self.files[file_id] = StoredFile(data, f"documents/{file_id}_{name}", len(data) if size is None else size)
+        return file_id
+
+    def migrate(self, old: int, new: int) -> None:
+        """The group becomes a supergroup with another id."""
+        chat = self.chats[old]
+        self.chats[new] = Chat({**chat.about, "id": new, "type": "supergroup"}, chat.members)
+        chat.moved_to = new
+
+    # --- what methods stand on
+
+    def chat(self, chat_id: object, writing: bool = False) -> Chat:
+        """Raises Failed as Telegram words it when the bot can't be there."""
+        if isinstance(chat_id, str) and chat_id.lstrip("-").isdecimal():
+            chat_id = int(chat_id)
+        named = [each for each in self.chats.values() if each.about.get("username") == str(chat_id).removeprefix("@")]
+        chat = self.chats.get(chat_id) if isinstance(chat_id, int) else next(iter(named), None)
+        if chat is None:
+            raise Failed(400, "Bad Request: chat not found")
+        if chat.moved_to:
+            words = "Bad Request: group chat was upgraded to a supergroup chat"
+            raise Failed(400, words, {"migrate_to_chat_id": chat.moved_to})
+        if writing:
+            self._check_writing(chat)
+        return chat
+
+    def _check_writing(self, chat: Chat) -> None:
+        if chat.id in self.blocked:
+            raise Failed(403, "Forbidden: bot was blocked by the user")
+        if chat.about["type"] == "private":
+            return
+        own = chat.members.get(self.bot_id, {}).get("status", "left")
+        if own == "kicked":
+            raise Failed(403, "Forbidden: bot was kicked from the supergroup chat")
+        if own == "left":
+            raise Failed(403, "Forbidden: bot is not a member of the supergroup chat")
+        if own == "restricted" and not chat.members[self.bot_id].get("can_send_messages"):
+            raise Failed(400, "Bad Request: not enough rights to send text messages to the chat")
+
+    def check_leading(self, chat: Chat, what: str) -> None:
+        if chat.members.get(self.bot_id, {}).get("status") not in ("administrator", "creator"):
+            raise Failed(400, f"Bad Request: not enough rights to {what}")
+
+    def message(self, chat: Chat, message_id: object, what: str) -> Payload:
+        found = chat.messages.get(message_id) if isinstance(message_id, int) else None
+        if found is None:
+            raise Failed(400, f"Bad Request: message to {what} not found")
+        return found
+
+    def show(self, chat: Chat, content: Payload) -> Payload:
+        """A message of the bot."""
+        message: Payload = {
+            "message_id": self.number(),
+            "from": self.bot,
+            "chat": chat.about,
+            "date": native.now(),
+            **content,
+        }
+        chat.messages[message["message_id"]] = message
+        shown = Shown(chat.id, message)
+        shown.versions.append(shown.text)
+        self.sent.append(shown)
+        return message
+
+    def shown(self, chat_id: int, message_id: int) -> Shown:
+        return next(each for each in self.sent if (each.chat_id, each.message_id) == (chat_id, message_id))

@@ -1,0 +1,63 @@
+"""Whatever Telegram sends becomes events that the Host can keep; what can't be kept harms no other update."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.port import Incoming
+from parlour.platforms.telegram.decode import Context, decode
+from parlour.platforms.telegram.people import Me
+from parlour.testing.memory_link import MemoryLink
+from parlour.testing.telegram_simulator import native
+
+from .conftest import Bot
+
+CONTEXT = Context("bot", Me("777", "parlour_test_bot"))
+FIELDS = (
+    "text", "entities", "caption", "photo", "document", "sticker", "reply_to_message", "forward_origin", "sender_chat",
+    "message_thread_id", "is_topic_message", "new_chat_members", "new_chat_title", "media_group_id", "venue",
+)  # fmt: skip
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(("message", "edited_message", "callback_query", "message_reaction", "chat_member", "poll")),
+    told=st.dictionaries(st.sampled_from(FIELDS), values, max_size=5),
+)
+def test_every_update_becomes_events_that_the_host_can_keep(kind: str, told: dict[str, Any]) -> None:
+    whole = {"message_id": 1, "from": native.user(7), "chat": native.private(7), "date": 1760000000, **told}
+    for incoming in decode({"update_id": 1, kind: whole}, CONTEXT):
+        assert dumps(envelope(incoming, "bot", "telegram").data)
+
+
+async def test_an_update_that_can_not_be_kept_harms_no_other(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    received = MemoryLink.received
+
+    async def choosy(link: MemoryLink, *incoming: Incoming, cursor: str | None = None) -> None:
+        if any("poison" in str(each.event) for each in incoming):
+            raise RuntimeError("it can't be kept")
+        await received(link, *incoming, cursor=cursor)
+
+    monkeypatch.setattr(MemoryLink, "received", choosy)
+    bot.simulator.updates.waiting += [
+        {"update_id": 600_000_000 + number, "message": bot.simulator.message(1, text=text)}
+        for number, text in enumerate(("one", "poison", "two"))
+    ]
+    await bot.simulator.updates.notify()
+    await bot.link.events(2)
+    await bot.link.until(lambda: '"offset":600000003' in (bot.link.kept_cursor or "").replace(" ", ""))
+
+
+async def test_half_of_an_emoji_is_shown_as_something_unknown(bot: Bot) -> None:
+    await bot.simulator.say("cut \ud83d", 1)
+    [incoming] = await bot.link.events(1)
+    assert "cut \ufffd" in str(incoming.event)

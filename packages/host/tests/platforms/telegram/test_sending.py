@@ -1,0 +1,93 @@
+"""What goes out: limits in words, retries that go on where they stopped, drafts that Telegram may refuse."""
+
+import base64
+
+import pytest
+
+from parlour.core.platforms.port import Content, PlatformRefused
+from parlour_sdk.protocol.chain import File, Image, Plain, Platform
+
+from .conftest import Bot
+
+ANN = "1"
+
+
+async def test_a_second_try_goes_on_after_what_went_out(bot: Bot) -> None:
+    chain = [Plain(text="one"), File(base64="aGVsbG8="), Plain(text="two")]
+    bot.simulator.faults.too_many("sendDocument")
+    with pytest.raises(PlatformRefused) as refused:
+        await bot.api.send_message("private", ANN, chain, "key")
+    assert refused.value.retry_after == 1
+    result = await bot.api.send_message("private", ANN, chain, "key")
+    assert [each.text for each in bot.simulator.sent()] == ["one", "", "two"]
+    assert result.raw == {"message_ids": [str(each.message_id) for each in bot.simulator.sent()]}
+
+
+async def test_an_edit_that_changes_nothing_is_done_and_one_without_buttons_takes_them_away(bot: Bot) -> None:
+    data = {"buttons": [{"label": "Yes", "action_id": "a", "value": 1}]}
+    buttons = Platform(platform="telegram", component_type="buttons", data=data)
+    sent = await bot.api.send_message("private", ANN, [Plain(text="sure?"), buttons])
+    assert sent.message_id is not None
+    [shown] = bot.simulator.sent()
+    assert [each["text"] for each in shown.buttons] == ["Yes"]
+    for _ in range(2):
+        await bot.api.edit_message("private", ANN, sent.message_id, [Plain(text="done")])
+    assert (shown.text, shown.buttons) == ("done", [])
+
+
+@pytest.mark.parametrize(
+    ("chain", "words"),
+    [
+        ([], "there is nothing in this message"),
+        ([Plain(text=" ")], "there is nothing in this message"),
+        ([Plain(text="x" * 5000)], "longer than the 4096 characters"),
+        ([Image(path="/etc/passwd")], "a path of the Host's machine is not sent"),
+        ([Image(base64="not base64!")], "this is not base64"),
+        (
+            [Plain(text="?"), Platform(platform="telegram", component_type="buttons", data={"buttons": [{"url": 1}]})],
+            "a button is an object with a label",
+        ),
+        (
+            [
+                Plain(text="?"),
+                Platform(
+                    platform="telegram",
+                    component_type="buttons",
+                    data={"buttons": [{"label": "Long", "action_id": "x" * 65}]},
+                ),
+            ],
+            "at most 64 bytes on Telegram",
+        ),
+    ],
+)
+async def test_what_can_not_be_sent_is_refused_in_words(bot: Bot, chain: list[Plain], words: str) -> None:
+    with pytest.raises(PlatformRefused, match=words) as refused:
+        await bot.api.send_message("private", ANN, chain)  # type: ignore[arg-type]
+    assert refused.value.permanent
+
+
+async def test_a_picture_that_is_too_large_for_one_goes_out_as_a_file(bot: Bot) -> None:
+    data = base64.b64encode(b"x" * (10 * 2**20 + 1)).decode()
+    await bot.api.send_message("private", ANN, [Image(base64=data)])
+    assert "document" in bot.simulator.sent()[0].message
+
+
+async def test_an_artifact_goes_out_with_its_name_and_bytes(bot: Bot) -> None:
+    bot.link.files["artifact"] = Content(b"a report", "report.pdf", "application/pdf")
+    await bot.api.send_message("private", ANN, [File(artifact_id="artifact")])
+    document = bot.simulator.sent()[0].message["document"]
+    assert document["file_name"] == "report.pdf"
+    assert bot.simulator.world.files[document["file_id"]].data == b"a report"
+
+
+async def test_drafts_that_are_refused_once_are_not_tried_again(bot: Bot) -> None:
+    assert bot.api.streams("private")
+    assert not bot.api.streams("group")
+    stream = await bot.api.open_stream("private", ANN, "key")
+    bot.simulator.faults.refuse("sendMessageDraft", 400, "Bad Request: not for this bot")
+    await stream.append("one")
+    assert not bot.api.streams("private")
+    await stream.append(" two")
+    await stream.finish([Plain(text="one two")])
+    assert bot.simulator.texts() == ["one two"]
+    assert bot.simulator.world.drafts == []

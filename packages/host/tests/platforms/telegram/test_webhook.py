@@ -1,0 +1,88 @@
+"""Telegram calls the adapter: acknowledged only when it is durable, refused without the secret, registered in words."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from parlour.core.journal import StorageFailed
+from parlour.core.platforms.hooks import HookCall
+from parlour.core.platforms.port import AdapterStopped, Incoming
+from parlour.platforms.telegram.adapter import Telegram
+from parlour.platforms.telegram.webhook import HEADER
+from parlour.testing.memory_link import MemoryLink
+from parlour.testing.telegram_simulator import Simulator
+
+from .conftest import Bot
+
+ANN = 1
+
+
+@asynccontextmanager
+async def door() -> AsyncIterator[tuple[str, list[Telegram]]]:
+    """What a Host has at its port: it hands calls to the adapter in the list."""
+    adapters: list[Telegram] = []
+
+    async def called(request: web.Request) -> web.Response:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        answer = await adapters[0].hook(HookCall(await request.read(), headers))
+        return web.Response(text=answer.text, status=answer.status)
+
+    app = web.Application()
+    app.router.add_post("/hooks/{bot_id}", called)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}", adapters
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def called(simulator: Simulator, url: str) -> AsyncIterator[Bot]:
+    async with door() as (address, adapters):
+        bot = Bot(simulator, url, mode="webhook", webhook_url=address)
+        assert isinstance(bot.adapter, Telegram)
+        adapters.append(bot.adapter)
+        async with bot.served():
+            yield bot
+
+
+async def test_an_update_comes_again_until_it_is_durable(called: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    received, failures = MemoryLink.received, [StorageFailed("disk_full", "the disk is full")] * 2
+
+    async def reluctant(link: MemoryLink, *incoming: Incoming, cursor: str | None = None) -> None:
+        if failures:
+            raise failures.pop()
+        await received(link, *incoming, cursor=cursor)
+
+    monkeypatch.setattr(MemoryLink, "received", reluctant)
+    await called.simulator.say("hello", ANN)
+    await called.simulator.say("more", ANN)
+    incoming = await called.link.events(2)
+    assert [each.event.message_chain[1].text for each in incoming] == ["hello", "more"]  # type: ignore[attr-defined]
+    assert called.simulator.updates.deliveries >= 4
+
+
+async def test_only_the_secret_opens_and_what_is_no_update_is_not_asked_for_again(called: Bot) -> None:
+    assert isinstance(called.adapter, Telegram)
+    secret = called.simulator.updates.webhook["secret"]
+    for headers in ({}, {HEADER: "wrong"}, {HEADER: called.simulator.token}):
+        assert (await called.adapter.hook(HookCall(b'{"update_id": 1}', headers))).status == 401
+    assert (await called.adapter.hook(HookCall(b"no update", {HEADER: secret}))).status == 200
+    assert called.link.incoming == []
+
+
+async def test_an_album_is_acknowledged_part_by_part_and_comes_in_as_one(called: Bot) -> None:
+    simulator = called.simulator
+    files = [{"photo": [{"file_id": simulator.world.add_file(b"x"), "file_unique_id": "u"}]} for _ in range(3)]
+    await simulator.album(*files, user=ANN)
+    [incoming] = await called.link.events(1)
+    assert [type(each).__name__ for each in incoming.event.message_chain] == ["Source"] + ["Image"] * 3  # type: ignore[attr-defined]
+
+
+async def test_a_polling_bot_is_not_called_and_a_webhook_needs_an_address(bot: Bot, url: str) -> None:
+    assert isinstance(bot.adapter, Telegram)
+    assert (await bot.adapter.hook(HookCall(b"{}"))).status == 404
+    with pytest.raises(AdapterStopped, match="webhook_url: the public address"):
+        Bot(bot.simulator, url, mode="webhook")

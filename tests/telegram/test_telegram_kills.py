@@ -1,0 +1,64 @@
+"""The Host is killed again and again while people write on Telegram: everything is answered, or its sender told.
+
+Telegram keeps an update until the Host has confirmed it, so nothing at all is lost. It can't tell whether a send whose
+answer was lost has arrived: that may be shown once more, and then says so.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parlour.core.delivery.rendering.repeats import MARK
+from parlour.testing.telegram_simulator import Simulator
+from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
+from tests.onebot.qq import eventually, to_agent
+from tests.onebot.test_onebot_kills import owed
+
+from .tg import Telegram
+
+CHATS, KILLS = 40, 5
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Telegram]:
+    host = Host(tmp_path, PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+    host.install(ECHO_PLUGIN)
+    host.start()
+    yield Telegram(host)
+    host.close()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+async def test_everything_is_answered_though_the_host_is_killed_five_times(own: Telegram) -> None:
+    chance, simulator, said = random.Random(5), Simulator(), list[Json]()
+    async with own.bot(to_agent(own.host.agent(ECHO)), simulator) as bot:
+        talking = asyncio.create_task(talk(simulator, said))
+        for _ in range(KILLS):
+            before = len(simulator.sent())
+            await simulator.until(lambda before=before: len(simulator.sent()) > before)  # type: ignore[misc]
+            await asyncio.sleep(chance.uniform(0.2, 0.6))
+            await asyncio.to_thread(own.host.kill)
+            await asyncio.to_thread(own.host.start)
+        talking.cancel()
+        await asyncio.wait([talking])
+        await simulator.until(lambda: not simulator.updates.waiting)
+        await eventually(lambda: owed(own.host.data) == 0, "nothing is owed any more", 120)
+        shown = Counter((each.chat_id, each.text.removesuffix(MARK)) for each in simulator.sent())
+        for message in said:
+            key = (message["chat"]["id"], message["text"])
+            assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender told"
+    for (chat, text), number in shown.items():
+        if number > 1 and text.startswith("token-"):
+            copies = [each for each in simulator.texts(chat) if each.removesuffix(MARK) == text]
+            assert [each.endswith(MARK) for each in copies] == [False, True], "the second one says that it is"
+
+
+async def talk(simulator: Simulator, said: list[Json]) -> None:
+    while True:
+        said.append(await simulator.say(f"token-{len(said)}.", user=1 + len(said) % CHATS))
+        await asyncio.sleep(0.1)

@@ -1,0 +1,113 @@
+"""An answer that grows on Telegram: as a draft in private, by edits in groups; whole in the end, and never twice."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from parlour.testing.telegram_simulator import Simulator, native
+from tests.integration.harness import Json
+from tests.onebot.qq import to_agent
+
+from .conftest import WRITING
+from .tg import Telegram
+
+ANN, GROUP = 1, -1001
+WORDS = " ".join(f"word{number}" for number in range(150))
+
+
+@pytest.fixture(scope="session")
+def writing(tg: Telegram) -> str:
+    return tg.host.agent(WRITING, "writing")
+
+
+def telegram(drafts: bool = True) -> Simulator:
+    simulator = Simulator()
+    simulator.world.has_drafts = drafts
+    simulator.world.add_group(GROUP)
+    simulator.world.add_member(GROUP, ANN)
+    return simulator
+
+
+async def ask(simulator: Simulator, text: str, chat: int = 0, **how: Any) -> Json:
+    told = json.dumps({"text": text, **how})
+    if not chat:
+        return await simulator.say(told, ANN)
+    name = f"@{simulator.world.bot['username']}"
+    return await simulator.say(f"{name} {told}", ANN, chat, entities=native.mention(f"{name} ", name))
+
+
+async def test_a_private_answer_grows_as_a_draft_and_is_sent_once(tg: Telegram, writing: str) -> None:
+    simulator = telegram()
+    async with tg.bot(to_agent(writing), simulator):
+        await ask(simulator, f"<think>hm</think>**Bold** {WORDS}", pause=0.06)
+        [shown] = await simulator.answered(1, ANN)
+        drafts = list(simulator.world.drafts)
+    assert shown.text == f"Bold {WORDS}"
+    assert shown.versions == [shown.text]
+    assert [each["type"] for each in shown.message["entities"]] == ["bold"]
+    assert len(drafts) >= 2
+    assert len({each["draft_id"] for each in drafts}) == 1
+    assert [len(each["text"]) for each in drafts] == sorted(len(each["text"]) for each in drafts)
+    assert all(shown.text.startswith(each["text"]) for each in drafts[1:])
+
+
+@pytest.mark.long
+async def test_a_groups_answer_grows_by_edits_of_one_message(tg: Telegram, writing: str) -> None:
+    simulator = telegram()
+    async with tg.bot(to_agent(writing), simulator):
+        await ask(simulator, WORDS, GROUP, pause=0.16)
+        await simulator.until(lambda: simulator.texts(GROUP) == [WORDS])
+        [shown] = simulator.sent(GROUP)
+    assert len(shown.versions) >= 2
+    assert WORDS.startswith(shown.versions[0])
+    assert simulator.world.drafts == []
+    assert simulator.faults.refused == 0
+
+
+async def test_where_there_are_no_drafts_a_private_answer_grows_by_edits(tg: Telegram, writing: str) -> None:
+    simulator = telegram(drafts=False)
+    async with tg.bot(to_agent(writing), simulator):
+        await ask(simulator, WORDS, pause=0.05)
+        await simulator.until(lambda: simulator.texts(ANN) == [WORDS])
+        [shown] = simulator.sent(ANN)
+    assert len(shown.versions) >= 2
+
+
+async def test_a_bot_that_is_not_to_stream_shows_the_whole_answer_only(tg: Telegram, writing: str) -> None:
+    simulator = telegram()
+    async with tg.bot(to_agent(writing), simulator, enable_stream_reply=False):
+        await ask(simulator, WORDS, pause=0.01)
+        [shown] = await simulator.answered(1, ANN)
+    assert shown.versions == [WORDS]
+    assert simulator.world.drafts == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chat", [ANN, GROUP])
+async def test_a_storm_of_429_takes_nothing_from_the_final_text(tg: Telegram, writing: str, chat: int) -> None:
+    simulator = telegram(drafts=chat == ANN)
+    for method in ("sendMessage", "sendMessageDraft", "editMessageText"):
+        simulator.faults.too_many(method, times=3)
+    async with tg.bot(to_agent(writing), simulator):
+        await ask(simulator, WORDS, 0 if chat == ANN else chat, pause=0.05)
+        await simulator.until(lambda: simulator.texts(chat) == [WORDS], seconds=60)
+    assert len(simulator.world.sent) == 1
+
+
+@pytest.mark.quiet
+@pytest.mark.parametrize("drafts", [True, False])
+async def test_the_first_words_are_shown_within_300_ms(tg: Telegram, writing: str, drafts: bool) -> None:
+    simulator = telegram(drafts)
+    async with tg.bot(to_agent(writing), simulator):
+        await ask(simulator, "warm", 0)
+        await simulator.answered(1)
+        await asyncio.sleep(1.1)  # the chat's own pace is not what is measured
+        asked = time.monotonic()
+        await ask(simulator, WORDS, pause=0.1)
+        seen = simulator.world.drafts if drafts else simulator.world.sent
+        before = len(seen)
+        await simulator.until(lambda: len(seen) > before)
+        assert time.monotonic() - asked < 0.3
