@@ -1,0 +1,1 @@
+"""Matrix, through the client API of any homeserver."""

@@ -1,0 +1,187 @@
+"""A bot on Matrix: connects to its homeserver, reads what happens and composes the rest."""
+
+import asyncio
+import hashlib
+import logging
+
+from parlour.core.journal import StorageFailed
+from parlour.core.platforms.port import (
+    Adapter,
+    AdapterStopped,
+    Incoming,
+    Link,
+    PlatformAway,
+    PlatformRefused,
+    PlatformUncertain,
+)
+from parlour.platforms.backoff import Backoff
+
+from .api import MatrixApi
+from .client import Client, answered, path
+from .decode import ENCRYPTED
+from .direct import Destinations
+from .encode import KIND
+from .media import Files
+from .receiving import Receiver
+from .refusals import TokenRefused
+from .rooms import Rooms
+from .syncing import Batch, PlaceLost, Sync
+from .values import Payload, mapping, text
+
+logger = logging.getLogger(__name__)
+
+STORAGE_RETRY_SECONDS = 1.0
+NOTICE = "This room is encrypted, and this bot can't read what is said here. Talk to it in a room without encryption."
+
+
+class Matrix:
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._homeserver = str(link.config.get("homeserver") or "").strip()
+        self._own = str(link.config.get("user") or "").strip()
+        self._policy = str(link.config.get("invitations") or "homeserver")
+        self._client = Client(self._homeserver, str(link.config.get("access_token") or "").strip())
+        self._rooms = Rooms()
+        self._files = Files(self._client, link.content)
+        self._sync = Sync(self._client, self._rooms, self._own)
+        self._receiver = Receiver(self._client, self._files, self._own, link.bot_id)
+        self._api = MatrixApi(
+            self._client, self._rooms, self._files, Destinations(self._client, self._rooms, self._own), self._own
+        )
+        self._since = ""
+        self._lost = ""
+        """A place that the homeserver does not know."""
+        self._invited: dict[str, str] = {}
+        """Who invited to which rooms, until that is answered."""
+        self._told_of_encryption: set[str] = set()
+
+    def api(self, account: str = "") -> MatrixApi:
+        return self._api
+
+    async def serve(self) -> None:
+        self._check()
+        backoff = Backoff()
+        self._link.state("connecting")
+        try:
+            while True:
+                problem, at_least = await self._connected(backoff)
+                seconds = max(backoff.another(), at_least)
+                self._link.state("connecting", f"{problem}; trying again in {seconds:.0f} s")
+                await asyncio.sleep(seconds)
+        finally:
+            await self._client.close()
+
+    def _check(self) -> None:
+        if not self._homeserver.startswith(("http://", "https://")):
+            raise AdapterStopped("homeserver: its address is needed, as https://matrix.example.org")
+        if not self._own.startswith("@") or ":" not in self._own:
+            raise AdapterStopped("user: the bot's whole id is needed, as @name:example.org")
+
+    async def _connected(self, backoff: Backoff) -> tuple[str, float]:
+        """Until something fails; then what, and how long to wait at least."""
+        try:
+            await self._introduce()
+            if not self._since:
+                await self._begin()
+            self._link.state("connected")
+            while True:
+                await self._answer_invitations()
+                await self._take(await self._sync.after(self._since))
+                backoff.forget()
+        except TokenRefused as refused:
+            raise AdapterStopped(refused.reason) from None
+        except PlaceLost as lost:
+            logger.warning("bot %s reads from now on: its place was refused: %s", self._link.bot_id, lost.reason)
+            self._lost, self._since = self._since, ""
+            return lost.reason, 0
+        except PlatformRefused as refused:
+            return refused.reason, refused.retry_after or 0
+        except PlatformUncertain as unknown:
+            return str(unknown), 0
+
+    async def _introduce(self) -> None:
+        named = answered(await self._client.get(path("account", "whoami")), "user_id")
+        if named != self._own:
+            raise AdapterStopped(f"user: the access token is that of {named}, not of {self._own}; change one of them")
+
+    async def _begin(self) -> None:
+        """Goes on from where the last life ended; at the very first, from now."""
+        batch = await self._sync.begin()
+        known, _, since = (await self._link.cursor() or "").partition(" ")
+        if known != self._own or since in ("", self._lost):
+            await self._take(batch)
+            return
+        self._since = since  # what it had been told of before it need not be told again
+        self._note_invitations(batch)
+
+    async def _take(self, batch: Batch) -> None:
+        """Durable, together with the place to go on from, before anything is done about it."""
+        incoming = await self._receiver.received(batch)
+        while True:
+            try:
+                await self._keep(incoming, f"{self._own} {batch.since}")
+                break
+            except StorageFailed as error:
+                logger.error("bot %s: events wait for the database: %s", self._link.bot_id, error.message)
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+        self._since = batch.since
+        self._note_invitations(batch)
+        await self._tell_of_encryption(incoming)
+
+    async def _keep(self, incoming: list[Incoming], cursor: str) -> None:
+        """One event that can't be taken must not be met again for ever: the others are taken without it."""
+        try:
+            await self._link.received(*incoming, cursor=cursor)
+        except StorageFailed:
+            raise
+        except Exception:
+            logger.exception("bot %s: some of %d events can't be taken", self._link.bot_id, len(incoming))
+            for each in incoming:
+                await self._try_to_keep(each)
+            await self._link.received(cursor=cursor)
+
+    async def _try_to_keep(self, incoming: Incoming) -> None:
+        try:
+            await self._link.received(incoming)
+        except StorageFailed:
+            raise
+        except Exception:
+            logger.exception("bot %s: event %s was not taken", self._link.bot_id, incoming.event.event_id)
+
+    def _note_invitations(self, batch: Batch) -> None:
+        self._invited |= {room_id: _inviter(state, self._own) for room_id, state in batch.invitations}
+
+    async def _answer_invitations(self) -> None:
+        for room_id, inviter in list(self._invited.items()):
+            try:
+                if self._welcome(inviter):
+                    await self._api.answer_group_invite(room_id, approve=True)
+            except PlatformAway:
+                raise
+            except (PlatformRefused, PlatformUncertain) as error:
+                logger.warning("bot %s could not join %s: %s", self._link.bot_id, room_id, error)
+            del self._invited[room_id]
+
+    def _welcome(self, inviter: str) -> bool:
+        same_server = inviter.partition(":")[2] == self._own.partition(":")[2]
+        return self._policy == "accept" or (self._policy == "homeserver" and same_server)
+
+    async def _tell_of_encryption(self, incoming: list[Incoming]) -> None:
+        """Once in each room, in the clear: to stay silent would look like a fault."""
+        encrypted = {text(mapping(each.event.native), "room_id") for each in incoming if each.native_type == ENCRYPTED}
+        for room_id in encrypted - self._told_of_encryption:
+            self._told_of_encryption.add(room_id)
+            key = f"encrypted-{hashlib.sha256(room_id.encode()).hexdigest()[:16]}"
+            where = path("rooms", room_id, "send", "m.room.message", key)
+            try:
+                await self._client.put(where, {"msgtype": KIND, "body": NOTICE, "m.mentions": {}})
+            except (PlatformRefused, PlatformUncertain) as error:
+                logger.warning("bot %s could not tell %s of encryption: %s", self._link.bot_id, room_id, error)
+
+
+def _inviter(state: list[Payload], own: str) -> str:
+    return next((text(each, "sender") for each in state if each.get("state_key") == own), "")
+
+
+def create(link: Link) -> Adapter:
+    return Matrix(link)

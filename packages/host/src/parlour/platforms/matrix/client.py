@@ -1,0 +1,172 @@
+"""A homeserver's client API: one call, one answer. What is asked, and what an answer means, others know."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
+
+from .refusals import AWAY_SECONDS, raise_for
+from .values import Payload
+
+ANSWER_SECONDS = 30.0
+TRANSFER_SECONDS = 120.0
+CONNECT_SECONDS = 10.0
+LARGEST_ANSWER = 64 * 1024 * 1024
+PIECE = 64 * 1024
+LONGEST_WORD = 24
+Query = Mapping[str, str | int]
+NO_QUERY: Query = {}
+API = "/_matrix/client/v3"
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def path(*parts: str) -> str:
+    """Below the API's own; each part as it is, whatever characters it has."""
+    return "/".join((API, *(quote(part, safe="") for part in parts)))
+
+
+def answered(answer: Payload, name: str) -> str:
+    """What every such answer has."""
+    value = answer.get(name)
+    if not isinstance(value, str) or not value:
+        raise PlatformUncertain(f"the homeserver's answer has no {name}")
+    return value
+
+
+class Client:
+    def __init__(self, homeserver: str, token: str) -> None:
+        self._homeserver = homeserver.rstrip("/")
+        self._token = token
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def get(self, where: str, query: Query = NO_QUERY, seconds: float = ANSWER_SECONDS) -> Payload:
+        return await self._json("GET", where, None, query, seconds)
+
+    async def put(self, where: str, body: Payload) -> Payload:
+        return await self._json("PUT", where, body, {}, ANSWER_SECONDS)
+
+    async def post(self, where: str, body: Payload) -> Payload:
+        return await self._json("POST", where, body, {}, ANSWER_SECONDS)
+
+    async def upload(self, data: bytes, mime_type: str, filename: str) -> Payload:
+        query = {"filename": filename} if filename else {}
+        headers = {"Content-Type": mime_type}
+        answer = await self._asked("POST", "/_matrix/media/v3/upload", data, query, headers, TRANSFER_SECONDS)
+        return _object(answer)
+
+    async def download(self, where: str, most: int) -> bytes:
+        """Raises PlatformRefused for what is larger than `most`."""
+        return await self._asked("GET", where, None, {}, {}, TRANSFER_SECONDS, most)
+
+    async def _json(self, method: str, where: str, body: Payload | None, query: Query, seconds: float) -> Payload:
+        data = None if body is None else dumps(body).encode()
+        return _object(await self._asked(method, where, data, query, {"Content-Type": "application/json"}, seconds))
+
+    async def _asked(
+        self,
+        method: str,
+        where: str,
+        data: bytes | None,
+        query: Query,
+        headers: dict[str, str],
+        seconds: float,
+        most: int = LARGEST_ANSWER,
+    ) -> bytes:
+        """The answer. Raises PlatformRefused, PlatformAway or PlatformUncertain."""
+        what = _named(where)
+        timeout = aiohttp.ClientTimeout(total=seconds, connect=CONNECT_SECONDS)
+        url, told = self._homeserver + where, {"Authorization": f"Bearer {self._token}", **headers}
+        try:
+            async with self._connection().request(
+                method, _exact(url), params=query, data=data, headers=told, timeout=timeout
+            ) as response:
+                content = await _read(response, most)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL) as error:
+            raise PlatformAway(f"the homeserver can't be reached: {_reason(error)}", AWAY_SECONDS) from None
+        except TimeoutError:
+            raise PlatformUncertain(f"the homeserver did not answer {what} within {seconds:g} seconds") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise PlatformUncertain(f"the connection was cut before {what} was answered: {_reason(error)}") from None
+        raise_for(what, response.status, response.headers, _tolerant(content), repeatable=method != "POST")
+        return content
+
+    def _connection(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession()
+        return self._session
+
+
+def _named(where: str) -> str:
+    """What is asked for, without whose it is."""
+    parts = where.removeprefix(API).strip("/").split("/")
+    return "/".join(part for part in parts if "%" not in part and len(part) < LONGEST_WORD)
+
+
+def _exact(url: str) -> Any:
+    """Room ids and the like are quoted already."""
+    from yarl import URL
+
+    return URL(url, encoded=True)
+
+
+async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
+    pieces, size = [], 0
+    async for piece in response.content.iter_chunked(PIECE):
+        size += len(piece)
+        if size > most:
+            raise PlatformRefused(f"it is larger than {most // 2**20} MiB", permanent=True)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _tolerant(content: bytes) -> Payload:
+    """Of a refusal, which something that stands before the homeserver may have written."""
+    try:
+        return _object(content)
+    except PlatformUncertain:
+        return {}
+
+
+def _object(content: bytes) -> Payload:
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError):
+        raise PlatformUncertain("the homeserver answered with something that is no JSON") from None
+    if _HALF.search(content):
+        answer = _whole(answer)
+    if not isinstance(answer, dict):
+        raise PlatformUncertain("the homeserver answered with something else than an object")
+    return answer
+
+
+def _whole(value: Any) -> Any:
+    """Halves of characters, which JSON can name, can't be kept."""
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case dict():
+            return {_whole(name): _whole(each) for name, each in value.items()}
+        case list():
+            return [_whole(each) for each in value]
+    return value
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, asyncio.TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, aiohttp.InvalidURL):
+        return "homeserver is no address; it looks like https://matrix.example.org"
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    return getattr(cause, "strerror", None) or type(error).__name__

@@ -1,0 +1,190 @@
+"""An event of a room's timeline → the common one. Pure: what has to be asked for is already found.
+
+What can't be read becomes `platform.matrix.malformed`, so that it is seen and harms nobody.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import Incoming
+from parlour_sdk.protocol.chain import Source
+from parlour_sdk.protocol.platform_events import (
+    MessageDeleted,
+    MessageEdited,
+    MessageReaction,
+    MessageReceived,
+    PlatformEvent,
+    PlatformSpecific,
+)
+
+from . import content, membership, mentions
+from .content import NOTHING, Found
+from .rooms import Room
+from .values import NAME, Payload, mapping, number, required, text
+
+MALFORMED = "malformed"
+ENCRYPTED = "m.room.encrypted"
+MOST_SHOWN = 4000
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """As it was when it was made: a reaction that is taken back has lost what it was."""
+
+    message_id: str
+    key: str
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a decoding goes by."""
+
+    room: Room
+    own: str
+    bot_id: str
+    found: Found = NOTHING
+    withdrawn: Reaction | None = None
+    """The reaction that a redaction takes back."""
+
+
+def decode(event: Any, seen: Seen) -> Incoming | None:
+    """None for what is the bot's own, or of no interest to anybody."""
+    native = {"room_id": seen.room.room_id, **event} if isinstance(event, dict) else {"event": event}
+    try:
+        decoded = _event(native, seen)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:  # pydantic's errors are ValueErrors
+        decoded = malformed(native, seen, type(error).__name__)
+    if decoded is None:
+        return None
+    sender = text(native, "sender")
+    return Incoming(
+        decoded.carrying(native),
+        thread_id=content.thread_of(native) if isinstance(decoded, MessageReceived) else "",
+        self_id=seen.own,
+        addressed=isinstance(decoded, MessageReceived) and _addressed(native, seen),
+        role=seen.room.role(sender) if seen.room.chat_type == "group" and sender else "",
+        native_type=text(native, "type")[:120],
+    )
+
+
+def _event(event: Payload, seen: Seen) -> PlatformEvent | None:
+    kind, sender = required(event, "type"), required(event, "sender")
+    if "state_key" in event:
+        return membership.event(event, seen.room, seen.own, common(event, seen.bot_id))
+    if sender == seen.own or _redacted(event):
+        return None
+    match kind:
+        case "m.room.message" | content.STICKER:
+            return _edit(event, seen) if content.is_edit(event) else _message(event, seen)
+        case "m.reaction":
+            return _reaction(event, seen)
+        case "m.room.redaction":
+            return _redaction(event, seen)
+        case "m.room.encrypted":
+            return specific(event, seen, "encrypted", {"sender": sender})
+    return specific(event, seen, kind, {"content": mapping(event.get("content")), "sender": sender})
+
+
+def _message(event: Payload, seen: Seen) -> MessageReceived:
+    message_id, said = required(event, "event_id"), common(event, seen.bot_id)
+    source = Source(id=message_id, time=said["timestamp"])
+    return MessageReceived(
+        **said,
+        **place(seen.room),
+        message_id=message_id,
+        message_chain=[source, *content.chain_of(event, seen.own, seen.found)],
+        sender=seen.room.user(event["sender"], is_bot=mapping(event["content"]).get("msgtype") == "m.notice"),
+    )
+
+
+def _edit(event: Payload, seen: Seen) -> MessageEdited:
+    replaced = {**event, "content": mapping(event["content"])["m.new_content"], "unsigned": {}}
+    return MessageEdited(
+        **common(event, seen.bot_id),
+        **place(seen.room),
+        message_id=required(content.relation(event), "event_id"),
+        new_content=content.chain_of(replaced, seen.own, seen.found),
+        editor=seen.room.user(event["sender"]),
+    )
+
+
+def _reaction(event: Payload, seen: Seen) -> MessageReaction:
+    made = reaction_of(event)
+    return MessageReaction(
+        **common(event, seen.bot_id),
+        **place(seen.room),
+        message_id=made.message_id,
+        user=seen.room.user(made.user_id),
+        reaction=made.key,
+        is_add=True,
+    )
+
+
+def reaction_of(event: Payload) -> Reaction:
+    """Raises ValueError when it is none."""
+    told = content.relation(event)
+    return Reaction(required(told, "event_id"), required(told, "key"), required(event, "sender"))
+
+
+def redacted_id(event: Payload) -> str:
+    """Where it stands depends on the room's version."""
+    return text(mapping(event.get("content")), "redacts") or text(event, "redacts")
+
+
+def _redaction(event: Payload, seen: Seen) -> PlatformEvent:
+    message_id = redacted_id(event)
+    if not message_id:
+        raise ValueError("redacts is missing")
+    said, user = {**common(event, seen.bot_id), **place(seen.room)}, seen.room.user(event["sender"])
+    if seen.withdrawn is None:
+        return MessageDeleted(**said, message_id=message_id, operator=user)
+    made = seen.withdrawn
+    return MessageReaction(**said, message_id=made.message_id, user=user, reaction=made.key, is_add=False)
+
+
+def _redacted(event: Payload) -> bool:
+    """It was taken back before the bot saw it."""
+    return "redacted_because" in mapping(event.get("unsigned"))
+
+
+def _addressed(event: Payload, seen: Seen) -> bool:
+    """By its sender's client, or as an answer to the bot's own message."""
+    quoted = seen.found.quoted
+    answered = quoted is not None and quoted.get("sender") == seen.own
+    return answered or seen.own in mentions.mentioned(mapping(event.get("content")))
+
+
+def place(room: Room) -> dict[str, Any]:
+    group = {"group": room.group} if room.chat_type == "group" else {}
+    return {"chat_type": room.chat_type, "chat_id": room.room_id, **group}
+
+
+def common(event: Payload, bot_id: str) -> dict[str, Any]:
+    time = number(event.get("origin_server_ts"))
+    if time is None:
+        raise ValueError("origin_server_ts is no moment")
+    return {"event_id": required(event, "event_id"), "timestamp": time, "bot_id": bot_id, "adapter_name": NAME}
+
+
+def specific(event: Payload, seen: Seen, kind: str, data: Payload) -> PlatformSpecific:
+    """What has no common shape."""
+    action = _NOT_A_NAME.sub("_", kind)[:100]
+    chat = {"chat_type": seen.room.chat_type, "chat_id": seen.room.room_id}
+    said = common(event, seen.bot_id)
+    return PlatformSpecific(**said, type=f"platform.{NAME}.{action}", action=action, data={**data, **chat})
+
+
+def malformed(event: Payload, seen: Seen, problem: str) -> PlatformSpecific:
+    content_id = hashlib.sha256(json.dumps(event, sort_keys=True).encode()).hexdigest()[:32]
+    stable = {
+        **event,
+        "event_id": text(event, "event_id") or content_id,
+        "origin_server_ts": number(event.get("origin_server_ts")) or 0,
+    }
+    return specific(stable, seen, MALFORMED, {"problem": problem, "payload": dumps(event)[:MOST_SHOWN]})

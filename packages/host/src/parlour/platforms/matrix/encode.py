@@ -1,0 +1,123 @@
+"""A chain → what one event of a room each holds. Text and mentions share one; a file has one of its own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parlour_sdk.protocol.chain import (
+    At,
+    AtAll,
+    Component,
+    Face,
+    Forward,
+    Media,
+    MessageChain,
+    Plain,
+    Platform,
+    Quote,
+    Source,
+    Unknown,
+)
+
+from .formatting import formatted, mark, pill, unmarked
+from .mentions import EVERYONE
+from .rooms import local_part
+from .values import NAME, Payload
+
+KIND = "m.notice"
+"""What bots say: no other bot answers to it."""
+LARGEST_FORMATTED = 30_000
+"""Bytes. An event has 64 KiB, and an edit says everything twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message event: its content, or the file that its content is made of."""
+
+    content: Payload
+    media: Media | None = None
+
+
+def encode(chain: MessageChain) -> list[Said]:
+    """In order. Empty when there is nothing to send. What is quoted, `quoted` tells."""
+    said: list[Said] = []
+    words: MessageChain = []
+    for component in chain:
+        if isinstance(component, Media) and not component.url:
+            alone = Said({}, component)
+        elif isinstance(component, Platform) and component.platform == NAME:
+            kind = component.component_type
+            alone = Said({"body": f"[{kind}]", **component.data, "msgtype": kind})
+        else:
+            words.append(component)
+            continue
+        said += [*_texts(words), alone]
+        words = []
+    return said + _texts(words)
+
+
+def quoted(chain: MessageChain) -> str:
+    """The message that the chain answers."""
+    return next((each.id for each in chain if isinstance(each, Quote) and each.id), "")
+
+
+def related(content: Payload, thread_id: str, reply_to: str) -> Payload:
+    if not thread_id and not reply_to:
+        return content
+    told: Payload = {"m.in_reply_to": {"event_id": reply_to or thread_id}}
+    if thread_id:
+        told |= {"rel_type": "m.thread", "event_id": thread_id, "is_falling_back": not reply_to}
+    return {**content, "m.relates_to": told}
+
+
+def edited(content: Payload, message_id: str) -> Payload:
+    """Whoever is mentioned was called when it was said first."""
+    return {
+        "msgtype": content["msgtype"],
+        "body": f"* {content['body']}",
+        "m.mentions": {},
+        "m.new_content": content,
+        "m.relates_to": {"rel_type": "m.replace", "event_id": message_id},
+    }
+
+
+def _texts(words: MessageChain) -> list[Said]:
+    if not any(not isinstance(each, Quote | Source) and _word(each) for each in words):
+        return []
+    body = "".join(_word(each) for each in words)
+    marks = {number: each for number, each in enumerate(words) if isinstance(each, At)}
+    source = "".join(mark(number) if number in marks else unmarked(_word(each)) for number, each in enumerate(words))
+    html = formatted(source, {number: pill(each.target, _word(each)) for number, each in marks.items()})
+    content: Payload = {"msgtype": KIND, "body": body, "m.mentions": _mentions(words)}
+    if html and len(html.encode()) <= LARGEST_FORMATTED:
+        content |= {"format": "org.matrix.custom.html", "formatted_body": html}
+    return [Said(content)]
+
+
+def _mentions(words: MessageChain) -> dict[str, Any]:
+    """An empty one says that nobody is called, whatever the text looks like."""
+    users = list(dict.fromkeys(each.target for each in words if isinstance(each, At)))
+    everyone = any(isinstance(each, AtAll) for each in words)
+    return ({"user_ids": users} if users else {}) | ({"room": True} if everyone else {})
+
+
+def _word(component: Component) -> str:
+    match component:
+        case Plain() | Unknown():
+            return component.text
+        case At():
+            return component.display or local_part(component.target)
+        case AtAll():
+            return EVERYONE
+        case Face():
+            return f"[{component.name or component.id}]"
+        case Forward():
+            return "".join(f"{node.name or node.sender or '?'}: {_joined(node.chain)}\n" for node in component.nodes)
+        case Media():
+            return f"{component.name or component.type.lower()}: {component.url}\n"
+        case Platform():
+            return f"[{component.component_type}]"
+    return ""
+
+
+def _joined(chain: MessageChain) -> str:
+    return "".join(_word(each) for each in chain)

@@ -1,0 +1,75 @@
+"""Events that tell a room's state: who came and went, what the room is called. All other state is of no interest."""
+
+from typing import Any
+
+from parlour_sdk.protocol.people import Group
+from parlour_sdk.protocol.platform_events import (
+    BotInvited,
+    BotRemoved,
+    GroupInfoUpdated,
+    JoinType,
+    MemberBanned,
+    MemberJoined,
+    MemberLeft,
+    MemberUnbanned,
+    PlatformEvent,
+)
+
+from .rooms import Room, local_part
+from .values import Payload, mapping, required, text
+
+FIELDS = {"m.room.name": "name", "m.room.topic": "description", "m.room.avatar": "avatar_url"}
+Common = dict[str, Any]
+
+
+def event(event: Payload, room: Room, own: str, common: Common) -> PlatformEvent | None:
+    if event["type"] == "m.room.member":
+        return _member(event, room, own, common)
+    field = FIELDS.get(event["type"])
+    if field is None or event["sender"] == own:
+        return None
+    operator = room.user(event["sender"])
+    return GroupInfoUpdated(**common, group=room.group, operator=operator, changed_fields=[field])
+
+
+def _member(event: Payload, room: Room, own: str, common: Common) -> PlatformEvent | None:
+    who, now = required(event, "state_key"), required(mapping(event["content"]), "membership")
+    before = text(mapping(mapping(event.get("unsigned")).get("prev_content")), "membership") or "leave"
+    by_other = event["sender"] != who
+    if who == own:
+        return _own(event, room, common, now, by_other)
+    about: dict[str, Any] = {**common, "group": room.group, "member": room.member(who)}
+    operator = room.user(event["sender"]) if by_other else None
+    match before, now:
+        case (("leave" | "invite" | "knock"), "join"):
+            return MemberJoined(**about, join_type=_way(before))
+        case "join", "leave":
+            return MemberLeft(**about, is_kicked=by_other, operator=operator)
+        case before, "ban" if before != "ban":
+            return MemberBanned(**about, operator=operator)
+        case "ban", "leave":
+            return MemberUnbanned(**about, operator=operator)
+    return None
+
+
+def _own(event: Payload, room: Room, common: Common, now: str, by_other: bool) -> PlatformEvent | None:
+    if now in ("leave", "ban") and by_other:
+        return BotRemoved(**common, group=room.group, operator=room.user(event["sender"]))
+    return None
+
+
+def _way(before: str) -> JoinType:
+    if before == "invite":
+        return "invite"
+    return "request" if before == "knock" else "direct"
+
+
+def invitation(invite: Payload, state: list[Payload], common: Common) -> BotInvited:
+    """`state` is what the invited are told of a room that they are not in."""
+    room = Room(invite["room_id"])
+    for each in state:
+        room.learn(each)
+    inviter = room.user(required(invite, "sender"))
+    named = room.group.name or inviter.nickname or local_part(inviter.id)
+    group = Group(id=room.room_id, name=named, description=room.group.description)
+    return BotInvited(**common, group=group, inviter=inviter, request_id=room.room_id)

@@ -1,0 +1,19 @@
+"""Users and members as a homeserver answers them → the common entities."""
+
+from parlour_sdk.protocol.people import GroupMember, User
+
+from .rooms import Room, local_part
+from .values import Payload, text
+
+
+def profile(user_id: str, told: Payload) -> User:
+    avatar = text(told, "avatar_url") or None
+    name = text(told, "displayname") or local_part(user_id)
+    return User(id=user_id, nickname=name, username=user_id, avatar_url=avatar)
+
+
+def member(room: Room, user_id: str, told: Payload) -> GroupMember:
+    """`display_name` and `displayname` are both words of the specification."""
+    named = {**told, "displayname": text(told, "displayname") or text(told, "display_name")}
+    user, role = profile(user_id, named), room.role(user_id)
+    return GroupMember(user=user, group_id=room.room_id, role=role, display_name=named["displayname"] or None)

@@ -1,0 +1,133 @@
+"""What is known of the rooms that the bot is in: their names, who is in them and what they may do.
+
+It is learned from what the homeserver reports; a room's history is not kept.
+"""
+
+from collections import OrderedDict
+from typing import Any
+
+from parlour_sdk.protocol.people import ChatType, Group, GroupMember, MemberRole, User
+
+from .values import Payload, mapping, number, sequence, text
+
+OWNER_LEVEL, ADMIN_LEVEL = 100, 50
+MOST_NAMES = 1000
+"""Of the members of one room that are kept; any other is called by its id."""
+
+
+class Room:
+    def __init__(self, room_id: str) -> None:
+        self.room_id = room_id
+        self.encrypted = False
+        self._joined = 0
+        self._invited = 0
+        self._name = ""
+        self._alias = ""
+        self._topic = ""
+        self._levels: Payload = {}
+        self._creators: set[str] = set()
+        self._names: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def chat_type(self) -> ChatType:
+        """With one other it is private, though it may become a group when somebody else comes."""
+        return "private" if 0 < self._joined + self._invited <= 2 else "group"
+
+    @property
+    def group(self) -> Group:
+        name = self._name or self._alias
+        return Group(id=self.room_id, name=name, description=self._topic or None, member_count=self._joined or None)
+
+    def user(self, user_id: str, is_bot: bool = False) -> User:
+        return User(id=user_id, nickname=self.name_of(user_id), username=user_id, is_bot=is_bot)
+
+    def member(self, user_id: str) -> GroupMember:
+        return GroupMember(user=self.user(user_id), group_id=self.room_id, role=self.role(user_id))
+
+    def name_of(self, user_id: str) -> str:
+        return self._names.get(user_id) or local_part(user_id)
+
+    def role(self, user_id: str) -> MemberRole:
+        level = self._level(user_id)
+        if user_id in self._creators or level >= OWNER_LEVEL:
+            return "owner"
+        return "admin" if level >= ADMIN_LEVEL else "member"
+
+    def counted(self, summary: Payload) -> None:
+        """What is not told has not changed."""
+        joined, invited = (number(summary.get(f"m.{each}_member_count")) for each in ("joined", "invited"))
+        self._joined = self._joined if joined is None else joined
+        self._invited = self._invited if invited is None else invited
+
+    def learn(self, event: Payload) -> None:
+        """From an event that tells the room's state; any other is nothing to learn from."""
+        if not isinstance(event.get("state_key"), str):
+            return
+        content = mapping(event.get("content"))
+        match event.get("type"):
+            case "m.room.member":
+                self._met(event["state_key"], text(content, "displayname"))
+            case "m.room.name":
+                self._name = text(content, "name")
+            case "m.room.topic":
+                self._topic = text(content, "topic")
+            case "m.room.canonical_alias":
+                self._alias = text(content, "alias")
+            case "m.room.power_levels":
+                self._levels = content
+            case "m.room.encryption":
+                self.encrypted = True
+            case "m.room.create":
+                self._created(event, content)
+
+    def _created(self, event: Payload, content: Payload) -> None:
+        """From version 12 of rooms on whoever made one stands above all levels."""
+        version = text(content, "room_version")
+        if version.isdecimal() and len(version) < 4 and int(version) >= 12:
+            more = [each for each in sequence(content.get("additional_creators")) if isinstance(each, str)]
+            self._creators = {text(event, "sender"), *more}
+
+    def _met(self, user_id: str, name: str) -> None:
+        self._names[user_id] = name
+        self._names.move_to_end(user_id)
+        if len(self._names) > MOST_NAMES:
+            self._names.popitem(last=False)
+
+    def _level(self, user_id: str) -> int:
+        own = mapping(self._levels.get("users")).get(user_id, self._levels.get("users_default"))
+        return own if isinstance(own, int) else 0
+
+
+class Rooms:
+    def __init__(self) -> None:
+        self._rooms: dict[str, Room] = {}
+
+    def __contains__(self, room_id: str) -> bool:
+        return room_id in self._rooms
+
+    def of(self, room_id: str) -> Room:
+        """One that nothing is known of yet is a group."""
+        return self._rooms.get(room_id) or Room(room_id)
+
+    def all(self) -> list[Room]:
+        return list(self._rooms.values())
+
+    def report(self, room_id: str, told: Payload) -> Room:
+        """What a sync says of a room that the bot is in, but for its timeline."""
+        room = self._rooms.setdefault(room_id, Room(room_id))
+        room.counted(mapping(told.get("summary")))
+        for event in events_of(told, "state"):
+            room.learn(event)
+        return room
+
+    def leave(self, room_id: str) -> None:
+        self._rooms.pop(room_id, None)
+
+
+def events_of(told: Payload, part: str) -> list[Any]:
+    """Objects only; what else is there nobody can read."""
+    return [each for each in sequence(mapping(told.get(part)).get("events")) if isinstance(each, dict)]
+
+
+def local_part(user_id: str) -> str:
+    return user_id.removeprefix("@").partition(":")[0]

@@ -1,0 +1,164 @@
+"""Stands between an adapter and a real homeserver, and makes trouble when it is told to: refusals, cuts, nonsense.
+
+What it is not told to spoil it hands on as it is, both ways.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import ClientSession, ClientTimeout, web
+from yarl import URL
+
+KEPT = ("Authorization", "Content-Type")
+SECONDS = 120.0
+WAIT_SECONDS = 60.0
+
+
+@dataclass
+class Fault:
+    """Befalls requests whose path holds `part`, for so many `times`."""
+
+    method: str
+    part: str
+    times: int
+    answer: web.Response | None = None
+    """Instead of the homeserver's; without one the connection is cut."""
+    happens: bool = False
+    """Whether the homeserver gets the request all the same."""
+    held: asyncio.Event | None = None
+    """Set when the homeserver has answered what nobody will ever hear of."""
+
+
+class HomeserverProxy:
+    def __init__(self, homeserver: str) -> None:
+        self._homeserver = homeserver
+        self.url = ""
+        self.requests: list[tuple[str, str]] = []
+        """Method and path of each that came."""
+        self._faults: list[Fault] = []
+        self._reports: dict[str, dict[str, Any]] = {"join": {}, "invite": {}}
+        self._reported = asyncio.Event()
+        self._came = asyncio.Event()
+        self._open: set[asyncio.Transport] = set()
+        self._session: ClientSession
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator["HomeserverProxy"]:
+        async with ClientSession(timeout=ClientTimeout(total=SECONDS)) as self._session:
+            app = web.Application(client_max_size=2**30)
+            app.router.add_route("*", "/{path:.*}", self._handle)
+            runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+            await runner.setup()
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            try:
+                yield self
+            finally:
+                await runner.cleanup()
+
+    def refuse(self, method: str, part: str, status: int, body: Any, times: int = 1) -> None:
+        self._faults.append(Fault(method, part, times, web.json_response(body, status=status)))
+
+    def garble(self, method: str, part: str, body: bytes, times: int = 1, happens: bool = False) -> None:
+        """Answers with these bytes as if all were well."""
+        self._faults.append(Fault(method, part, times, web.Response(body=body), happens))
+
+    def cut(self, method: str, part: str, times: int = 1, happens: bool = True) -> None:
+        self._faults.append(Fault(method, part, times, happens=happens))
+
+    def hold(self, method: str, part: str) -> asyncio.Event:
+        """The homeserver's answer is kept back for good; whoever waits for it may be killed meanwhile."""
+        held = asyncio.Event()
+        self._faults.append(Fault(method, part, 1, happens=True, held=held))
+        return held
+
+    def cut_all(self) -> None:
+        """Every connection that waits for an answer."""
+        for transport in list(self._open):
+            transport.abort()
+
+    def report(self, room_id: str, *events: Any) -> None:
+        """As if the homeserver had told of these next."""
+        self._reports["join"].setdefault(room_id, {"timeline": {"events": []}})["timeline"]["events"] += events
+        self._reported.set()
+
+    def report_invitation(self, room_id: str, *state: Any) -> None:
+        self._reports["invite"][room_id] = {"invite_state": {"events": list(state)}}
+        self._reported.set()
+
+    def count(self, method: str, part: str) -> int:
+        return sum(each == method and part in path for each, path in self.requests)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Looked at after each request."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not condition():
+                self._came.clear()
+                await self._came.wait()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append((request.method, request.raw_path))
+        self._came.set()
+        fault = self._fault(request)
+        if fault is not None and not fault.happens:
+            return self._spoiled(request, fault)
+        assert request.transport is not None
+        transport = request.transport
+        self._open.add(transport)
+        try:
+            answer = await self._answered(request)
+        finally:
+            self._open.discard(transport)
+        if fault is not None and fault.held is not None:
+            fault.held.set()
+            await asyncio.get_running_loop().create_future()
+        return answer if fault is None else self._spoiled(request, fault)
+
+    def _fault(self, request: web.Request) -> Fault | None:
+        for fault in self._faults:
+            if fault.times and fault.method == request.method and fault.part in request.raw_path:
+                fault.times -= 1
+                return fault
+        return None
+
+    def _spoiled(self, request: web.Request, fault: Fault) -> web.Response:
+        if fault.answer is None:
+            _abort(request)
+            return web.Response()
+        return web.Response(status=fault.answer.status, body=fault.answer.body, content_type="application/json")
+
+    async def _answered(self, request: web.Request) -> web.StreamResponse:
+        """A sync is answered with what is to be reported, as soon as there is such."""
+        if not request.path.endswith("/sync") or "since" not in request.query:
+            return await self._handed_on(request)
+        asked, told = asyncio.create_task(self._handed_on(request)), asyncio.create_task(self._reported.wait())
+        try:
+            await asyncio.wait([asked, told], return_when=asyncio.FIRST_COMPLETED)
+            return self._report(request.query["since"]) if self._reported.is_set() else await asked
+        finally:
+            asked.cancel()
+            told.cancel()
+
+    def _report(self, since: str) -> web.Response:
+        """What the homeserver itself has to tell it tells next time."""
+        reports, self._reports = self._reports, {"join": {}, "invite": {}}
+        self._reported.clear()
+        return web.json_response({"next_batch": since, "rooms": reports})
+
+    async def _handed_on(self, request: web.Request) -> web.StreamResponse:
+        headers = {name: request.headers[name] for name in KEPT if name in request.headers}
+        url, body = self._homeserver + request.raw_path, await request.read()
+        async with self._session.request(
+            request.method, URL(url, encoded=True), data=body or None, headers=headers
+        ) as answer:
+            content = await answer.read()
+            kept = {name: answer.headers[name] for name in KEPT if name in answer.headers}
+            return web.Response(status=answer.status, body=content, headers=kept)
+
+
+def _abort(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()

@@ -1,0 +1,18 @@
+"""The adapter keeps what every adapter promises, on a real Synapse."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from parlour.platforms import backoff
+from parlour.testing.adapter_contract import AdapterContract
+
+from .rig import Home, MatrixRig, rigged
+
+
+class TestSync(AdapterContract):
+    @pytest.fixture
+    async def rig(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MatrixRig]:
+        monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+        async with rigged(home) as rig, rig.served():
+            yield rig

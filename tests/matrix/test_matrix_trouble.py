@@ -1,0 +1,137 @@
+"""A homeserver in trouble: what people read about it, what is sent again, and who is not harmed."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+
+import pytest
+
+from parlour.testing.homeserver_proxy import HomeserverProxy
+from tests.integration.harness import Json
+from tests.onebot.qq import eventually, to_agent
+from tests.onebot.test_onebot_delivery import joined, long_answer
+
+from .malformed import events
+from .person import Person, replaced
+from .world import Bot, World
+
+SEND = "/send/m.room.message/"
+LIMIT = 10_000
+BUSY = {"errcode": "M_LIMIT_EXCEEDED", "error": "Too Many Requests", "retry_after_ms": 50}
+
+
+@pytest.fixture
+async def proxy(world: World) -> AsyncIterator[HomeserverProxy]:
+    async with HomeserverProxy(world.synapse.url).listening() as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def ann(world: World) -> AsyncIterator[Person]:
+    async with world.person("Ann") as ann:
+        yield ann
+
+
+@pytest.fixture
+async def bot(world: World, proxy: HomeserverProxy, puppet: str) -> AsyncIterator[Bot]:
+    async with world.bot(to_agent(puppet), proxy.url) as bot:
+        yield bot
+
+
+@pytest.fixture
+async def room(ann: Person, bot: Bot) -> str:
+    return await ann.room(bot.user_id)
+
+
+async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(
+    world: World, proxy: HomeserverProxy, ann: Person, room: str
+) -> None:
+    proxy.refuse("PUT", SEND, 403, {"errcode": "M_FORBIDDEN", "error": "you may not speak here"})
+    refused = await ann.say(room, "say refused")
+    for text in ("second", "third"):
+        await ann.say(room, f"say {text}")
+    await ann.answered(room, "second", "third")
+    [step] = await world.settled(refused, "failed")
+    assert "you may not speak here (M_FORBIDDEN)" in step["text"]
+    assert step["data"]["attempts"] == 1
+
+
+async def test_a_reply_that_was_cut_off_is_shown_once(
+    world: World, proxy: HomeserverProxy, ann: Person, room: str
+) -> None:
+    proxy.cut("PUT", SEND, times=3)
+    first = await ann.say(room, "say first")
+    await ann.say(room, "say second")
+    await ann.answered(room, "first", "second")
+    [step] = await world.settled(first, "sent")
+    assert step["data"]["platform_message_id"] == ann.events(room)[0]["event_id"]
+    assert proxy.count("PUT", SEND) > 2
+
+
+async def test_a_growing_answer_is_complete_in_one_message_under_a_storm_of_refusals(
+    world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str
+) -> None:
+    opened = world.host.shared_file("storm")
+    proxy.refuse("PUT", SEND, 429, BUSY, times=4)
+    await ann.say(room, f"gate {opened}")
+    await proxy.until(lambda: proxy.count("PUT", SEND) >= 2)
+    opened.touch()
+    await ann.say(room, "say afterwards")
+    await ann.answered(room, "waiting is over", "afterwards")
+    assert proxy.count("PUT", SEND) >= 6
+    assert len({replaced(each) or each["event_id"] for each in ann.events(room)}) == 2
+    assert bot.status["state"] == "connected"
+
+
+async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(world: World, echo: str, ann: Person) -> None:
+    text = long_answer()
+    async with world.bot(to_agent(echo)) as bot:
+        room = await ann.room(bot.user_id)
+        await ann.say(room, text)
+        await ann.until(lambda: joined(ann.read(room)) == text, lambda: f"{[len(each) for each in ann.read(room)]}")
+        parts = ann.read(room)
+    assert len(parts) > 1
+    assert all(len(part.encode()) <= LIMIT for part in parts)
+    assert all(part.count("```") % 2 == 0 for part in parts)
+
+
+async def test_five_hundred_malformed_events_harm_nobody(
+    world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str, puppet: str
+) -> None:
+    made = events(seed=1, number=500)
+    async with world.bot(to_agent(puppet)) as neighbour:
+        next_door = await ann.room(neighbour.user_id)
+        for number in range(0, len(made), 100):
+            proxy.report(room, *made[number : number + 100])
+        await ann.say(next_door, "say next door")
+        await ann.say(room, "say still here")
+        await ann.answered(next_door, "next door")
+        await ann.until(lambda: "still here" in ann.read(room))
+    assert Counter(ann.read(room))["still here"] == 1
+    assert bot.status["state"] == "connected"
+
+
+async def test_a_token_that_is_withdrawn_stops_the_bot_and_is_told(
+    world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str
+) -> None:
+    proxy.refuse("GET", "/sync", 401, {"errcode": "M_UNKNOWN_TOKEN", "error": "Invalid access token"})
+    await ann.say(room, "say hello")
+    status = await bot.told("access_token: the homeserver does not accept it (M_UNKNOWN_TOKEN); log in anew")
+    assert status["state"] == "failed"
+    assert proxy.count("GET", "/account/whoami") == 1, "it was tried again"
+
+
+async def test_an_encrypted_room_gets_one_clear_notice(world: World, bot: Bot, ann: Person) -> None:
+    room = await ann.room(bot.user_id, encrypted=True)
+    secret = {"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "secret", "session_id": "s"}
+    for _ in range(2):
+        await ann.send_plainly(room, "m.room.encrypted", secret)
+    await ann.until(lambda: bool(ann.read(room)))
+    [notice] = ann.read(room)
+    assert "This room is encrypted" in notice
+
+    def told() -> list[Json]:
+        found = world.host.items("/events", bot_id=bot.bot_id)
+        return [each for each in found if each["event_type"] == "platform.matrix.encrypted"]
+
+    await eventually(lambda: len(told()) == 2, "both are events")
+    assert len(ann.read(room)) == 1
