@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import parlour.testing
-from tests.integration.harness import ECHO, ECHO_PLUGIN, Host
+from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT, Host
 
 from .qq import QQ
 
 PROBE_PLUGIN = Path(parlour.testing.__file__).with_name("probe_plugin.py")
+TOOLBOX_PLUGIN = ROOT / "tests" / "plugins" / "toolbox.py"
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +19,7 @@ def qq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
     host = Host(tmp_path_factory.mktemp("platform host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
     host.install(ECHO_PLUGIN)
     host.install(PROBE_PLUGIN)
+    host.install(TOOLBOX_PLUGIN)
     host.start()
     yield QQ(host)
     host.close()

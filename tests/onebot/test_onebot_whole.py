@@ -14,7 +14,7 @@ from parlour.testing.native_payloads import read_samples
 from parlour.testing.onebot_simulator import Simulator, native
 from tests.integration.harness import Json
 
-from .qq import QQ, eventually, to_plugins
+from .qq import QQ, eventually, to_agent, to_plugins
 
 SAMPLES = read_samples(Path(package.__file__).parent / "samples")
 EVIDENCE = Evidence(Path(__file__).parents[2] / "docs/platforms/evidence/onebot11.json")
@@ -233,3 +233,21 @@ def _holds(answer: Any, expected: Any) -> bool:
         case list():
             return len(answer) == len(expected) and all(map(_holds, answer, expected))
     return bool(answer == expected)
+
+
+async def test_a_plugins_command_answers_in_the_chat_and_listeners_hear_of_it(qq: QQ, echo: str) -> None:
+    bot = qq.bot(to_agent(echo))
+    async with bot.connected() as simulator:
+        await simulator.say("/count 3", FRIEND)
+        sent = await simulator.answered(3, f"private:{FRIEND}")
+        assert [each.text for each in sent] == ["1", "2", "3"]
+        await simulator.say("hello", FRIEND)
+
+        def heard() -> list[Json]:
+            told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return told if "message.responded" in {each["type"] for each in told} else []
+
+        events = {each["type"]: each for each in await eventually(heard, "the probe heard of the reply")}
+    bot.delete()
+    assert (events["command.sent"]["command"], events["command.sent"]["arguments"]) == ("count", ["3"])
+    assert events["message.responded"]["message_chain"] == [{"type": "Plain", "text": "hello"}]

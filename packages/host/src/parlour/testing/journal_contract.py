@@ -43,6 +43,7 @@ from parlour.core.journal import (
     at_least,
     at_most,
     below,
+    holding,
     one_of,
     other_than,
     starting,
@@ -459,6 +460,19 @@ class JournalContract:
         await commit(journal, *map(meta, texts))
         for prefix in texts:
             assert await names(journal, name=starting(prefix)) == [text for text in texts if text.startswith(prefix)]
+
+    async def test_parts_of_texts_select_whatever_their_case_and_signs(self, journal: Journal) -> None:
+        texts = ["Hello there", "100% sure", "100 things", "a_b", "axb", "wow!", "中文", ""]
+        await commit(journal, *map(meta, texts))
+        for part, found in (
+            ("hello", ["Hello there"]),
+            ("100%", ["100% sure"]),
+            ("A_B", ["a_b"]),
+            ("!", ["wow!"]),
+            ("文", ["中文"]),
+            ("none", []),
+        ):
+            assert await names(journal, name=holding(part)) == found
 
     async def test_a_query_by_key_answers_like_any_other(self, journal: Journal) -> None:
         await commit(journal, *(insert(INBOX, event_seq=number, run_id=f"{number % 3}") for number in range(1, 30)))

@@ -44,6 +44,7 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "in": lambda value, options: value in options,
     "starting": str.startswith,
+    "holding": lambda value, part: part.lower() in value.lower(),
 }
 
 

@@ -8,7 +8,7 @@ from parlour_sdk.protocol.chain import Component
 from parlour_sdk.protocol.platform_events import EVENTS as ALL_EVENTS
 from parlour_sdk.protocol.platform_events import HostEvent
 
-NOT_FOR_PLUGINS = ("find_message",)
+NOT_FOR_PLUGINS = ("find_message", "streams")
 COMPOSED = {"reply_message": "send_message"}
 """What the Host makes of another call: an adapter has the one if it has the other."""
 

@@ -55,6 +55,8 @@ async def _called(ctx: Any, call: dict[str, Any]) -> dict[str, Any]:
     arguments = dict(call["arguments"])
     if "chain" in arguments:
         arguments["chain"] = TypeAdapter(MessageChain).validate_python(arguments["chain"])
+    if "content" in arguments:
+        arguments["content"] = arguments["content"].encode()
     asked = getattr(getattr(ctx.api, namespace), method) if method else getattr(ctx, namespace)
     try:
         answer = await asked(**arguments)

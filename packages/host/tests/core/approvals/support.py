@@ -26,12 +26,17 @@ class Group:
         self.patterns = patterns
 
     @classmethod
-    async def open(cls, policy: dict[str, Any], *patterns: str, buttons: bool = False, **agent: Any) -> "Group":
+    async def open(
+        cls, policy: dict[str, Any], *patterns: str, buttons: bool = False, edits: bool = False, **agent: Any
+    ) -> "Group":
+        """`ports` replace those of the core; the rest is the agent's."""
+        ports: dict[str, Any] = agent.pop("ports", {})
         patterns = patterns or ("*",)
         world = await PlatformWorld.open(
-            chat_manifest("edit_message", buttons=buttons),
+            chat_manifest(*([] if edits else ["edit_message"]), buttons=buttons),
             make_agent(approval_policy=policy, **agent),
             discovery=discovery(*patterns),
+            **ports,
         )
         return cls(world, patterns)
 

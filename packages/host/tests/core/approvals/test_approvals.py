@@ -9,8 +9,6 @@ from parlour.core.approvals.deciders import Decider
 from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
-from parlour_sdk.protocol.chain import Platform
-from parlour_sdk.protocol.platform_events import InteractionReceived
 
 from ..support import PuppetRun
 from .support import ANN, ASK, BOSS, EVE, Group
@@ -128,27 +126,6 @@ async def test_a_word_that_is_no_keyword_is_an_ordinary_message() -> None:
     group = await Group.open({"*": ASK})
     run = await group.run("approve zzzz")
     assert run.context["input"]["text"] == "approve zzzz"
-
-
-async def test_a_button_decides_like_a_keyword() -> None:
-    group, _ = await asked(buttons=True)
-    await group.calm()
-    [shown] = [part for part in group.world.platform.shown[0].chain if isinstance(part, Platform)]
-    value = shown.data["buttons"][0]["value"]
-    assert value == f"approve {group.keyword}"
-    pressed = InteractionReceived(
-        event_id="pressed-1",
-        timestamp=0,
-        interaction_id="i1",
-        user=BOSS,
-        action_id="approval",
-        value=value,
-        chat_type="group",
-        chat_id="7",
-    )
-    await group.world.platform.happen(pressed)
-    await group.calm()
-    assert len(group.done("kick_member")) == 1
 
 
 async def test_an_operator_decides_from_outside_and_the_chat_hears_of_it() -> None:

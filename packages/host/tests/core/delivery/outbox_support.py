@@ -6,18 +6,26 @@ from parlour.core.delivery.outbox import Outbox
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.facts.tables import OUTBOX
-from parlour.core.journal import Row, Select, Unit, where
+from parlour.core.journal import Draft, Row, Select, Unit, where
 
 from ..support import EPOCH, BreakableJournal, LoopClock, PlatformSurface, until
 
 HOUR = 3_600_000
 
 
+class NobodyListens:
+    def draft(self, draft: Draft, row: Outgoing) -> None:
+        """There is nothing to add."""
+
+    def durable(self, row: Outgoing) -> None:
+        """There is nobody to tell."""
+
+
 class Post:
     def __init__(self, journal: BreakableJournal | None = None, surface: PlatformSurface | None = None) -> None:
         self.journal = journal or BreakableJournal()
         self.surface = surface or PlatformSurface()
-        self.outbox = Outbox(self.journal, {"platform": self.surface}, LoopClock())
+        self.outbox = Outbox(self.journal, {"platform": self.surface}, NobodyListens(), LoopClock())
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> Outgoing:
         """Committed and not yet offered, as after a crash."""

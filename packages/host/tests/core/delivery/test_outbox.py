@@ -82,7 +82,7 @@ async def test_without_a_retry_after_the_pauses_grow() -> None:
 
 async def test_tries_are_bounded_and_the_last_reason_is_kept() -> None:
     post = Post()
-    post.surface.prepared.extend(SendRefused("busy", retry_after=1) for _ in range(ATTEMPTS + 3))
+    post.surface.prepared.extend(SendRefused("busy") for _ in range(ATTEMPTS + 3))
     await post.post("a")
     await post.post("b")
     await post.done()

@@ -110,7 +110,7 @@ async def test_observers_see_what_an_agent_answers_and_do_not_delay_it() -> None
     seq = await said(world, event_id="e1")
     assert outcome(world, seq)[0] == "answered"
     await until(lambda: not world.rows(LISTENING))
-    assert listening(world).heard == [("acme/seer", "e1", True)]
+    assert [each for each in listening(world).heard if each[1] == "e1"] == [("acme/seer", "e1", True)]
 
 
 async def test_a_failing_listener_harms_no_other_and_is_told_on_the_trail() -> None:
@@ -206,7 +206,7 @@ async def test_observers_see_what_people_say_to_the_host_itself() -> None:
     accepted = await world.say("/new", surface="platform", event_id="e1")
     assert outcome(world, accepted.seq)[0] == "control"
     await until(lambda: not world.rows(LISTENING))
-    assert listening(world).heard == [("acme/seer", "e1", True)]
+    assert [each for each in listening(world).heard if each[1] == "e1"] == [("acme/seer", "e1", True)]
 
 
 async def test_a_redelivery_is_not_heard_twice() -> None:

@@ -27,7 +27,9 @@ class Approval:
     conversation_id: str
     """Of the run's event."""
     chat: dict[str, Any]
-    """Where it was asked: surface, bot_id, chat and principal; and the address, if that is not the event's own chat."""
+    """Where it was asked: surface, bot_id, chat and principal; the address, if that is not the event's own chat; and
+    the row that asks.
+    """
     requester: str
     who: dict[str, Any]
     created_at: int
@@ -38,6 +40,11 @@ class Approval:
     outbox_id: str = ""
     """Of the row that carries it out."""
     outcome: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def asked_by(self) -> str:
+        """The outbox row of the question."""
+        return str(self.chat.get("asked_by", ""))
 
     @property
     def frame(self) -> dict[str, Any]:

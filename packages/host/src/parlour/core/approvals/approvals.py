@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
+from parlour.core.delivery.addresses import PLATFORM
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.outbox import ENDED, Outbox, Outcome
 from parlour.core.events.envelope import RecordedEvent
@@ -25,6 +26,7 @@ from .approval import Approval, ApprovalRows, Status
 from .asking import prompt
 from .decided_event import DecidedEvents
 from .deciders import Decider, check
+from .words import concluded
 from .words import verdict as verdict_in_words
 
 logger = logging.getLogger(__name__)
@@ -173,7 +175,7 @@ class Approvals:
         event = await self._log.by_seq(closed.event_seq)
         acts = self._acts(closed)
         closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
-        said = [_said(self._delivery, event, closed)] if event is not None and tell else []
+        said = self._said(event, closed, decider, tell) if event is not None else []
         draft = Draft("approval.decide")
         draft.add(rows.decide(closed), _audited(closed, now), *(outgoing.put(row) for row in [*acts, *said]))
         owed = self._events.draft(draft, event, closed, decider, now) if event is not None else None
@@ -186,9 +188,27 @@ class Approvals:
             raise
         self._delivery.committed([*acts, *said])
         self._decided(closed, ended)
+        self._events.durable()
         if owed is not None:
             self._offer(owed.entry(receipt, now))
         return closed
+
+    def _said(self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool) -> list[Outgoing]:
+        if self.replaces(closed):
+            by = decider.shown if decider is not None else ""
+            return [prompt(self._delivery, event, closed, concluded(closed, by), closed.asked_by)]
+        return [prompt(self._delivery, event, closed, verdict_in_words(closed))] if tell else []
+
+    def replaces(self, about: Approval) -> bool:
+        """Whether its question is changed into what became of it."""
+        on_platform = about.chat["surface"] == PLATFORM and bool(about.asked_by)
+        return on_platform and self._delivery.replaces(about.chat["bot_id"])
+
+    async def asked_under(self, approval_id: str) -> str:
+        """The platform's id of the message that asks; empty where nobody knows it, or there may be two."""
+        about = await self._rows.get(approval_id)
+        row = await self._outgoing.get(about.asked_by) if about is not None and about.asked_by else None
+        return row.message_id if row is not None and not row.possibly_repeated else ""
 
     def _acts(self, closed: Approval) -> list[Outgoing]:
         if closed.status != "approved":
@@ -236,10 +256,6 @@ class Approvals:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("what became of an approval could not be written: %s", error)
-
-
-def _said(delivery: Delivery, event: RecordedEvent, closed: Approval) -> Outgoing:
-    return prompt(delivery, event, closed, verdict_in_words(closed))
 
 
 def _audited(closed: Approval, now: int) -> Any:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.delivery.addresses import PLATFORM, Place, chat_type, named
@@ -45,9 +46,16 @@ def approval(
     )
 
 
-def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str) -> Outgoing:
-    """Something about it, said where it was asked."""
+def asked_by(approval: Approval, row: Outgoing) -> Approval:
+    """With the row that asks for it, which is changed into what was decided."""
+    return replace(approval, chat={**approval.chat, "asked_by": row.outbox_id})
+
+
+def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str, edits: str = "") -> Outgoing:
+    """Something about it, said where it was asked; `edits` names the row whose message it takes the place of."""
     message: dict[str, Any] = {"role": "assistant", "content": text, "approval": about.frame}
+    if edits:
+        message["edits"] = edits
     address = about.chat["address"]
     place: Place | None = named(about.chat["bot_id"], address) if address else None
     return delivery.compose(event, about.run_id, "approval", message, place=place)

@@ -6,6 +6,7 @@ from parlour.core.agents.book import AgentBook
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
 from parlour.core.facts import event_log, inbox
 from parlour.core.journal import Draft, Receipt, Ref
+from parlour.core.listeners.host_events import HostEvents
 from parlour.core.runs.session import Entry
 
 from .approval import Approval
@@ -29,18 +30,25 @@ class Owed:
 
 
 class DecidedEvents:
-    def __init__(self, agents: AgentBook) -> None:
+    def __init__(self, agents: AgentBook, host_events: HostEvents) -> None:
         self._agents = agents
+        self._host_events = host_events
 
     def draft(
         self, draft: Draft, asked: RecordedEvent, closed: Approval, decider: Decider | None, now: int
     ) -> Owed | None:
         event = _event(asked.envelope, closed, decider, now)
         position = draft.add(event_log.append(event, asked.conversation_id, now))
-        if not self._taken(closed.agent_id):
+        taken = self._taken(closed.agent_id)
+        hearers = self._host_events.audience(EVENT_TYPE, handled=taken)
+        self._host_events.owe(draft, position, hearers, now, observing=taken)
+        if not taken:
             return None
         draft.add(inbox.owe(Ref(position, "seq"), asked.conversation_id))
         return Owed(position, event, asked.conversation_id)
+
+    def durable(self) -> None:
+        self._host_events.offer(EVENT_TYPE)
 
     def _taken(self, agent_id: str) -> bool:
         agent = self._agents.get(agent_id)

@@ -19,6 +19,11 @@ class Decider:
     def name(self) -> str:
         return identity(self.party)
 
+    @property
+    def shown(self) -> str:
+        """As people call them."""
+        return self.party.name or self.party.id
+
 
 def identity(party: Party) -> str:
     return f"{party.type}:{party.id}"

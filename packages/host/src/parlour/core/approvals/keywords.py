@@ -13,6 +13,8 @@ from .deciders import Decider
 
 _SAID = re.compile(r"\s*/?(approve|deny)\s+([a-z0-9]{4,12})(?:\s+(.{1,500}?))?\s*", re.IGNORECASE | re.DOTALL)
 _CHATS = ("webui", "platform")
+NAME = "approval"
+STALE = Acted("no such question is known any more", "This question is not known any more; nothing was decided.")
 
 
 class Keywords:
@@ -20,33 +22,47 @@ class Keywords:
         self._approvals = approvals
 
     def recognize(self, event: EventEnvelope) -> ControlInput | None:
-        match = _SAID.fullmatch(_said(event)) if event.surface in _CHATS else None
-        if match is None:
-            return None
-        known = self._approvals.by_keyword(match[2].lower())
-        if known is None or not _asked_here(known, event):
-            return None
-        return ControlInput("approval", f"{match[1].lower()} {known.approval_id} {match[3] or ''}")
+        """A button that is ours is never anything else, however old its question is."""
+        said = _said(event) if event.surface in _CHATS else ""
+        match = _SAID.fullmatch(said)
+        known = self._approvals.by_keyword(match[2].lower()) if match is not None else None
+        if match is None or known is None or not _asked_here(known, event):
+            return ControlInput(NAME) if said and _pressed(event) else None
+        return ControlInput(NAME, f"{match[1].lower()} {known.approval_id} {match[3] or ''}")
 
     async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
+        if not control_input.argument:
+            return STALE
         written, approval_id, reason = control_input.argument.split(" ", 2)
         verdict: Verdict = "approve" if written == "approve" else "deny"
         decider = Decider(event.envelope.actor)
         try:
+            await self._check_place(approval_id, event.envelope)
             closed = await self._approvals.decide(approval_id, verdict, decider, reason.strip(), tell=False)
         except Refused as refusal:
-            return Acted(f"{approval_id} was not decided: {refusal.message}", refusal.message)
-        return Acted(f"{approval_id} is {closed.status}", "Approved." if closed.status == "approved" else "Denied.")
+            told = f"{decider.shown}: {refusal.message}" if _pressed(event.envelope) else refusal.message
+            return Acted(f"{approval_id} was not decided: {refusal.message}", told)
+        seen = _pressed(event.envelope) and self._approvals.replaces(closed)
+        word = "Approved." if closed.status == "approved" else "Denied."
+        return Acted(f"{approval_id} is {closed.status}", "" if seen else word)
+
+    async def _check_place(self, approval_id: str, event: EventEnvelope) -> None:
+        """A button counts where it was put by the Host: an agent could put the same value under other words."""
+        if not _pressed(event):
+            return
+        asked_under = await self._approvals.asked_under(approval_id)
+        if asked_under and event.data.get("message_id") != asked_under:
+            raise Refused("denied", "This button belongs to no question; press one under the question, or write it.")
+
+
+def _pressed(event: EventEnvelope) -> bool:
+    return event.event_type == "interaction.received" and event.data.get("action_id") == ACTION_ID
 
 
 def _said(event: EventEnvelope) -> str:
-    match event.event_type:
-        case "message.received":
-            return event.text
-        case "interaction.received" if event.data.get("action_id") == ACTION_ID:
-            return str(event.data.get("value") or "")
-        case _:
-            return ""
+    if _pressed(event):
+        return str(event.data.get("value") or "?")
+    return event.text if event.event_type == "message.received" else ""
 
 
 def _asked_here(known: Approval, event: EventEnvelope) -> bool:

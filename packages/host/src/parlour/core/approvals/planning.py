@@ -110,6 +110,7 @@ class Planner:
         now = self._clock.now()
         asked = asking.approval(self._ids.new(), session, wanted, rule, self._approvals.by_keyword, now)
         row = asking.prompt(self._delivery, session.event, asked, question(asked, now))
+        asked = asking.asked_by(asked, row)
         told = {"action": name, "status": "pending", "approval_id": asked.approval_id}
         return Plan(name, told, [approval_rows.put(asked), outgoing.put(row)], [row], approval=asked)
 

@@ -24,6 +24,15 @@ def question(asked: Approval, now: int) -> str:
     return f"This needs to be allowed: {asked.words}\n{how}"
 
 
+def concluded(closed: Approval, by: str) -> str:
+    """What stands in the place of the question."""
+    match closed.status:
+        case "approved" | "denied":
+            return f"{closed.words}\n{closed.status.capitalize()} by {by}." + (closed.reason and f" {closed.reason}")
+        case _:
+            return f"{closed.words}\nNobody decided in time, so it was not done."
+
+
 def verdict(closed: Approval) -> str:
     match closed.status:
         case "approved":

@@ -18,6 +18,25 @@ OWN = frozenset((*_PARTS, "group", "request_id"))
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """A chat as those see it who count messages: all its threads are one."""
+
+    account: str
+    """The bot, and which of its accounts."""
+    type: str
+    id: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.account}/{self.type}/{self.id}"
+
+
+def room(bot_id: str, address: dict[str, str]) -> Room:
+    account = f"{bot_id}/{address.get('account', '')}"
+    return Room(account, address.get("chat_type", ""), address.get("chat_id", ""))
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     surface: str
     bot_id: str

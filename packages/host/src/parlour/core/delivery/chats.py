@@ -42,12 +42,13 @@ class Chat:
         self.thread_id = address.get("thread_id", "")
         self.target = row.target
         self.account = address.get("account", "")
+        self.room = addresses.room(row.bot_id, address)
         self._row = row
 
     @property
     def name(self) -> str:
         """Tells it from every other chat."""
-        return f"{self._row.bot_id}/{self.account}/{self.type}/{self.id}/{self.thread_id}"
+        return f"{self.room.name}/{self.thread_id}"
 
     def api(self, bots: RunningBots) -> PlatformApi:
         adapter = bots.adapter(self._row.bot_id)

@@ -10,24 +10,30 @@ from typing import Any
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Kind, Outgoing, State
-from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Unit
+from parlour.core.journal import Draft, GuardFailed, Journal, Statement, StorageFailed, Unit
+from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.ports import Clock, Ids
 
 from . import addresses
-from .addresses import PLATFORM, Place
+from .addresses import PLATFORM, Place, room
 from .bots import RunningBots
 from .feed import Feed
+from .growing.grown import GREW
 from .growing.streams import Streams, grows
-from .outbox import Outbox
+from .outbox import Outbox, Responses
+from .pace import Pace
 from .policy import DEFAULT, DeliveryPolicy
 from .rendering import buttons
 from .rendering.parts import render
+from .tact import Tact
 from .typing_signs import TypingSigns
 
 EXPIRY_MILLISECONDS = 3600 * 1000
 NO_CHAT = "the event happened in no chat; the agent's delivery_policy.fallback_target can name one for its answers"
 FEWER = "the whole message needs fewer parts than were begun"
 MessageBody = dict[str, Any]
+KEPT = ("role", "metadata", "approval", "edits")
+"""What every part has of its message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,9 @@ class Delivery:
         bots: RunningBots,
         streams: Streams,
         typing: TypingSigns,
+        pace: Pace,
+        tact: Tact,
+        responses: Responses,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -65,6 +74,9 @@ class Delivery:
         self._bots = bots
         self._streams = streams
         self._typing = typing
+        self._pace = pace
+        self._tact = tact
+        self._responses = responses
         self._ids = ids
         self._clock = clock
 
@@ -117,6 +129,11 @@ class Delivery:
         elif row is not None:
             self._grow_on_platform(row, fragment, policy)
 
+    def think(self, event: RecordedEvent, run_id: str, thoughts: str, seq: int) -> None:
+        """Only pages show thoughts as they come: they can fold them away."""
+        if event.envelope.surface == "webui":
+            self.feed.thinking(event.conversation_id, run_id, thoughts, seq)
+
     def _grow_on_platform(self, row: Outgoing, fragment: Fragment, policy: DeliveryPolicy) -> None:
         grown = self._streams.of(row.outbox_id)
         if grown is None:
@@ -167,6 +184,12 @@ class Delivery:
         ends = [outgoing.finish_stream(row, now) for row in [*finished, *spare]]
         return Composed([*finished, *further, *spare], [*ends, *(outgoing.put(row) for row in further)])
 
+    def responded(self, draft: Draft, rows: Sequence[Outgoing]) -> None:
+        """Those of a unit that are sent once it is committed."""
+        for row in rows:
+            if row.state == "sent":
+                self._responses.draft(draft, row)
+
     def compose(
         self,
         event: RecordedEvent,
@@ -181,6 +204,11 @@ class Delivery:
         body = next(iter(self._bodies(place, message, DEFAULT, first=False)), message)
         return self._row(event, place, run_id, kind, body, self._state(place), code)
 
+    def replaces(self, bot_id: str) -> bool:
+        """Whether a question with buttons is changed into its outcome there."""
+        manifest = self._bots.manifest(bot_id)
+        return manifest is not None and manifest.buttons and "edit_message" in manifest.supported_apis
+
     def notice(self, event: RecordedEvent, run_id: str, code: str, sentence: str) -> Outgoing:
         message = {"role": "assistant", "content": sentence, "metadata": {"notice": code}}
         return self.compose(event, run_id, "notice", message, code)
@@ -188,9 +216,12 @@ class Delivery:
     def committed(self, rows: list[Outgoing]) -> None:
         """The rows are durable: show or send them."""
         for row in rows:
+            if row.kind == "notice":
+                self._tact.told(row.conversation_id)
             match row.state:
                 case "sent":
                     self.feed.shown(row)
+                    self._responses.durable(row)
                 case "failed":
                     self._streams.withdraw(row)
                 case _:
@@ -219,23 +250,31 @@ class Delivery:
         manifest = self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
         if manifest is None or place.nowhere:
             return [message]
+        kept: MessageBody = {name: message[name] for name in KEPT if name in message}
+        if "chain" in message:  # somebody wrote it for this platform
+            return [{**kept, "content": message["content"], "chain": message["chain"]}]
         parts = render(message, manifest, policy, _quoted(place.address, policy, first), apart)
-        kept: MessageBody = {name: message[name] for name in ("role", "metadata", "approval") if name in message}
         bodies: list[MessageBody] = [{**kept, "content": part.text, "chain": part.chain} for part in parts]
         if bodies and "approval" in kept:
             bodies[0]["chain"] = [*bodies[0]["chain"], *buttons.under(message, manifest)]
         return bodies
 
     def _finished(self, row: Outgoing, body: MessageBody, place: Place, now: int) -> Outgoing:
-        return replace(row, state=self._state(place), message=body, expires_at=now + EXPIRY_MILLISECONDS)
+        whole = {**body, GREW: True}
+        return replace(row, state=self._state(place), message=whole, expires_at=now + EXPIRY_MILLISECONDS)
 
     def _state(self, place: Place) -> State:
         if not self._outbox.sends(place.surface):
             return "sent"
-        if place.nowhere and self._bots.manifest(place.bot_id) is not None:
+        manifest = self._bots.manifest(place.bot_id)
+        if place.nowhere and manifest is not None:
             return "failed"
-        waits = self._bots.manifest(place.bot_id) is not None and not self._bots.connected(place.bot_id)
+        waits = manifest is not None and self._waits(place, manifest)
         return "pending" if waits else self._outbox.reserve(place.target)
+
+    def _waits(self, place: Place, manifest: AdapterManifest) -> bool:
+        away = not self._bots.connected(place.bot_id)
+        return away or self._pace.wait(room(place.bot_id, place.address), manifest.limits) > 0
 
     def _row(
         self,

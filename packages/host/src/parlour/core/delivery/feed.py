@@ -18,6 +18,8 @@ QUEUED_CHARACTERS = 1024 * 1024
 QUEUED_FRAMES = 2000
 MARKS = 4096
 TOOL_FRAMES = 200
+JOINED = ("delta", "thinking")
+"""Frames of which those that wait become one."""
 
 
 class Live:
@@ -76,7 +78,7 @@ class Subscription:
             return
         size = len(frame.get("content") or (frame.get("message") and str(frame["message"])) or "")
         last = self._frames[-1] if self._frames else None
-        if last and frame["type"] == "delta" == last["type"] and frame["run_id"] == last["run_id"]:
+        if last and frame["type"] == last["type"] in JOINED and frame["run_id"] == last["run_id"]:
             self._frames[-1] = {**last, "content": last["content"] + frame["content"], "seq": frame["seq"]}
         else:
             self._frames.append(frame)
@@ -149,6 +151,10 @@ class Feed:
             live.grow(seq, text)
         self._publish(conversation_id, {"type": "delta", "run_id": run_id, "content": text, "seq": seq})
 
+    def thinking(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
+        """For those who watch now: whoever comes later finds it with the message."""
+        self._publish(conversation_id, {"type": "thinking", "run_id": run_id, "content": text, "seq": seq})
+
     def tool(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str, seq: int) -> None:
         frame = {
             "type": "tool",
@@ -169,6 +175,10 @@ class Feed:
         if live is not None and row.kind == "message":
             live.begin_message(row.feed_seq)
         self._publish(row.conversation_id, outgoing_frame(row))
+
+    def said(self, conversation_id: str, frame: Frame) -> None:
+        """One of its people said something: the others see it at once. It is kept by the transcript, not here."""
+        self._publish(conversation_id, {"type": "said", **frame, "seq": self.stamp()})
 
     def moved(self, conversation_id: str, successor: str) -> None:
         """Its chat goes on in another conversation: whoever watches follows. No client sees this frame itself."""

@@ -10,13 +10,26 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
-from parlour.core.journal import Journal, StorageFailed, Unit
+from parlour.core.journal import Draft, Journal, StorageFailed
 from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
 
+from .growing.grown import GREW
+
 logger = logging.getLogger(__name__)
+
+
+class Responses(Protocol):
+    """Whoever wants to know of messages that went out."""
+
+    def draft(self, draft: Draft, row: Outgoing) -> None:
+        """Adds to the unit that says so."""
+        ...
+
+    def durable(self, row: Outgoing) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +43,7 @@ class Outcome:
 
 ENDED: tuple[State, ...] = ("sent", "failed", "expired")
 ATTEMPTS = 5
+"""A platform that is away, or names the time when it takes more, uses up none: such a row has until its expiry."""
 FIRST_RETRY_SECONDS = 1.0
 AWAY_RETRY_SECONDS = 0.5
 LONGEST_AWAY_SECONDS = 30.0
@@ -40,11 +54,12 @@ CLOSE_SECONDS = 1.0
 
 
 class Outbox:
-    def __init__(self, journal: Journal, surfaces: Mapping[str, Surface], clock: Clock) -> None:
+    def __init__(self, journal: Journal, surfaces: Mapping[str, Surface], responses: Responses, clock: Clock) -> None:
         self._journal = journal
         self._rows = OutgoingRows(journal)
         self._surfaces = surfaces
         self._clock = clock
+        self._responses = responses
         self._waiting: dict[str, deque[Outgoing]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
         self._handed: set[str] = set()
@@ -135,7 +150,7 @@ class Outbox:
 
     async def _deliver(self, row: Outgoing) -> None:
         surface = self._surfaces[row.surface]
-        if row.state == "sending" and row.attempts:
+        if row.attempts and (row.state == "sending" or _begun(row)):
             resolved = await self._resolve(surface, row)
             if resolved is None:
                 return
@@ -151,7 +166,7 @@ class Outbox:
             try:
                 sent = await self._hand_over(surface, row)
             except SendRefused as refusal:
-                row = replace(row, attempts=row.attempts + refusal.tried)
+                row = replace(row, attempts=row.attempts + refusal.counts)
                 if refusal.permanent or row.attempts >= ATTEMPTS:
                     await self._change(row, "failed", refusal.reason)
                     return
@@ -186,9 +201,12 @@ class Outbox:
             await self._change(row, "failed", "it may or may not have happened and is never repeated")
             return None
         found = await self._ask(surface, row)
-        if found is not None:
+        if found is not None and found.whole:
             await self._change(row, "sent", sent=found)
             return None
+        if found is not None:
+            row = replace(row, message_id=found.platform_message_id)
+            return await self._change(row, "sending", "its first words were found", sent=found)
         repeatable = surface.repeatable(row)
         if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable):
             await self._change(row, "failed", "the platform never answered; it may have been sent")
@@ -236,21 +254,33 @@ class Outbox:
     async def _change(self, row: Outgoing, target: State, reason: str = "", sent: Sent | None = None) -> Outgoing:
         message_id = sent.platform_message_id if sent is not None else ""
         statement = outgoing.change(row, row.state, target, self._clock.now(), reason, message_id)
-        await self._journal.commit(Unit(f"outbox.{target}", (statement,)))
+        draft = Draft(f"outbox.{target}")
+        draft.add(statement)
+        if target == "sent":
+            self._responses.draft(draft, row)
+        await self._journal.commit(draft.unit())
+        if target == "sent":
+            self._responses.durable(row)
         if target in ENDED and (watched := self._watched.pop(row.outbox_id, None)) and not watched.done():
             watched.set_result(Outcome(target, reason, sent or Sent()))
         return row.with_state(target)
 
 
 def _taken_up(row: Outgoing) -> Outgoing:
-    """A row that is read as `sending` was being sent by somebody who is gone: that try counts and is uncertain."""
-    return replace(row, attempts=row.attempts + 1) if row.state == "sending" else row
+    """A row that is read as `sending` was being sent by somebody who is gone: that try counts and is uncertain. So is
+    one whose first words may have been shown while it grew.
+    """
+    return replace(row, attempts=row.attempts + 1) if row.state == "sending" or _begun(row) else row
+
+
+def _begun(row: Outgoing) -> bool:
+    return bool(row.message.get(GREW)) and not row.message_id
 
 
 def _retry_after(row: Outgoing, refusal: SendRefused, now: int) -> float:
+    if refusal.retry_after is not None:
+        return max(AWAY_RETRY_SECONDS, refusal.retry_after)
     if not refusal.tried:  # the longer it has waited, the less does a little more matter
         waited = (now - row.created_at) / 2000
-        return min(max(AWAY_RETRY_SECONDS, refusal.retry_after or 0, waited), LONGEST_AWAY_SECONDS)
-    if refusal.retry_after is not None:
-        return refusal.retry_after
+        return min(max(AWAY_RETRY_SECONDS, waited), LONGEST_AWAY_SECONDS)
     return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), LONGEST_RETRY_SECONDS)

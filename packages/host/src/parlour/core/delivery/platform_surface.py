@@ -1,7 +1,9 @@
 """Chat platforms as one surface of the outbox: the row names the bot and the chat, its adapter does the rest."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows
@@ -13,39 +15,71 @@ from parlour_sdk.protocol.platform_api import NotSupportedError
 
 from .bots import RunningBots
 from .chats import Chat, chain_of, parsed
+from .growing.grown import GREW
 from .growing.streams import Streams
 from .pace import Pace
 
+LONGEST_TURN_SECONDS = 1.0
+"""For a row that is `sending` already; what would take longer goes back to those that wait."""
+
 
 class PlatformSurface:
-    def __init__(self, bots: RunningBots, streams: Streams, rows: OutgoingRows) -> None:
+    def __init__(self, bots: RunningBots, streams: Streams, pace: Pace, rows: OutgoingRows) -> None:
         self._bots = bots
         self._rows = rows
         self._streams = streams
-        self._pace = Pace()
+        self._pace = pace
+        self._booked: set[str] = set()
+        """Rows that have waited for their turn and may be sent."""
 
     def repeatable(self, outgoing: Outgoing) -> bool:
         """An edit can be made twice."""
-        manifest = self._bots.manifest(outgoing.bot_id)
-        return bool(outgoing.message_id) or (manifest is not None and manifest.idempotent)
+        return bool(outgoing.message_id or outgoing.message.get("edits")) or self._shows_once(outgoing)
 
     async def ready(self, outgoing: Outgoing) -> None:
+        """With its turn, so that what is `sending` is on its way and not waiting in line."""
         await self._bots.until_connected(outgoing.bot_id)
+        if outgoing.outbox_id not in self._booked:
+            await asyncio.sleep(self._book(outgoing))
+            self._booked.add(outgoing.outbox_id)
+        await self._pace.pause(Chat(outgoing).room)
 
     async def send(self, outgoing: Outgoing) -> Sent:
         chat = Chat(outgoing)
-        manifest = self._bots.manifest(outgoing.bot_id)
-        if manifest is not None:
-            await self._pace.turn(chat.name, manifest.limits.sends_per_second)
         with _in_the_outboxes_words():
-            return await self._deliver(chat, outgoing)
+            await self._turn(outgoing)
+            try:
+                return await self._deliver(chat, outgoing)
+            except PlatformRefused as refused:
+                self._pace.hold(chat.room, refused)
+                raise
+
+    async def _turn(self, outgoing: Outgoing) -> None:
+        if outgoing.outbox_id in self._booked:
+            self._booked.discard(outgoing.outbox_id)
+            return
+        manifest = self._bots.manifest(outgoing.bot_id)
+        wait = self._pace.wait(Chat(outgoing).room, manifest.limits) if manifest is not None else 0.0
+        if wait > LONGEST_TURN_SECONDS:
+            raise PlatformAway("the platform takes no more messages at this moment", retry_after=wait)
+        await asyncio.sleep(self._book(outgoing))
+
+    def _book(self, outgoing: Outgoing) -> float:
+        manifest = self._bots.manifest(outgoing.bot_id)
+        if manifest is None:
+            return 0.0
+        edit = bool(outgoing.message_id or outgoing.message.get("edits") or self._streams.of(outgoing.outbox_id))
+        return self._pace.book(Chat(outgoing).room, manifest.limits, edit)
 
     async def find(self, outgoing: Outgoing) -> Sent | None:
         with _in_the_outboxes_words():
-            return await self._found(outgoing)
+            found = await self._found(outgoing)
+            if found is not None:
+                self._booked.discard(outgoing.outbox_id)
+            return found
 
     async def _found(self, outgoing: Outgoing) -> Sent | None:
-        if outgoing.kind == "action":
+        if outgoing.kind == "action" or outgoing.message.get("edits"):
             return None
         chat, key = Chat(outgoing), outgoing.outbox_id
         chain = parsed(chain_of(outgoing))
@@ -54,10 +88,8 @@ class PlatformSurface:
         if found is None or not found.message_id:
             return None
         grown = self._streams.of(outgoing.outbox_id)
-        if grown is None:
-            return Sent(found.message_id)
-        await grown.found(outgoing, found.message_id)
-        return await self._deliver(chat, outgoing)
+        begun = bool(outgoing.message.get(GREW)) if grown is None else grown.found(outgoing, found.message_id)
+        return Sent(found.message_id, whole=not begun)
 
     async def _act(self, chat: Chat, row: Outgoing) -> Sent:
         call = row.message["call"]
@@ -76,13 +108,27 @@ class PlatformSurface:
             self._streams.forget(row.outbox_id)
             return sent
         api = chat.api(self._bots)
+        if row.message.get("edits"):
+            row = await self._in_place_of(row)
         if row.message_id and await _edited(api, chat, row):
             return Sent(row.message_id)
-        return await chat.send_row(api, row, again=bool(row.message_id))
+        sent = await chat.send_row(api, row, again=bool(row.message_id))
+        if row.message.get(GREW) and self._shows_once(row):  # then it may be its first words that were sent before
+            await _edited(api, chat, replace(row, message_id=sent.platform_message_id))
+        return sent
+
+    def _shows_once(self, row: Outgoing) -> bool:
+        manifest = self._bots.manifest(row.bot_id)
+        return manifest is not None and manifest.idempotent
+
+    async def _in_place_of(self, row: Outgoing) -> Outgoing:
+        """An edit of a message that was sent before it, since rows of one target are in order."""
+        edited = await self._rows.get(row.message["edits"])
+        return replace(row, message_id=edited.message_id) if edited is not None else row
 
 
 async def _edited(api: PlatformApi, chat: Chat, row: Outgoing) -> bool:
-    """A message that grew before the Host was started anew; False when the platform will never change it."""
+    """A message that is there already; False when the platform will never change it."""
     try:
         await api.edit_message(chat.type, chat.id, row.message_id, parsed(chain_of(row)))
     except NotSupportedError:

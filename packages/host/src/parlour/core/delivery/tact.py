@@ -18,19 +18,22 @@ class Tact:
         self._told: dict[str, int] = {}
 
     def silence(self, event: RecordedEvent) -> str:
-        """Why nothing should be said, in words; empty when it should be, which counts as said."""
+        """Why nothing should be said, in words; empty when it should be."""
         envelope = event.envelope
         if envelope.surface != PLATFORM or envelope.principal:
             return ""
         if not _addressed(envelope):
             return "nobody had addressed the bot"
-        now = self._clock.now()
-        if now - self._told.get(event.conversation_id, 0) < PAUSE_MILLISECONDS:
+        if self._clock.now() - self._told.get(event.conversation_id, 0) < PAUSE_MILLISECONDS:
             return "this conversation was told of a failure less than 10 minutes ago"
+        return ""
+
+    def told(self, conversation_id: str) -> None:
+        """What was to be said is durable."""
+        now = self._clock.now()
         if len(self._told) >= KEPT:
             self._told = {name: at for name, at in self._told.items() if now - at < PAUSE_MILLISECONDS}
-        self._told[event.conversation_id] = now
-        return ""
+        self._told[conversation_id] = now
 
 
 def _addressed(envelope: EventEnvelope) -> bool:

@@ -65,7 +65,7 @@ class LaterListening:
     async def _drain(self, plugin_id: str) -> None:
         while True:
             try:
-                unheard = await self._unheard.next(plugin_id)
+                unheard = await self._unheard.next(plugin_id, self._clock.now())
                 if unheard is None:
                     return
                 wait = (unheard.not_before - self._clock.now()) / 1000

@@ -29,6 +29,9 @@ class FakeApi(PlatformApi):
         thread_id: str = "",
     ) -> MessageResult:
         def send() -> MessageResult:
+            known = [each for each in self._platform.shown if idempotency_key and each.key == idempotency_key]
+            if known and self._platform.shows_keys_once:
+                return MessageResult(message_id=known[0].message_id)
             message = Shown(f"out-{self._platform.number()}", target_type, target_id, thread_id, chain)
             message.key = idempotency_key or ""
             message.versions.append(message.text)
@@ -159,6 +162,7 @@ class FakeApi(PlatformApi):
             raise PlatformAway("the fake platform is not connected", retry_after=0.05)
         fault = platform.fault(api)
         platform.calls.append((api, arguments))
+        platform.called_at.append(asyncio.get_running_loop().time())
         if fault is not None and not fault.happens:
             await platform.changed()
             raise fault.error

@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any
 
 from parlour.core.platforms.port import Incoming, Link, PlatformRefused, PlatformUncertain, State
-from parlour_sdk.protocol.chain import MessageChain, Plain, Source, chain_text
+from parlour_sdk.protocol.chain import MessageChain, Plain, Platform, Source, chain_text
 from parlour_sdk.protocol.people import ChatType, Group, User
-from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent
+from parlour_sdk.protocol.platform_events import InteractionReceived, MessageReceived, PlatformEvent
 
 from .manifest import NAME
 
@@ -36,6 +36,11 @@ class Shown:
     @property
     def text(self) -> str:
         return chain_text(self.chain)
+
+    @property
+    def buttons(self) -> list[dict[str, Any]]:
+        shown = [each for each in self.chain if isinstance(each, Platform) and each.component_type == "buttons"]
+        return [button for each in shown for button in each.data["buttons"]]
 
 
 @dataclass
@@ -64,9 +69,13 @@ class FakePlatform:
         self.streams: list[StreamShown] = []
         self.typing: list[tuple[str, str]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.called_at: list[float] = []
+        """When each of the calls came, in seconds of the event loop."""
         self.states: list[tuple[State, str]] = []
         self.remembers_keys = False
         """Whether it can tell what was sent under a key."""
+        self.shows_keys_once = False
+        """Whether what is sent again under a key is the message that is there."""
         self.delay_seconds = 0.0
         self._links: dict[str, Link] = {}
         self._faults: deque[Fault] = deque()
@@ -78,10 +87,16 @@ class FakePlatform:
     # --- what tests make happen
 
     def refuse(
-        self, api: str = "send_message", reason: str = "no", retry_after: float | None = None, permanent: bool = False
+        self,
+        api: str = "send_message",
+        reason: str = "no",
+        retry_after: float | None = None,
+        permanent: bool = False,
+        everywhere: bool = False,
     ) -> None:
         """The next such call is refused."""
-        self._faults.append(Fault(api, PlatformRefused(reason, retry_after, permanent), happens=False))
+        error = PlatformRefused(reason, retry_after, permanent, everywhere)
+        self._faults.append(Fault(api, error, happens=False))
 
     def lose_answer(self, api: str = "send_message", happens: bool = True) -> None:
         """The next such call is never answered; what it asks for is done, or not."""
@@ -117,6 +132,25 @@ class FakePlatform:
         )
         options = {name: options[name] for name in ("thread_id", "addressed", "role") if name in options}
         await self.happen(event, bot_id, **options)
+        return str(event_id)
+
+    async def press(self, message: Shown, label: str, user: User, **options: Any) -> str:
+        """Somebody presses a button under a message; returns the event's id. Options: event_id, thread_id, role."""
+        number = self.number()
+        event_id = options.pop("event_id", f"event-{number}")
+        [button] = [each for each in message.buttons if each["label"] == label]
+        event = InteractionReceived(
+            event_id=event_id,
+            timestamp=options.pop("timestamp", 0),
+            interaction_id=f"press-{number}",
+            user=user,
+            action_id=button["action_id"],
+            value=button["value"],
+            message_id=message.message_id,
+            chat_type=message.chat_type,
+            chat_id=message.chat_id,
+        )
+        await self.happen(event, **{"thread_id": message.thread_id, **options})
         return str(event_id)
 
     async def happen(self, event: PlatformEvent, bot_id: str = "", **options: Any) -> None:

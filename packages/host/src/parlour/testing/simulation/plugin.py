@@ -21,14 +21,14 @@ DISCOVERY = {
         "id": RUNNER,
         "name": "default",
         "label": {"en_US": "Simulated"},
-        "capabilities": {"streaming": True, "steering": True, "tool_calling": True},
-        "permissions": {"tools": ["call"], "agent_runs": ["create"]},
+        "capabilities": {"streaming": True, "steering": True, "tool_calling": True, "platform_actions": True},
+        "permissions": {"tools": ["call"], "agent_runs": ["create"], "platform_actions": ["*"]},
     },
 }
 BEHAVIOURS = tuple(
     """
     echo echo echo hold hold crash crash_once hang mute fail remember talk act act act_and_crash file file
-    delegate delegate
+    delegate delegate ask ask
     """.split()  # noqa: SIM905
 )
 
@@ -73,6 +73,9 @@ class SimulatedPlugin:
         if behaviour == "delegate":
             event = {"input": {"text": f"work on {text}"}}
             await self._call("run_create", run_id, 1, agent_id="agent", event=event, queue=True)
+        if behaviour == "ask":
+            target, wait = {"user_id": f"user of {run_id}"}, self._world.dice.choice((0, 0, 20))
+            await self._call("platform_action", run_id, 1, action="member.kick", target=target, wait_seconds=wait)
         if behaviour == "file":
             content = base64.b64encode(text.encode()).decode()
             yield result("artifact.created", {"artifact_type": "file", "name": "a.txt", "content_base64": content})
@@ -80,7 +83,7 @@ class SimulatedPlugin:
         if behaviour in ("echo", "talk", "crash"):
             for word in text.split():
                 yield delta(word + " ")
-                await self._world.pause()
+                await self._world.pause(0.3)
         if behaviour == "crash":
             raise PluginLost("crashed")
         if behaviour == "hang":
@@ -107,10 +110,10 @@ class SimulatedPlugin:
             said += [item["input"]["text"] for item in answer.get("items", ())]
         return said
 
-    async def _call(self, action: str, run_id: str, number: int, **arguments: Any) -> dict[str, Any]:
+    async def _call(self, called: str, run_id: str, number: int, **arguments: Any) -> dict[str, Any]:
         request = {"run_id": run_id, "call_id": f"{run_id}:{number}", **arguments}
         try:
-            return await self.gate.call(PLUGIN, action, request)
+            return await self.gate.call(PLUGIN, called, request)
         except Refused:
             return {}  # it carries on regardless, as a bad plugin would
 

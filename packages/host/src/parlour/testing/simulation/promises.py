@@ -102,10 +102,17 @@ def _check_message(facts: Facts, said: Said) -> None:
         answered_by = {row["run_id"] for row in answers if row["state"] in ("sent", "failed", "expired")}
         require(outcome["run_id"] in answered_by, f"{said.event_id} is answered by the run its outcome names")
     elif outcome["outcome"] in ("failed", "quarantined", "misconfigured"):
-        notices = [row for row in facts.outbox if row["kind"] == "notice" and row["run_id"] == outcome["run_id"]]
+        notices = [row for row in facts.outbox if row["kind"] == "notice" and _told(row, said, event, outcome)]
         require(bool(notices), f"the sender of {said.event_id} was told")
     items = [row for row in facts.transcript if row["role"] == "user" and row["event_seq"] == event["seq"]]
     require(len(items) == 1, f"{said.event_id} is once in the transcript, not {len(items)} times")
+
+
+def _told(notice: Row, said: Said, event: Row, outcome: Row) -> bool:
+    """On a platform one notice says it for all of its minutes."""
+    if said.surface == "platform":
+        return bool(notice["conversation_id"] == event["conversation_id"])
+    return bool(notice["run_id"] == outcome["run_id"])
 
 
 def _check_numbers(facts: Facts) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from parlour.app import Core, Ports, build_core
 from parlour.core.access.refusal import Refused
@@ -13,13 +14,16 @@ from parlour.core.agents.agent import Agent
 from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
 from parlour.core.facts.retention import Retention, Terms
-from parlour.core.facts.tables import INBOX, OUTBOX, RUNS
+from parlour.core.facts.tables import APPROVALS, INBOX, OUTBOX, RUNS
 from parlour.core.journal import Select, StorageFailed, one_of, where
 from parlour.core.providers import Providers
 from parlour.core.routing.routes import Route
 from parlour.core.runs.reruns import Wish
 from parlour.core.runs.session import Ending
 
+from .bot import BOT, Chats, SimulatedBots
+from .bubbles import check_bubbles, check_decisions
+from .deciding import BOSS, SECONDS, Deciders
 from .loop import SeededLoop
 from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
 from .promises import BrokenPromise, Said, check, check_acts, check_files
@@ -27,6 +31,7 @@ from .worker import SimulatedWorker, granted
 from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
 
 LONGEST_SECONDS = 50_000
+SURFACES = ("webui", "api", "sim", "platform", "platform")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Plan:
     controls: int = 0
     reruns: int = 0
     pending: list[int] = field(default_factory=list)
+    chats: Chats = field(default_factory=Chats)
+    deciders: Deciders = field(default_factory=Deciders)
     configured: bool = False
 
 
@@ -66,13 +73,15 @@ def run_schedule(seed: int) -> Report:
         check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
         check_acts(world.acts)
         check_files(world.database.read, world.objects.content)
+        check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)
+        check_decisions(world.database.read, plan.chats, plan.deciders.decisions)
     except BrokenPromise as broken:
         raise BrokenPromise(f"seed {seed}: {broken}") from broken
     return Report(world.crashes, len(plan.said), world.points)
 
 
 def _plan(dice: random.Random) -> Plan:
-    chats = [(f"chat{number}", dice.choice(("webui", "api", "sim"))) for number in range(dice.randrange(1, 4))]
+    chats = [(f"chat{number}", dice.choice(SURFACES)) for number in range(dice.randrange(1, 4))]
     said = []
     for number in range(dice.randrange(2, 9)):
         chat, surface = dice.choice(chats)
@@ -130,6 +139,7 @@ async def _life(world: World, plan: Plan) -> None:
             clock=SimulatedClock(world),
             ids=SimulatedIds(world),
             surfaces={"sim": SimulatedPlatform(world)},
+            bots=SimulatedBots(world, plan.chats),
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),
             plugin_grants=granted,
@@ -145,6 +155,8 @@ async def _life(world: World, plan: Plan) -> None:
     people += [asyncio.create_task(_control(core, plan, world)) for _ in range(plan.controls)]
     people += [asyncio.create_task(_rerun(core, plan, world)) for _ in range(plan.reruns)]
     people.append(asyncio.create_task(_clean(core, world)))
+    tell = partial(_tell, core)
+    deciding = asyncio.create_task(plan.deciders.look(world, plan.chats, tell))
     await _patiently(core.take_up)
     working = asyncio.create_task(SimulatedWorker(world, core.gate).serve())
     await asyncio.gather(*people)
@@ -153,7 +165,9 @@ async def _life(world: World, plan: Plan) -> None:
         if world.loop_time() > LONGEST_SECONDS:
             raise BrokenPromise("the Host came to rest")
     working.cancel()
-    await asyncio.wait([working])
+    deciding.cancel()
+    await asyncio.wait([working, deciding])
+    await core.approvals.close()
 
 
 async def _configure(core: Core, world: World) -> None:
@@ -163,33 +177,41 @@ async def _configure(core: Core, world: World) -> None:
             "agent",
             RUNNER,
             resource_policy=ResourcePolicy(tools="*"),
+            approval_policy={"*": {"decision": "ask", "who": {"users": [BOSS]}, "seconds": SECONDS}},
             timeout_seconds=30,
             stale_after=0,
             journal_calls=world.journaled,
         )
         await _patiently(lambda: core.agents.add(agent))
-    if not core.routes.of("bot"):
-        routes = [Route("message.*", "agent", {"agent_id": "agent"}), Route("*", "drop")]
-        await _patiently(lambda: core.routes.replace("bot", routes))
+    for bot_id in ("bot", BOT):
+        if not core.routes.of(bot_id):
+            routes = [Route("message.*", "agent", {"agent_id": "agent"}), Route("*", "drop")]
+            await _patiently(partial(core.routes.replace, bot_id, routes))
+
+
+async def _tell(core: Core, event: EventEnvelope) -> None:
+    await _patiently(lambda: core.gateway.ingest(event))
 
 
 async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
     """A person who says it again until it was taken, and sometimes once more."""
     said = plan.said[number]
     await asyncio.sleep(world.dice.random() * 0.3)
-    direct = said.surface != "sim"
+    direct = said.surface in ("webui", "api")
+    grows = said.surface == "platform"
     event = EventEnvelope(
         event_id=said.event_id,
         event_type="message.received",
-        source=said.surface,
-        chat=said.chat,
+        source="fake" if grows else said.surface,
+        chat=f"group:{said.chat}" if grows else said.chat,
         context=EventContext(said.event_id),
         surface=said.surface,
         agent_id="agent" if direct else "",
-        bot_id="" if direct else "bot",
+        bot_id="" if direct else BOT if grows else "bot",
         principal="key:1" if direct else "",
         actor=Party("user", said.person),
         input={"text": said.text},
+        data={"chat_type": "group", "chat_id": said.chat, "mentions_bot": True} if grows else {},
     )
     for _ in range(world.dice.choice((1, 1, 2))):
         await _patiently(lambda: core.gateway.ingest(event))
@@ -249,7 +271,8 @@ async def _cancel(core: Core, plan: Plan, world: World) -> None:
 def _at_rest(core: Core, world: World) -> bool:
     rows = world.database.read(Select(INBOX, limit=1))
     unsent = world.database.read(Select(OUTBOX, where(state=one_of("pending", "sending", "streaming")), limit=1))
-    return not rows and not unsent and not core.sessions.all()
+    undecided = world.database.read(Select(APPROVALS, where(status="pending"), limit=1))
+    return not rows and not unsent and not undecided and not core.sessions.all()
 
 
 async def _patiently(work: Callable[[], Awaitable[object]]) -> None:

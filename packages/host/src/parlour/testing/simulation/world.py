@@ -65,6 +65,11 @@ class World:
         self._wind_up()
         await self._die()
 
+    def hasten(self) -> None:
+        """What comes now is rare, so that a crash is sought in it now and then."""
+        if self.dice.random() < 0.5:
+            self._countdown = min(self._countdown, self.dice.randrange(1, 8))
+
     async def pause(self, longest: float = 0.02) -> None:
         if self.dice.random() < 0.6:
             await asyncio.sleep(self.dice.random() * longest)
@@ -80,7 +85,7 @@ class World:
         return asyncio.get_running_loop().time()
 
     def _wind_up(self) -> None:
-        self._countdown = self.dice.randrange(1, 40)
+        self._countdown = self.dice.randrange(1, self.dice.choice((40, 40, 250)))
 
     async def _die(self) -> NoReturn:
         self.dead = True

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from parlour.core.delivery.chats import Chat, chain_of, parsed
+from parlour.core.delivery.pace import SPARE, growing_interval
 from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.delivery.rendering import thinking
 from parlour.core.delivery.rendering.parts import Chain, render
@@ -61,7 +62,7 @@ class EditedMessage:
         self._chat = Chat(row)
         self._text = ""
         self._bubbles = [Bubble(row)]
-        self._interval = 1 / manifest.limits.edits_per_second
+        self._interval = growing_interval(self._chat.room, manifest.limits)
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
         self._opening = asyncio.Lock()
@@ -87,6 +88,8 @@ class EditedMessage:
     async def finish(self, row: Outgoing) -> Sent:
         await asyncio.wait([self._work])
         bubble, chain = self._of(row), chain_of(row)
+        if bubble.doubtful and self._manifest.idempotent:
+            await self._send_first(bubble, chain)
         if bubble.message_id and not bubble.stuck:
             if bubble.shown == chain:
                 return Sent(bubble.message_id)
@@ -97,9 +100,10 @@ class EditedMessage:
             raise PlatformUncertain("its first words may have been shown")
         return await self._chat.send_row(self._api(), row, again=bubble.stuck)
 
-    async def found(self, row: Outgoing, message_id: str) -> None:
+    def found(self, row: Outgoing, message_id: str) -> bool:
         bubble = self._of(row)
         bubble.message_id, bubble.doubtful, bubble.shown = message_id, False, None
+        return True
 
     async def withdraw(self, row: Outgoing) -> None:
         """The final text needs fewer messages than were begun."""
@@ -135,11 +139,25 @@ class EditedMessage:
             if self._closing.is_set():
                 return
             bubble = self._bubbles[number] if number < len(self._bubbles) else await self._begin_next()
-            if bubble is None or bubble.doubtful or bubble.stuck:
+            if bubble is None or self._lost(bubble):
                 return
-            if bubble.shown != part.chain:
-                pause = await self._show(bubble, part.chain)
-                await self._rest(pause)
+            if bubble.shown != part.chain and not await self._shown(bubble, part.chain):
+                return
+
+    async def _shown(self, bubble: Bubble, chain: Chain) -> bool:
+        """False when the platform takes nothing now: later there may be more to show."""
+        pace, limits = self._stage.pace, self._manifest.limits
+        wait = pace.wait(self._chat.room, limits, SPARE)
+        if wait:
+            self._changed.set()
+            await self._rest(wait)
+            return False
+        pace.book(self._chat.room, limits, edit=bool(bubble.message_id))
+        pause = await self._show(bubble, chain)
+        if bubble.shown != chain:
+            self._changed.set()
+        await self._rest(pause)
+        return True
 
     async def _begin_next(self) -> Bubble | None:
         """A row before its first send, as long as the run goes on."""
@@ -161,22 +179,27 @@ class EditedMessage:
             else:
                 await self._send_first(bubble, chain)
         except PlatformRefused as refused:
+            self._stage.pace.hold(self._chat.room, refused)
             return self._slower(refused.retry_after)
         except (PlatformUncertain, TimeoutError, OSError) as error:
             logger.warning("outbox row %s: no answer while it grew: %s", bubble.row.outbox_id, error)
             return self._slower(None)
         return self._interval
 
+    def _lost(self, bubble: Bubble) -> bool:
+        """Nothing more can be shown in it. Where a key shows once, sending again tells which message it is."""
+        return bubble.stuck or (bubble.doubtful and not self._manifest.idempotent)
+
     async def _send_first(self, bubble: Bubble, chain: Chain) -> None:
-        bubble.doubtful = True
+        again, bubble.doubtful = bubble.doubtful, True
         try:
             sent = await self._chat.send(self._api(), chain, bubble.row.outbox_id)
         except PlatformRefused as refused:
-            bubble.doubtful = False
+            bubble.doubtful = again
             if refused.permanent:
                 self._closing.set()
             raise
-        bubble.message_id, bubble.shown, bubble.doubtful = sent.platform_message_id, chain, False
+        bubble.message_id, bubble.shown, bubble.doubtful = sent.platform_message_id, None if again else chain, False
         bubble.stuck = not bubble.message_id
         now = self._stage.clock.now()
         await self._stage.journal.commit(
@@ -199,7 +222,6 @@ class EditedMessage:
 
     def _slower(self, retry_after: float | None) -> float:
         """A platform that has enough is given less from now on; then it is tried again."""
-        self._changed.set()
         if retry_after is None:
             return max(self._interval, AWAY_SECONDS)
         self._interval = min(self._interval * 2, SLOWEST_SECONDS)

@@ -4,9 +4,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from parlour.core.delivery.bots import RunningBots
+from parlour.core.delivery.pace import Pace
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids, Sent
+
+GREW = "grew"
+"""In a row's message: people may have seen something of it before it was whole."""
 
 
 class Grown(Protocol):
@@ -29,7 +33,9 @@ class Grown(Protocol):
         """The final text of one of its rows is on the platform. Raises as the platform API does."""
         ...
 
-    async def found(self, row: Outgoing, message_id: str) -> None: ...
+    def found(self, row: Outgoing, message_id: str) -> bool:
+        """A row whose first send was never answered is there. Whether it is to be finished."""
+        ...
 
     async def withdraw(self, row: Outgoing) -> None: ...
 
@@ -42,3 +48,4 @@ class Stage:
     bots: RunningBots
     ids: Ids
     clock: Clock
+    pace: Pace

@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from contextlib import suppress
 
 from parlour.core.delivery.chats import Chat, chain_of, parsed
+from parlour.core.delivery.rendering import thinking
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.platforms.api import Stream
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
@@ -26,7 +27,9 @@ class NativeStream:
         self._row = row
         self._chat = Chat(row)
         self._interval = 1 / (per_second or APPENDS_PER_SECOND)
-        self._waiting: list[str] = []
+        self._text = ""
+        self._handed = ""
+        """What was handed on of it. A model's thoughts are not."""
         self._stream: Stream | None = None
         self._doubtful = False
         self._changed = asyncio.Event()
@@ -38,7 +41,7 @@ class NativeStream:
         return [self._row]
 
     def grow(self, text: str) -> None:
-        self._waiting.append(text)
+        self._text += text
         self._changed.set()
 
     def stop(self) -> None:
@@ -53,15 +56,20 @@ class NativeStream:
         if self._stream is not None:
             stream, self._stream = self._stream, None
             self._doubtful = True
-            result = await stream.finish(parsed(chain_of(row)))
+            try:
+                result = await stream.finish(parsed(chain_of(row)))
+            except PlatformRefused:
+                self._stream, self._doubtful = stream, False
+                raise
             return Sent(result.message_id or "")
         if self._doubtful and not row.possibly_repeated:
             self._doubtful = False
             raise PlatformUncertain("its first words may have been shown")
         return await self._chat.send_row(self._chat.api(self._stage.bots), row, again=True)
 
-    async def found(self, row: Outgoing, message_id: str) -> None:
+    def found(self, row: Outgoing, message_id: str) -> bool:
         """What was found is whole: the platform had its end."""
+        return False
 
     async def withdraw(self, row: Outgoing) -> None:
         await asyncio.wait([self._work])
@@ -86,7 +94,8 @@ class NativeStream:
             logger.exception("outbox row %s does not grow any more", self._row.outbox_id)
 
     async def _append(self) -> None:
-        if self._closing.is_set() or not self._waiting:
+        spoken = thinking.spoken(self._text, growing=True)
+        if self._closing.is_set() or not spoken.startswith(self._handed) or spoken == self._handed:
             return
         if self._stream is None:
             api, chat = self._chat.api(self._stage.bots), self._chat
@@ -95,6 +104,5 @@ class NativeStream:
             except (PlatformUncertain, TimeoutError, OSError):
                 self._doubtful = True
                 raise
-        text = "".join(self._waiting)
-        self._waiting.clear()
-        await self._stream.append(text)
+        handed, self._handed = self._handed, spoken
+        await self._stream.append(spoken.removeprefix(handed))

@@ -4,7 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 
+from parlour.core.delivery.addresses import chat_type
 from parlour.core.delivery.bots import RunningBots
+from parlour.core.delivery.pace import Pace
 from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.journal import Journal
@@ -25,8 +27,8 @@ def grows(manifest: AdapterManifest) -> bool:
 
 
 class Streams:
-    def __init__(self, journal: Journal, bots: RunningBots, ids: Ids, clock: Clock) -> None:
-        self._stage = Stage(journal, bots, ids, clock)
+    def __init__(self, journal: Journal, bots: RunningBots, ids: Ids, clock: Clock, pace: Pace) -> None:
+        self._stage = Stage(journal, bots, ids, clock, pace)
         self._by_row: dict[str, Grown] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -35,12 +37,17 @@ class Streams:
     ) -> Grown:
         """The row is durable as `streaming`; `clear` comes when all that was said before is sent."""
         grown: Grown
-        if "open_stream" in manifest.supported_apis:
+        if "open_stream" in manifest.supported_apis and self._streams_natively(row):
             grown = NativeStream(self._stage, row, manifest.limits.edits_per_second, clear)
         else:
             grown = EditedMessage(self._stage, row, manifest, policy, quote, clear)
         self._by_row[row.outbox_id] = grown
         return grown
+
+    def _streams_natively(self, row: Outgoing) -> bool:
+        """A platform may stream in some chats only."""
+        adapter = self._stage.bots.adapter(row.bot_id)
+        return adapter is None or adapter.api().streams(chat_type(row.address))
 
     async def left(self, run_id: str) -> list[Outgoing]:
         """Rows of this run that were shown as growing, and grow no more."""

@@ -13,6 +13,11 @@ from .splitting import Piece, split
 _MARKUP = re.compile(r"[\\`*_\[\]<>&#~|!]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$|\S +\n", re.MULTILINE)
 
 
+def has_markup(text: str) -> bool:
+    """Whether Markdown may show it otherwise than it is written."""
+    return _MARKUP.search(text) is not None
+
+
 class Dialect:
     """Everything about the text of one platform's messages."""
 
@@ -28,7 +33,7 @@ class Dialect:
         return split(defused(text, self._everyone), self.limit, self.measure)
 
     def written(self, text: str) -> str:
-        if not self._html or _MARKUP.search(text) is None:
+        if not self._html or not has_markup(text):
             return text
         from .html import html
 

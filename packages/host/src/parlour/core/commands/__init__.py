@@ -1,0 +1,1 @@
+"""Commands of plugins, typed in a chat."""

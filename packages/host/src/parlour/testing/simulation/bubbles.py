@@ -1,0 +1,58 @@
+"""What must hold on the platform where messages grow and people decide, after every schedule."""
+
+from collections.abc import Callable
+
+from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.encoding import loads
+from parlour.core.facts.tables import APPROVALS, OUTBOX
+from parlour.core.journal import Row, Select
+
+from .bot import Bubble, Chats
+from .deciding import BOSS, Decision
+from .promises import require
+
+Read = Callable[[Select], list[Row]]
+
+
+def check_bubbles(read: Read, chats: Chats, allowed_repeats: int) -> None:
+    rows = {row["outbox_id"]: row for row in read(Select(OUTBOX)) if row["surface"] == "platform"}
+    shown = {outbox_id: [each for each in chats.bubbles if each.key == outbox_id] for outbox_id in rows}
+    require(sum(len(copies) for copies in shown.values()) == len(chats.bubbles), "every message belongs to a row")
+    for row in rows.values():
+        if row["kind"] != "action":
+            _check_row(row, shown, allowed_repeats)
+
+
+def _check_row(row: Row, shown: dict[str, list[Bubble]], allowed_repeats: int) -> None:
+    """One bubble with the whole text; a second one says that it may be one too many."""
+    message, copies = loads(row["payload"])["message"], shown[row["outbox_id"]]
+    named = f"{row['kind']} {row['outbox_id']}"
+    require(len(copies) <= 1 + allowed_repeats, f"{named} is shown {len(copies)} times")
+    require(all(each.first.endswith(MARK.strip()) for each in copies[1:]), f"a repetition of {named} is marked")
+    if row["state"] != "sent":
+        return
+    texts = [each.text.removesuffix(MARK.strip()).rstrip() for each in [*copies, *shown.get(message.get("edits"), ())]]
+    question = message.get("approval", {}).get("status") == "pending"
+    require(question or message["content"].rstrip() in texts, f"{named} is whole on the platform")
+
+
+def check_decisions(read: Read, chats: Chats, decisions: list[Decision]) -> None:
+    approvals = read(Select(APPROVALS))
+    acts = {row["outbox_id"]: row for row in read(Select(OUTBOX)) if row["kind"] == "action"}
+    for approval in approvals:
+        mine = [each for each in decisions if each.keyword == approval["keyword"] and each.person == BOSS]
+        require(approval["status"] != "pending", f"approval {approval['keyword']} is closed")
+        if mine:
+            verdicts = {{"approve": "approved", "deny": "denied"}[each.words.split()[0]] for each in mine}
+            require(approval["status"] in verdicts, f"{approval['keyword']} is what its decider wanted")
+        else:
+            require(approval["status"] == "expired", f"{approval['keyword']}: nobody may decide but the decider")
+        _check_act(approval, acts.get(approval["outbox_id"]), chats)
+
+
+def _check_act(approval: Row, act: Row | None, chats: Chats) -> None:
+    user = loads(approval["call"])["calls"][0]["arguments"]["user_id"]
+    times = chats.kicked.count(user)
+    require((act is not None) == (approval["status"] == "approved"), "what was approved, and only that, is done")
+    require(times <= (1 if act is not None else 0), f"'{user}' was removed {times} times")
+    require(times == 1 or act is None or act["state"] != "sent", "what is told as done was done")

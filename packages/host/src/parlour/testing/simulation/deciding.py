@@ -1,0 +1,82 @@
+"""People who see questions with buttons: the right one decides, early, late, twice or never; a wrong one tries."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from parlour.core.delivery.rendering.buttons import ACTION_ID
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+
+from .bot import BOT, Bubble, Chats
+from .world import World
+
+BOSS = "boss"
+SECONDS = 200.0
+"""So long a question waits for somebody."""
+WAYS: tuple[tuple[tuple[str, str, bool], ...], ...] = (
+    ((BOSS, "approve", True),),
+    ((BOSS, "deny", True),),
+    ((BOSS, "approve", True), (BOSS, "approve", True)),
+    ((BOSS, "approve", True), (BOSS, "deny", True)),
+    (("ann", "approve", True), (BOSS, "approve", True)),
+    ((BOSS, "approve", False),),
+    (("ann", "approve", True),),
+    (),
+)
+"""Who does what, and whether by pressing: otherwise by writing."""
+
+
+@dataclass(slots=True)
+class Decision:
+    """Something that a person did, which the platform tells until it is taken."""
+
+    event_id: str
+    person: str
+    words: str
+    pressed: bool
+    bubble: Bubble
+    accepted: bool = False
+
+    @property
+    def keyword(self) -> str:
+        return self.words.split()[1]
+
+    def event(self) -> EventEnvelope:
+        here = {"chat_type": "group", "chat_id": self.bubble.chat_id}
+        press = {"action_id": ACTION_ID, "value": self.words, "message_id": self.bubble.message_id}
+        return EventEnvelope(
+            event_id=self.event_id,
+            event_type="interaction.received" if self.pressed else "message.received",
+            source="fake",
+            chat=f"group:{self.bubble.chat_id}",
+            context=EventContext(self.event_id),
+            surface="platform",
+            bot_id=BOT,
+            actor=Party("user", self.person),
+            input={} if self.pressed else {"text": self.words},
+            data={**here, **press} if self.pressed else here,
+        )
+
+
+@dataclass(slots=True)
+class Deciders:
+    seen: set[str] = field(default_factory=set)
+    decisions: list[Decision] = field(default_factory=list)
+
+    async def look(self, world: World, chats: Chats, tell: Callable[[EventEnvelope], Awaitable[object]]) -> None:
+        """Goes on until it is cancelled."""
+        while True:
+            await asyncio.sleep(0.05 + world.dice.random())
+            for bubble in [each for each in chats.bubbles if each.buttons and each.message_id not in self.seen]:
+                self.seen.add(bubble.message_id)
+                self._decide(world, bubble)
+            for decision in [each for each in self.decisions if not each.accepted]:
+                world.hasten()
+                await tell(decision.event())
+                decision.accepted = True
+
+    def _decide(self, world: World, bubble: Bubble) -> None:
+        keyword = bubble.buttons[0].split()[1]
+        for person, verdict, pressed in world.dice.choice(WAYS):
+            event_id = f"decision{len(self.decisions)}"
+            self.decisions.append(Decision(event_id, person, f"{verdict} {keyword}", pressed, bubble))
