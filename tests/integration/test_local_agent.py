@@ -22,7 +22,7 @@ PIXEL = {"type": "image", "mime_type": "image/png", "content_base64": "iVBORw0KG
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WrittenHost]:
-    host = WrittenHost(tmp_path_factory.mktemp("written host"))
+    host = WrittenHost(tmp_path_factory.mktemp("written host"), PARLOUR__WORKSPACE__TIME_ZONE="Asia/Tokyo")
     host.install(LOCAL_PLUGIN)
     host.start()
     yield host
@@ -39,11 +39,13 @@ def failure(result: Json) -> tuple[str, str]:
 
 def test_the_prompts_variables_are_filled_in(host: WrittenHost) -> None:
     host.write("hello")
-    agent = host.local(prompt="You talk to {{actor}} in {{group}}. Today is {{date}}. {{unknown}} {{ chat_type }}.")
+    agent = host.local(
+        prompt="You talk to {{actor}} in {{group}}. Today is {{date}}. {{unknown}} {{ chat_type }} {{time}}."
+    )
     data = {"chat_type": "group", "group": {"id": "g1", "name": "Cats"}}
     host.ask(agent, "hi", actor={"actor_id": "7", "actor_name": "Ann {{date}}"}, data=data)
     [[system, user]] = host.prompts()
-    talk = r"You talk to Ann \{\{date\}\} in Cats\. Today is \d{4}-\d\d-\d\d\. \{\{unknown\}\} group\."
+    talk = r"You talk to Ann \{\{date\}\} in Cats\. Today is [-\d]{10}\. \{\{unknown\}\} group [-\d]{10} [:\d]{5} JST\."
     assert re.fullmatch(talk, system[1])
     assert user == ("user", "Ann {{date}}: hi")
 
@@ -84,6 +86,19 @@ def test_thoughts_are_apart_from_the_answer(host: WrittenHost, thinking: str, sh
     result = host.ask(host.local(thinking=thinking), "when?")
     [message] = messages(host, result["run"]["run_id"])
     assert (message["content"], message.get("reasoning")) == ("It is noon.", shown)
+
+
+async def test_thoughts_that_may_be_shown_are_seen_while_they_are_had(host: WrittenHost) -> None:
+    host.write({"reasoning": "let me see", "pieces": ["It is ", "noon."], "gate": "thinking"})
+    async with Chat(host, await asyncio.to_thread(host.local, thinking="show")) as chat:
+        await chat.say("when?")
+        host.open_gate("thinking")
+        message = await chat.until("message", 30)
+        await chat.until("run", 30, status="completed")
+    kinds = [frame["type"] for frame in chat.frames]
+    assert "".join(frame["content"] for frame in chat.of("thinking")) == message["message"]["reasoning"] == "let me see"
+    assert kinds.index("thinking") < kinds.index("delta")
+    assert (chat.deltas, chat.of("thinking")[0]["run_id"]) == ("It is noon.", message["run_id"])
 
 
 def test_tools_are_called_side_by_side_and_the_model_gets_what_they_give(host: WrittenHost) -> None:

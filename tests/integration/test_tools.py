@@ -14,6 +14,7 @@ from .scripted import CALLER, CALLING_PLUGIN
 BORROWING = ROOT / "tests" / "plugins" / "borrowing.py"
 SECRET = "a secret that must not be readable"
 CLOCK = {"name": "clock", "transport": "stdio", "command": sys.executable, "arguments": ["-m", "mcp_server_time"]}
+LIBRARY = {"name": "library", "transport": "stdio", "command": sys.executable}
 SUM = {"tool_name": "calculator.evaluate", "parameters": {"expression": "6 * 7"}}
 TOKYO = {"tool_name": "clock.get_current_time", "parameters": {"timezone": "Asia/Tokyo"}}
 
@@ -124,6 +125,28 @@ def test_parameters_that_do_not_fit_are_told_to_the_model(host: Host) -> None:
     assert called(host, agent(host, tools="*"), wrong) == ["the tool was not called: expression is required (a string)"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("binary", "[1000 characters of binary data, which is not text]"),
+        ("controls", "a bell rings in a long sentence"),
+        ("large", "payload_too_large"),
+    ],
+)
+def test_what_a_tool_should_not_answer_comes_bounded_and_readable(host: Host, kind: str, text: str) -> None:
+    garbled = {"tool_name": "test/borrowing.garbled", "parameters": {"kind": kind}}
+    (answer,) = called(host, agent(host, tools="*"), garbled)
+    assert answer == text
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "169.254.169.254"])
+def test_addresses_inside_are_not_read_for_a_run(host: Host, name: str) -> None:
+    port = host.address.rpartition(":")[2]
+    inside = {"tool_name": "web.fetch", "parameters": {"url": f"http://{name}:{port}/healthz"}}
+    (answer,) = called(host, agent(host, tools="*"), inside)
+    assert "not a public address" in answer or "this is no address" in answer, answer
+
+
 def test_an_artifact_is_read_by_the_run_that_sees_it_and_by_no_other(host: Host) -> None:
     upload = host.http().post("/files", files={"file": ("notes.txt", b"remember the milk", "text/plain")}).json()
     attached = {"input": {"text": "", "attachments": [{"artifact_id": upload["artifact_id"], "artifact_type": "file"}]}}
@@ -147,6 +170,36 @@ def test_secrets_are_masked_sealed_and_kept_when_they_are_sent_back_masked(host:
     assert process.environ()["API_KEY"] == SECRET
     for file in host.data.rglob("*"):
         assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
+
+
+def test_resources_and_prompts_of_a_server_are_shown_read_and_used(host: Host, clock: Json) -> None:
+    script = str(ROOT / "tests" / "plugins" / "library_server.py")
+    made = host.http().post("/mcp-servers", json={**LIBRARY, "arguments": [script]}).json()
+    server = eventually(lambda: connected(host, made["server_id"]), "the server is connected", 60)
+    assert [each["uri"] for each in server["status"]["resources"]] == ["library://rules", "library://books/{title}"]
+    assert server["status"]["prompts"][0]["arguments"] == [{"name": "title", "description": "", "required": True}]
+    path = f"/mcp-servers/{made['server_id']}"
+    read = host.http().post(f"{path}/read-resource", json={"uri": "library://books/Emma"}).json()
+    assert (read["is_error"], read["content"]) == (False, [{"type": "text", "text": "Emma is on shelf seven"}])
+    filled = host.http().post(f"{path}/get-prompt", json={"name": "review", "arguments": {"title": "Emma"}}).json()
+    said = [{"role": "user", "content": "Write three sentences about Emma."}]
+    assert filled["content"][0]["value"]["messages"] == said
+    unknown = host.http().post(f"{path}/get-prompt", json={"name": "nonesuch"}).json()
+    assert unknown["is_error"]
+    reader = agent(host, mcp_servers=["library"])
+    rules = {"tool_name": "library.read_resource", "parameters": {"uri": "library://rules"}}
+    assert called(host, reader, rules, SUM) == ["Be quiet.", "unauthorized"]
+    assert host.http().delete(path).status_code == 204
+
+
+def test_a_change_is_tried_before_it_is_saved_with_the_secrets_that_are_there(host: Host, clock: Json) -> None:
+    path = f"/mcp-servers/{clock['server_id']}/test"
+    body = {name: clock[name] for name in ("transport", "command", "arguments", "environment")}
+    renamed = host.http().post(path, json={**body, "name": "renamed"}).json()
+    assert (renamed["state"], renamed["last_error"]) == ("connected", None)
+    elsewhere = host.http().post(path, json={**body, "name": "clock", "command": "nonesuch"})
+    assert named_fields(elsewhere) == ["environment.API_KEY"]
+    assert [each["name"] for each in host.items("/mcp-servers")] == ["clock"]
 
 
 def test_a_server_is_tried_before_it_is_saved_and_after(host: Host, clock: Json) -> None:

@@ -1,6 +1,7 @@
 """An answer while it is written: the fragments of a model become text, thoughts and tool calls."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from parlour_sdk import results
 from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement, plain_text
@@ -19,6 +20,8 @@ class Answer:
     media: tuple[MediaElement, ...]
     tool_calls: tuple[ToolCall, ...]
     finish_reason: str
+    metadata: dict[str, Any] | None
+    """What its model wants to be told again with the calls."""
     counted: int
     """Tokens of the prompt, by the provider."""
     estimated: int
@@ -38,7 +41,8 @@ class Answer:
         """Some models want to be told again what they thought before they called tools."""
         calls = list(self.tool_calls) or None
         thought = self.reasoning if calls else None
-        return Message(role="assistant", content=self.text, tool_calls=calls, reasoning=thought or None)
+        told = self.metadata if calls else None
+        return Message(role="assistant", content=self.text, tool_calls=calls, reasoning=thought or None, metadata=told)
 
     def content(self) -> str | list[ContentElement]:
         if not self.media:
@@ -58,6 +62,7 @@ class Writing:
         self._media: list[MediaElement] = []
         self._calls: list[ToolCall] = []
         self._finish_reason = "stop"
+        self._metadata: dict[str, Any] | None = None
         self._usage = Usage()
 
     @property
@@ -68,6 +73,7 @@ class Writing:
         """What people may see of this fragment."""
         self._usage = usage or self._usage
         self._finish_reason = finish_reason or self._finish_reason
+        self._metadata = message.metadata or self._metadata
         self._calls += [call for call in message.tool_calls or () if call not in self._calls]
         if not isinstance(message.content, str):
             self._media += [each for each in message.content if isinstance(each, MediaElement)]
@@ -85,6 +91,7 @@ class Writing:
             tuple(self._media),
             tuple(self._calls),
             self._finish_reason,
+            self._metadata,
             self._usage.prompt_tokens,
             estimated,
         )

@@ -11,6 +11,7 @@ from parlour.core.budgets.uses import BudgetUses
 from parlour.core.facts.tables import AUDIT, BUDGET_USES, RESERVATIONS
 from parlour.core.providers import ProviderFailed, Providers
 from parlour.testing.scripted import Hang, Reply, Scripted, ScriptedModels
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
 from ..providers.granted import ASK, DISCOVERED, cancel, running, world
@@ -19,6 +20,11 @@ from ..support import World, settle, until
 WORST = 200
 """Tokens that a scripted model reserves, and micro-units."""
 DAY = 24 * 3600
+
+
+class UnpricedModels(ScriptedModels):
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        return Usage(prompt_tokens=WORST)
 
 
 def reply(tokens: int = 20) -> Reply:
@@ -77,6 +83,21 @@ async def test_money_is_limited_like_tokens() -> None:
     refusal = await refused(made, run)
     assert "has 0.000199 of 0.000239 left today, and this call may cost 0.0002" in refusal.message
     assert len(models.requests) == 1
+
+
+async def test_money_can_not_be_limited_where_nobody_knows_the_price() -> None:
+    models = UnpricedModels(Reply("hello", usage=Usage(prompt_tokens=5)))
+    made = await world(Providers(models=models))
+    await made.core.budgets.add(Budget("t", "Tokens", "workspace", tokens=1000))
+    run = await running(made)
+    await asked(made, run)
+    assert used(made) == [("workspace", 5, 0)]
+    await made.core.budgets.add(Budget("m", "Money", "workspace", cost_micros=1000))
+    refusal = await refused(made, run)
+    assert (refusal.code, len(models.requests)) == ("budget_exceeded", 1)
+    assert "'Money' limits money, and nobody knows what this model costs" in refusal.message
+    [entry] = made.rows(AUDIT, outcome="denied")
+    assert refusal.message in entry["detail"]
 
 
 async def test_a_refusal_is_in_the_audit_with_its_reason() -> None:

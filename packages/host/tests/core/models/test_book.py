@@ -12,6 +12,7 @@ from parlour.core.models.catalogue import Kind, KnownModel, completed
 from parlour.core.models.default_agent import DEFAULT_AGENT, DefaultAgent
 from parlour.core.models.model import Model, Prices, Provider
 from parlour.testing import MemoryJournal
+from parlour_sdk.protocol.usage import Usage
 
 from ..support import LoopClock, make_agent
 
@@ -57,6 +58,15 @@ def test_what_is_not_said_of_a_model_is_taken_from_the_catalogue() -> None:
     assert (bare.context_window, bare.max_output_tokens, bare.abilities) == (500, 50, ("tools",))
     assert bare.prices == Prices(3, 4)
     assert completed(MODEL, kind, abilities_said=True) == MODEL
+
+
+def test_what_a_model_costs_is_unknown_unless_somebody_knows_it() -> None:
+    used = Usage(prompt_tokens=10)
+    unknown = completed(Model("m", "p", "other"), Kind("openai", "OpenAI", "openai"), abilities_said=False)
+    assert (unknown.prices, unknown.cost_micros(used)) == (None, None)
+    assert Model.decode(unknown.encode()) == unknown
+    own = completed(Model("m", "p", "other"), Kind("ollama", "Ollama", "openai", free=True), abilities_said=False)
+    assert own.cost_micros(used) == 0
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from parlour.actions.metering import MOMENT_SECONDS
 from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import RUN_EVENTS, RUNS
@@ -77,7 +78,8 @@ async def test_the_ledger_counts_every_call_and_its_tokens() -> None:
     await made.call(run, "invoke_embedding", model_id="embedding-model", texts=["a"])
     run.answer("done")
     await made.rest()
-    assert usage_of(made, run.run_id) == {"model_calls": 4, "prompt_tokens": 7, "completion_tokens": 4}
+    tokens = {"prompt_tokens": 7, "completion_tokens": 4}
+    assert usage_of(made, run.run_id) == {"model_calls": 4, **tokens, "unpriced_calls": 3}
     assert called(made, run.run_id) == [
         ("model", "answered"),
         ("model", "answered"),
@@ -94,7 +96,7 @@ async def test_what_a_runner_says_it_used_elsewhere_is_kept_beside_what_was_coun
     run.send(run.completed("done"), run.result("run.completed", said))
     await made.rest()
     counted = {"model_calls": 1, "prompt_tokens": 100, "completion_tokens": 2, "cost_micros": 9}
-    assert usage_of(made, run.run_id) == counted
+    assert usage_of(made, run.run_id) == {**counted, "unpriced_calls": 1}
 
 
 async def test_nothing_that_was_said_is_in_the_telemetry() -> None:
@@ -183,6 +185,7 @@ async def test_what_a_model_has_used_is_known_also_of_a_run_that_died_with_its_h
     made = await world(Providers(models=models))
     run = await running(made)
     await made.call(run, "invoke_llm", **ASK)
+    await asyncio.sleep(2 * MOMENT_SECONDS)
     assert usage_of(made, run.run_id) == {
         "model_calls": 1,
         "prompt_tokens": 7,
@@ -195,11 +198,26 @@ async def test_what_a_model_has_used_is_known_also_of_a_run_that_died_with_its_h
     assert called(made, run.run_id) == [("model", "answered")]
 
 
+@pytest.mark.parametrize("last", [False, True], ids=["the next result", "the last"])
+async def test_what_a_model_has_used_is_written_with_what_its_run_writes_next(last: bool) -> None:
+    made = await world(Providers(models=ScriptedModels(Reply("hello", usage=Usage(prompt_tokens=7, cost_micros=4)))))
+    run = await running(made)
+    await made.call(run, "invoke_llm", **ASK)
+    run.send(run.completed("hello"), *([run.finished()] if last else []))
+    await settle()
+    assert usage_of(made, run.run_id)["cost_micros"] == 4
+    await asyncio.sleep(2 * MOMENT_SECONDS)
+    assert "run.metered" not in made.journal.units
+    assert called(made, run.run_id) == [("model", "answered")]
+
+
 async def test_a_database_in_trouble_does_not_take_the_answer_away() -> None:
     made = await world(Providers(models=ScriptedModels("hello")))
     run = await running(made)
     made.journal.broken["run.metered"] = 1
     assert (await made.call(run, "invoke_llm", **ASK))["message"]["content"] == "hello"
+    await asyncio.sleep(2 * MOMENT_SECONDS)
+    assert made.journal.broken["run.metered"] == 0
     run.answer("done")
     await made.rest()
     assert called(made, run.run_id) == [("model", "answered")]

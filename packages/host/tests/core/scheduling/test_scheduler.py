@@ -1,9 +1,12 @@
 """Each time is brought exactly once, whatever breaks in between; what was missed is skipped or brought once."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from parlour.core.events.envelope import EventEnvelope
+from parlour.core.events.gateway import Accepted
 from parlour.core.facts.tables import EVENTS
 from parlour.core.journal import Select, where
 from parlour.core.scheduling.schedule import EVENT_TYPE, Schedule
@@ -81,6 +84,55 @@ async def test_what_was_missed_is_skipped_or_brought_once(missed: str, brought: 
     await serve(again, HOUR)
 
     assert await times(again) == [hours * HOUR for hours in brought]
+
+
+def set_clock(world: World, hours: float) -> None:
+    """Ahead or back, from now on."""
+    honest = world.clock.now
+    world.clock.now = lambda: honest() + round(hours * HOUR * 1000)  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(("missed", "brought"), [("skip", [4]), ("once", [1, 4])])
+async def test_what_a_clock_jumps_over_is_skipped_or_brought_once(missed: str, brought: list[int]) -> None:
+    world = await opened(hourly(missed=missed))
+    await serve(world, HOUR / 2)
+
+    set_clock(world, 3)
+    await serve(world, HOUR)
+
+    assert await times(world) == [hours * HOUR for hours in brought]
+
+
+async def test_a_clock_that_is_set_back_brings_no_time_twice_also_after_a_restart() -> None:
+    world = await opened(hourly(missed="once"))
+    await serve(world, 2 * HOUR + 10)
+
+    set_clock(world, -1.5)
+    await serve(world, HOUR)
+    again = await world.restart()
+    set_clock(again, -1.5)
+    await serve(again, 2 * HOUR)
+
+    assert await times(again) == [HOUR, 2 * HOUR, 3 * HOUR]
+
+
+async def test_a_change_that_comes_while_a_time_is_brought_is_not_lost() -> None:
+    world = await opened(hourly())
+    bring = world.core.gateway.ingest
+
+    class Gateway:
+        async def ingest(self, event: EventEnvelope) -> Accepted:
+            accepted = await bring(event)
+            await world.core.schedules.replace(replace(hourly(), text="changed"))
+            return accepted
+
+    world.core.scheduler._gateway = Gateway()  # type: ignore[assignment]
+    await serve(world, 2 * HOUR + 10)
+
+    assert await times(world) == [HOUR, 2 * HOUR]
+    assert [run.context["input"]["text"] for run in world.plugins.runs] == ["go", "changed"]
+    again = await world.restart()
+    assert [kept.schedule.text for kept in again.core.schedules.all()] == ["changed"]
 
 
 async def test_a_schedule_that_is_disabled_brings_nothing_and_goes_on_from_when_it_is_enabled() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from parlour.providers.models.dialects import thoughts
 from parlour.providers.models.dialects.anthropic import JSON_ONLY, Anthropic
 from parlour.providers.models.dialects.tool_names import ToolNames
 from parlour.providers.models.failures import Failure
@@ -65,6 +66,29 @@ def test_a_streamed_answer_is_put_together() -> None:
     assert piece.usage == Usage(prompt_tokens=55, completion_tokens=42, cached_tokens=30)
     [call] = answer.calls.whole(ToolNames(["time.now"]))
     assert (call.id, call.name, call.arguments) == ("toolu_1", "time.now", {"zone": "UTC"})
+
+
+def test_signed_thoughts_go_back_to_the_model_that_had_them_before_its_tool_calls() -> None:
+    answer = DIALECT.answer()
+    read(answer, "anthropic_tools.sse")
+    signed = [{"type": "thinking", "thinking": "The user wants the time.", "signature": "c2ln"}]
+    assert answer.signed == signed
+    mine = thoughts.carried(called("anthropic"), answer.signed)
+    calling = {"role": "assistant", "tool_calls": [{"id": "c", "name": "n"}], "metadata": mine}
+    [turn] = body(DIALECT, request([calling]))["messages"]
+    assert [each["type"] for each in turn["content"]] == ["thinking", "tool_use"]
+    assert turn["content"][0] == signed[0]
+    others = {"thoughts": {"of": "anthropic/another-model", "signed": signed}}
+    for strange in (others, {"thoughts": 5}, {"thoughts": {"of": "anthropic/the-model", "signed": ["text"]}}, {}):
+        [turn] = body(DIALECT, request([{**calling, "metadata": strange}]))["messages"]
+        assert [each["type"] for each in turn["content"]] == ["tool_use"]
+
+
+def test_thoughts_that_are_hidden_go_back_as_they_came() -> None:
+    answer = DIALECT.answer()
+    blocks = [{"type": "redacted_thinking", "data": "xyz"}, {"type": "tool_use", "id": "t", "name": "n", "input": {}}]
+    answer.whole({"content": blocks, "stop_reason": "tool_use"})
+    assert answer.signed == [blocks[0]]
 
 
 def test_a_whole_answer_is_read_too() -> None:

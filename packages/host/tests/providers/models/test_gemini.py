@@ -2,6 +2,7 @@
 
 import pytest
 
+from parlour.providers.models.dialects import thoughts
 from parlour.providers.models.dialects.gemini import UNSIGNED, Gemini
 from parlour.providers.models.dialects.tool_names import ToolNames
 from parlour.providers.models.failures import Failure
@@ -31,6 +32,19 @@ def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_geminis_words() -> Non
         {"role": "user", "parts": [{"functionResponse": {"name": "time_now", "response": {"output": "noon"}}}]},
     ]
     assert asked["tools"][0]["functionDeclarations"][0]["name"] == "time_now"
+
+
+def test_the_signature_of_a_call_goes_back_with_it() -> None:
+    answer = DIALECT.answer()
+    parts = [
+        {"functionCall": {"name": "a", "args": {}}, "thoughtSignature": "c2ln"},
+        {"functionCall": {"name": "b", "args": {}}},
+    ]
+    answer.read({"candidates": [{"content": {"parts": parts}}]})
+    mine = thoughts.carried(called("gemini"), answer.signed)
+    calls = [{"id": "1", "name": "a"}, {"id": "2", "name": "b"}]
+    [turn] = body(DIALECT, request([{"role": "assistant", "tool_calls": calls, "metadata": mine}]))["contents"]
+    assert [part.get("thoughtSignature") for part in turn["parts"]] == ["c2ln", None]
 
 
 def test_the_model_is_named_in_the_path() -> None:

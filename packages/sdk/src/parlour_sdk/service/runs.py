@@ -1,6 +1,5 @@
 """Serves runs: one runner's results as numbered envelopes, and an honest last word when its code fails."""
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     from parlour_sdk.components import AgentRunner
 
 logger = logging.getLogger("parlour.worker")
-
-LAST_WORD_SECONDS = 2.0
-"""How long the end of a run whose time is over is left to the Host, which ends it as a time-out in the same moment."""
 
 Envelope: TypeAlias = Callable[[str, int, Result], dict[str, Any]]
 
@@ -60,8 +56,6 @@ class Runs:
                 sequence += 1
                 yield self._envelope(run_id, sequence, checked)
         except FAILURES as error:
-            if isinstance(error, AgentAPIException) and error.code == "deadline_exceeded":
-                await asyncio.sleep(LAST_WORD_SECONDS)
             yield self._envelope(run_id, sequence + 1, _failure(run_id, error))
         finally:
             await generator.aclose()

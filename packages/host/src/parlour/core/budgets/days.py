@@ -1,7 +1,6 @@
 """Days as the workspace's people count them."""
 
 from datetime import datetime, timedelta
-from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from parlour.core.ports import Clock
@@ -16,17 +15,29 @@ KEPT_DAYS = 400
 class Days:
     def __init__(self, clock: Clock, time_zone: str) -> None:
         self._clock = clock
-        self._time_zone = time_zone
+        self.move(time_zone)
 
-    @cached_property
+    def move(self, time_zone: str) -> None:
+        """From now on the days are those of this time zone."""
+        self.time_zone = time_zone
+        self._found: ZoneInfo | None = None
+
+    @property
     def _zone(self) -> ZoneInfo:
-        return ZoneInfo(self._time_zone)
+        """Looked up when it is first asked for."""
+        if self._found is None:
+            self._found = ZoneInfo(self.time_zone)
+        return self._found
 
     def current(self, period: Period) -> str:
         return ALWAYS if period == "total" else self._now().date().isoformat()
 
     def oldest_kept(self) -> str:
         return (self._now() - timedelta(days=KEPT_DAYS)).date().isoformat()
+
+    def of(self, moment: int) -> str:
+        """The day that a moment belongs to."""
+        return datetime.fromtimestamp(moment / 1000, self._zone).date().isoformat()
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock.now() / 1000, self._zone)

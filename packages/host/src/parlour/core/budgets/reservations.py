@@ -69,6 +69,9 @@ class Reservations:
     async def reserve(self, applying: Applying, asking: Asking, model_id: str, worst: Usage) -> Reservation:
         """Raises ProviderFailed when a budget does not allow it; that is durable then."""
         now = self._clock.now()
+        limited = next((budget for budget, _ in applying if budget.cost_micros), None)
+        if limited is not None and worst.cost_micros is None:
+            raise await self._refused(asking, model_id, _unpriced(limited))
         uses = tuple((budget.budget_id, subject, self._days.current(budget.period)) for budget, subject in applying)
         statements: list[Statement] = []
         for (budget, _), use in zip(applying, uses, strict=True):
@@ -100,7 +103,9 @@ class Reservations:
     async def _refusal(self, budget: Budget, use: Use, asking: Asking, model_id: str, worst: Usage) -> ProviderFailed:
         rows = await self._journal.read(Select(BUDGET_USES, _at(use), limit=1, few=True))
         row = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
-        sentence = _sentence(budget, row["tokens"], row["cost_micros"], worst)
+        return await self._refused(asking, model_id, _sentence(budget, row["tokens"], row["cost_micros"], worst))
+
+    async def _refused(self, asking: Asking, model_id: str, sentence: str) -> ProviderFailed:
         entry = audit.budget(asking, model_id, sentence, self._clock.now())
         await self._journal.commit(Unit("budget.refuse", (entry,)))
         return ProviderFailed("budget_exceeded", sentence)
@@ -154,6 +159,11 @@ def _sentence(budget: Budget, tokens: int, cost_micros: int, worst: Usage) -> st
     rest = max(0, budget.cost_micros - cost_micros)
     needed = _money(worst.cost_micros or 0)
     return f"{left} has {_money(rest)} of {_money(budget.cost_micros)} left{when}, and this call may cost {needed}"
+
+
+def _unpriced(budget: Budget) -> str:
+    whys = "and nobody knows what this model costs; give the model its prices, 0 if it is free"
+    return f"the budget '{budget.name}' limits money, {whys}"
 
 
 def _money(micros: int) -> str:

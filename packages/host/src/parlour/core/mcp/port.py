@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from parlour_sdk.protocol.tools import ToolOutcome
+
 from .server import McpServer
 
 State = Literal["off", "connecting", "connected", "failed"]
@@ -20,10 +22,49 @@ class RemoteTool:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteResource:
+    """Something that a server lets others read."""
+
+    uri: str
+    """Of a template, with names in braces to be filled in."""
+    name: str
+    description: str = ""
+    mime_type: str = ""
+    is_template: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePrompt:
+    """Words for a model that a server has ready."""
+
+    name: str
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     tools: tuple[RemoteTool, ...] = ()
+    resources: tuple[RemoteResource, ...] = ()
+    prompts: tuple[RemotePrompt, ...] = ()
     left_out: tuple[str, ...] = ()
-    """A sentence for each tool that is not offered."""
+    """A sentence for each thing that is not offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a server: to call a tool, to read the resource of an address, to fill a prompt in."""
+
+    kind: Literal["tool", "resource", "prompt"]
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +96,8 @@ class McpConnections(Protocol):
 
     async def test(self, server: McpServer) -> Status:
         """Connects once, apart from everything that is connected, and lets go again."""
+        ...
+
+    async def ask(self, server_id: str, wanted: Wanted) -> ToolOutcome:
+        """Raises ProviderFailed; what the server itself refuses is an outcome."""
         ...

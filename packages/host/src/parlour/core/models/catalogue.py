@@ -1,7 +1,7 @@
 """What is known of services and models before anybody configures one. Where it is written down others know."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from .model import Model, ModelType, Prices
@@ -16,7 +16,7 @@ class KnownModel:
     context_window: int = 0
     max_output_tokens: int = 0
     abilities: tuple[str, ...] = ()
-    prices: Prices = field(default_factory=Prices)
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Kind:
     needs_key: bool = True
     key_page: str = ""
     """Where a key is made."""
+    free: bool = False
+    """It runs on machines of one's own: nobody charges for it."""
     currency: str = "USD"
     rerank_path: str = "/rerank"
     limit_word: str = "max_tokens"
@@ -51,13 +53,12 @@ class Catalogue(Protocol):
 
 def completed(model: Model, kind: Kind, abilities_said: bool) -> Model:
     """With what the catalogue knows of a model of this name, where nothing was said."""
-    known = kind.known(model.name)
-    if known is None:
-        return model
+    known = kind.known(model.name) or KnownModel(model.name)
+    free = Prices() if kind.free else None
     return replace(
         model,
         context_window=model.context_window or known.context_window,
         max_output_tokens=model.max_output_tokens or known.max_output_tokens,
         abilities=model.abilities if abilities_said else known.abilities,
-        prices=known.prices if model.prices == Prices() else model.prices,
+        prices=model.prices or known.prices or free,
     )

@@ -60,7 +60,8 @@ class Model:
     """In tokens; 0 when nobody knows."""
     max_output_tokens: int = 0
     abilities: tuple[str, ...] = ()
-    prices: Prices = field(default_factory=Prices)
+    prices: Prices | None = None
+    """None when nobody knows what it costs."""
     parameters: dict[str, Any] = field(default_factory=dict)
     """Goes with every request, unless the request says otherwise."""
 
@@ -70,8 +71,11 @@ class Model:
     @classmethod
     def decode(cls, text: str) -> "Model":
         fields = loads(text)
-        given = {**fields, "abilities": tuple(fields["abilities"]), "prices": Prices(**fields["prices"])}
-        return cls(**given)
+        prices = None if fields["prices"] is None else Prices(**fields["prices"])
+        return cls(**{**fields, "abilities": tuple(fields["abilities"]), "prices": prices})
+
+    def cost_micros(self, usage: Usage) -> int | None:
+        return None if self.prices is None else self.prices.cost_micros(usage)
 
     def resource(self, provider_name: str) -> ModelResource:
         """As runs see it."""

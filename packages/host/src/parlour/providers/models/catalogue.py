@@ -39,5 +39,5 @@ def _model(name: str, told: Mapping[str, Any]) -> KnownModel:
         context_window=told.get("window", 0),
         max_output_tokens=told.get("output", 0),
         abilities=tuple(told.get("abilities", ())),
-        prices=Prices(*told.get("prices", ())),
+        prices=Prices(*told["prices"]) if "prices" in told else None,
     )

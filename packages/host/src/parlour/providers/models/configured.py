@@ -81,6 +81,7 @@ class ConfiguredModels:
                 content=piece.text,
                 tool_calls=piece.tool_calls or None,
                 reasoning=piece.reasoning or None,
+                metadata=piece.metadata,
             ),
             usage=_used(model, request, piece.usage, piece.text),
             model_id=model.model_id,
@@ -165,7 +166,9 @@ def _chunk(piece: "Piece") -> ModelChunk:
 
 def _last(model: Model, piece: "Piece", usage: Usage) -> ModelChunk:
     return ModelChunk(
-        chunk=MessageChunk(role="assistant", tool_calls=piece.tool_calls or None, is_final=True),
+        chunk=MessageChunk(
+            role="assistant", tool_calls=piece.tool_calls or None, metadata=piece.metadata, is_final=True
+        ),
         usage=usage,
         model_id=model.model_id,
         finish_reason=piece.finish_reason or "stop",
@@ -183,4 +186,4 @@ def _used(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | No
 
 
 def _priced(model: Model, usage: Usage) -> Usage:
-    return usage.model_copy(update={"cost_micros": model.prices.cost_micros(usage)})
+    return usage.model_copy(update={"cost_micros": model.cost_micros(usage)})

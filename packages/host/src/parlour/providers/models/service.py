@@ -11,7 +11,7 @@ from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
 from .connection import Connection
-from .dialects import reranking
+from .dialects import reranking, thoughts
 from .dialects.anthropic import Anthropic
 from .dialects.base import Answer, Called, Dialect, Names, Piece, Question, malformed
 from .dialects.gemini import Gemini
@@ -42,18 +42,18 @@ class Service:
         await self._connection.close()
 
     async def invoke(self, model: Model, request: InvokeModel) -> Piece:
-        names = _names(request)
+        names, called = _names(request), Called(self._kind, model)
         with self._in_words():
-            question = self._dialect.chat(Called(self._kind, model), request, names, stream=False)
+            question = self._dialect.chat(called, request, names, stream=False)
             answer = self._dialect.answer()
             piece = answer.whole(await self._answered(question, model))
-        return _last(piece, answer, names)
+        return _last(piece, called, answer, names)
 
     async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]:
         """Pieces as they come, what came at once in one; the last is done and has the tool calls."""
-        names, whole = _names(request), Piece()
+        names, called, whole = _names(request), Called(self._kind, model), Piece()
         with self._in_words():
-            question = self._dialect.chat(Called(self._kind, model), request, names, stream=True)
+            question = self._dialect.chat(called, request, names, stream=True)
             answer = self._dialect.answer()
             exchange, first = await self._tries.asked(question, model.name, self._patience.first_token)
             try:
@@ -62,7 +62,7 @@ class Service:
                     whole.add(Piece(usage=piece.usage, finish_reason=piece.finish_reason))
                     if piece.text or piece.reasoning:
                         yield Piece(piece.text, piece.reasoning)
-                yield _last(whole, answer, names)
+                yield _last(whole, called, answer, names)
                 await exchange.drain()
             finally:
                 exchange.close()
@@ -105,8 +105,9 @@ def _names(request: InvokeModel) -> ToolNames:
     return ToolNames(tool.name for tool in request.tools or ())
 
 
-def _last(piece: Piece, answer: Answer, names: Names) -> Piece:
+def _last(piece: Piece, called: Called, answer: Answer, names: Names) -> Piece:
     piece.tool_calls, piece.done = answer.calls.whole(names), True
+    piece.metadata = thoughts.carried(called, answer.signed) if piece.tool_calls else None
     if piece.tool_calls and piece.finish_reason in ("", "stop"):
         piece.finish_reason = "tool_calls"  # some services forget to say so
     return piece

@@ -4,12 +4,11 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
 from parlour.core.identity import SystemClock
-from parlour.core.mcp.port import Identity, Listing, RemoteTool
+from parlour.core.mcp.port import Identity, Listing, RemoteTool, Wanted
 from parlour.core.providers import ProviderFailed
 from parlour.providers.tools.mcp.connection import Connection, Pace
 from parlour.providers.tools.mcp.failures import ServerLost
@@ -20,6 +19,7 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 PATIENT = Pace(first_pause=3600, patience=60)
 """Nothing happens by itself for an hour."""
+ACT = Wanted("tool", "act")
 
 
 class ToldWorker(WorkerProcess):
@@ -44,7 +44,7 @@ class ToldWorker(WorkerProcess):
         await self.lost.wait()
         raise ServerLost("it went away")
 
-    async def call(self, session: str, tool: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def ask(self, session: str, wanted: Wanted) -> ToolOutcome:
         if session != self._live:
             raise ServerLost("it is not connected any more", unsent=True)
         self.sessions.append(session)
@@ -71,7 +71,7 @@ async def first_failure(server: Connection) -> None:
 async def test_a_call_does_not_wait_out_the_pause_after_a_failure() -> None:
     async with connecting(ToldWorker(["nobody is there"], [])) as server, asyncio.timeout(30):
         await first_failure(server)
-        assert await server.call("act", {}) == told("done")
+        assert await server.ask(ACT) == told("done")
         assert (server.status.state, server.status.last_error) == ("connected", "")
 
 
@@ -79,7 +79,7 @@ async def test_a_server_that_stays_away_is_a_sentence_that_may_be_tried_again() 
     async with connecting(ToldWorker(["first", "second", "third"], [])) as server, asyncio.timeout(30):
         await first_failure(server)
         with pytest.raises(ProviderFailed, match="'server' is not connected: second") as failed:
-            await server.call("act", {})
+            await server.ask(ACT)
         assert failed.value.retryable
         assert server.status.state == "failed"
 
@@ -87,7 +87,7 @@ async def test_a_server_that_stays_away_is_a_sentence_that_may_be_tried_again() 
 async def test_a_call_that_never_got_there_is_made_once_more_over_a_new_connection() -> None:
     worker = ToldWorker([], [ServerLost("forgot us", unsent=True)])
     async with connecting(worker) as server, asyncio.timeout(30):
-        assert await server.call("act", {}) == told("done")
+        assert await server.ask(ACT) == told("done")
     assert len(set(worker.sessions)) == 2
 
 
@@ -95,17 +95,17 @@ async def test_a_call_that_may_have_acted_is_not_made_again() -> None:
     worker = ToldWorker([], [ServerLost("cut off")])
     async with connecting(worker) as server, asyncio.timeout(30):
         with pytest.raises(ProviderFailed, match="whether it acted is not known: cut off") as failed:
-            await server.call("act", {})
+            await server.ask(ACT)
         assert not failed.value.retryable
         assert len(worker.sessions) == 1
-        assert await server.call("act", {}) == told("done")
+        assert await server.ask(ACT) == told("done")
 
 
 async def test_tools_stay_offered_while_a_server_is_away() -> None:
     worker = ToldWorker(["", "gone for good"], [ServerLost("cut off")])
     async with connecting(worker) as server, asyncio.timeout(30):
         with pytest.raises(ProviderFailed):
-            await server.call("act", {})
+            await server.ask(ACT)
         with pytest.raises(ProviderFailed, match="gone for good"):
-            await server.call("act", {})
+            await server.ask(ACT)
         assert [tool.name for tool in server.status.listing.tools] == ["act"]

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from parlour.core.providers import ProviderFailed
 from parlour.providers.tools.mcp.servers import McpServers
-from parlour_sdk.protocol.content import MediaElement, plain_text
+from parlour_sdk.protocol.content import JsonElement, MediaElement, plain_text
 
 from ..sources import ASKING
 from .real_servers import connecting, everything, filesystem, processes, settled, time_server
@@ -58,6 +58,36 @@ async def test_tools_are_called_and_answer(connected: Connected) -> None:
     assert "Asia/Tokyo" in plain_text(shown.content)
     image = await servers.call(ASKING, "everything.get-tiny-image", {})
     assert [each.mime_type for each in image.content if isinstance(each, MediaElement)] == ["image/png"]
+
+
+async def test_resources_are_listed_and_read(connected: Connected) -> None:
+    listing = connected.servers.status("everything").listing
+    kept = next(each.uri for each in listing.resources if not each.is_template)
+    assert any(each.is_template and "{" in each.uri for each in listing.resources)
+    offer = next(each for each in connected.servers.offers() if each.tool_name == "everything.read_resource")
+    assert offer.read_only
+    assert kept in offer.description
+    read = await connected.servers.call(ASKING, "everything.read_resource", {"uri": kept})
+    assert (read.is_error, bool(plain_text(read.content))) == (False, True)
+    unknown = await connected.servers.call(ASKING, "everything.read_resource", {"uri": "demo://no/such"})
+    assert unknown.is_error
+
+
+async def test_prompts_are_listed_and_filled_in(connected: Connected) -> None:
+    listed = {each.name: each for each in connected.servers.status("everything").listing.prompts}
+    prompt = listed["args-prompt"]
+    assert [(each.name, each.required) for each in prompt.arguments] == [("city", True), ("state", False)]
+    wanted = {"name": "args-prompt", "arguments": {"city": "Oslo"}}
+    filled = await connected.servers.call(ASKING, "everything.get_prompt", wanted)
+    [value] = filled.content
+    assert isinstance(value, JsonElement)
+    assert [each["role"] for each in value.value["messages"]] == ["user"]
+    assert "Oslo" in value.value["messages"][0]["content"]
+
+
+async def test_servers_that_have_only_tools_offer_only_those(connected: Connected) -> None:
+    names = {each.tool_name for each in connected.servers.offers()}
+    assert not names & {"clock.read_resource", "clock.get_prompt", "files.read_resource", "files.get_prompt"}
 
 
 async def test_what_a_server_refuses_is_told_to_the_model(connected: Connected) -> None:

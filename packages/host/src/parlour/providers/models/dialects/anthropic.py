@@ -8,6 +8,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
+from . import thoughts
 from .arguments import as_object, written
 from .base import (
     DEFAULT_ANSWER_TOKENS,
@@ -40,6 +41,8 @@ FINISHES = {
 _WORDS = {"stop": "stop_sequences"}
 _UNKNOWN = ("seed", "n", "presence_penalty", "frequency_penalty", "reasoning_effort", "logprobs")
 """Words of other services that this one would refuse."""
+THINKING = {"thinking": ("type", "thinking", "signature"), "redacted_thinking": ("type", "data")}
+"""Blocks that go back as they came, and what of them."""
 JSON_ONLY = "Answer with one JSON object and nothing else."
 
 
@@ -54,7 +57,7 @@ class Anthropic:
         body: dict[str, Any] = {
             "model": called.model.name,
             "max_tokens": called.model.max_output_tokens or DEFAULT_ANSWER_TOKENS,
-            "messages": _turns(request.messages, names),
+            "messages": _turns(called, request.messages, names),
             **output,
             **_parameters(given, names),
             "stream": stream,
@@ -89,6 +92,11 @@ class AnthropicAnswer:
     def __init__(self) -> None:
         self.calls = Calls()
         self._counted: dict[str, Any] = {}
+        self._thoughts: dict[Any, dict[str, Any]] = {}
+
+    @property
+    def signed(self) -> list[dict[str, Any]]:
+        return [each for each in self._thoughts.values() if each.get("signature") or each.get("data")]
 
     def read(self, event: Any) -> Piece:
         match event:
@@ -98,8 +106,13 @@ class AnthropicAnswer:
                 return self._block(block, at)
             case {"type": "content_block_delta", "index": at, "delta": {"type": "input_json_delta"} as delta}:
                 self.calls.at(at).arguments += text_of(delta, "partial_json")
+            case {"type": "content_block_delta", "index": at, "delta": {"type": "signature_delta"} as delta}:
+                self._think(at, "signature", text_of(delta, "signature"))
+            case {"type": "content_block_delta", "index": at, "delta": {"type": "thinking_delta"} as delta}:
+                self._think(at, "thinking", text_of(delta, "thinking"))
+                return Piece(reasoning=text_of(delta, "thinking"))
             case {"type": "content_block_delta", "delta": delta}:
-                return Piece(text_of(delta, "text"), text_of(delta, "thinking"))
+                return Piece(text_of(delta, "text"))
             case {"type": "message_delta", "delta": delta}:
                 usage = event.get("usage")
                 self._counted.update(usage if isinstance(usage, dict) else {})
@@ -124,12 +137,19 @@ class AnthropicAnswer:
         return piece
 
     def _block(self, block: Any, at: Any) -> Piece:
-        if text_of(block, "type") != "tool_use":
+        kind = text_of(block, "type")
+        if kind in THINKING:
+            self._thoughts[at] = {name: block[name] for name in THINKING[kind] if name in block}
+        if kind != "tool_use":
             return Piece(text_of(block, "text"), text_of(block, "thinking"))
         call = self.calls.at(at)
         call.id, call.name = text_of(block, "id"), text_of(block, "name")
         call.arguments = written(block["input"]) if block.get("input") else ""
         return Piece()
+
+    def _think(self, at: Any, name: str, more: str) -> None:
+        if at in self._thoughts:
+            self._thoughts[at][name] = text_of(self._thoughts[at], name) + more
 
     def _usage(self) -> Usage:
         cached = number(self._counted, "cache_read_input_tokens")
@@ -166,14 +186,14 @@ def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
             return {}, []
 
 
-def _turns(messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
+def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
     """Turns alternate: what comes from one side in a row is one turn, and what tools gave is the user's side."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = _blocks(message, names)
+        blocks = [*(thoughts.of(message, called) if message.tool_calls else ()), *_blocks(message, names)]
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         elif blocks:

@@ -47,6 +47,8 @@ class Piece:
     finish_reason: str = ""
     tool_calls: list[ToolCall] = field(default_factory=list)
     """All of them, with the last piece."""
+    metadata: dict[str, Any] | None = None
+    """What is to be told again with the tool calls, with the last piece."""
     done: bool = False
     """Nothing more comes."""
 
@@ -98,6 +100,11 @@ class Answer(Protocol):
     """One answer while it comes. `read` raises Failure for an error that the service tells inside it."""
 
     calls: Calls
+
+    @property
+    def signed(self) -> list[dict[str, Any]]:
+        """Thoughts that the service wants back with the calls."""
+        ...
 
     def read(self, event: Any) -> Piece:
         """One event of the stream."""

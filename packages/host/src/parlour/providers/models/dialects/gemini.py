@@ -9,6 +9,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
+from . import thoughts
 from .arguments import as_object, parsed, written
 from .base import (
     Called,
@@ -49,7 +50,7 @@ class Gemini:
         return {"x-goog-api-key": key} if key else {}
 
     def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
-        body: dict[str, Any] = {"contents": _turns(request.messages, names), **_parameters(called, request)}
+        body: dict[str, Any] = {"contents": _turns(called, request.messages, names), **_parameters(called, request)}
         system = [plain(each.content) for each in request.messages if each.role == "system"]
         if system:
             body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
@@ -88,6 +89,7 @@ class Gemini:
 class GeminiAnswer:
     def __init__(self) -> None:
         self.calls = Calls()
+        self.signed: list[dict[str, Any]] = []
 
     def read(self, event: Any) -> Piece:
         if not isinstance(event, dict):
@@ -118,6 +120,8 @@ class GeminiAnswer:
             call = self.calls.at(len(self.calls))
             call.id, call.name = text_of(wanted, "id"), text_of(wanted, "name")
             call.arguments = written(wanted.get("args"))
+            if signature := text_of(part, "thoughtSignature"):
+                self.signed.append({"call": len(self.calls) - 1, "signature": signature})
             return Piece()
         text = text_of(part, "text")
         return Piece(reasoning=text) if part.get("thought") else Piece(text)
@@ -154,16 +158,17 @@ def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
     return {**given, **({"generationConfig": settings} if settings else {})}
 
 
-def _turns(messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
+def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
     """What tools gave goes by the name of the call that it answers."""
     turns: list[dict[str, Any]] = []
-    called: dict[str, str] = {}
+    asked_for: dict[str, str] = {}
     for message in messages:
         if message.role == "system":
             continue
-        called |= {call.id: names.wire(call.name) for call in message.tool_calls or ()}
+        asked_for |= {call.id: names.wire(call.name) for call in message.tool_calls or ()}
         role = "model" if message.role == "assistant" else "user"
-        parts = [_result(message, called, names)] if message.role == "tool" else _parts(message, names)
+        is_result = message.role == "tool"
+        parts = [_result(message, asked_for, names)] if is_result else _parts(called, message, names)
         if turns and turns[-1]["role"] == role:
             turns[-1]["parts"] += parts
         elif parts:
@@ -171,14 +176,14 @@ def _turns(messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
     return turns
 
 
-def _result(message: Message, called: Mapping[str, str], names: Names) -> dict[str, Any]:
-    name = called.get(message.tool_call_id or "") or names.wire(message.name or "tool")
+def _result(message: Message, asked_for: Mapping[str, str], names: Names) -> dict[str, Any]:
+    name = asked_for.get(message.tool_call_id or "") or names.wire(message.name or "tool")
     value = parsed(plain(message.content))
     response = value if isinstance(value, dict) else {"output": value}
     return {"functionResponse": {"name": name, "response": response}}
 
 
-def _parts(message: Message, names: Names) -> list[dict[str, Any]]:
+def _parts(called: Called, message: Message, names: Names) -> list[dict[str, Any]]:
     content = message.content
     parts: list[dict[str, Any]] = [{"text": content}] if isinstance(content, str) and content else []
     parts += [] if isinstance(content, str) else [_part(each) for each in content]
@@ -188,6 +193,9 @@ def _parts(message: Message, names: Names) -> list[dict[str, Any]]:
     ]
     if calls:
         calls[0]["thoughtSignature"] = UNSIGNED
+    for signed in thoughts.of(message, called):
+        if number(signed, "call") < len(calls):
+            calls[number(signed, "call")]["thoughtSignature"] = text_of(signed, "signature")
     return parts + calls
 
 

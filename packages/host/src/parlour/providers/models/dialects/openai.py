@@ -66,6 +66,7 @@ class OpenAI:
 class OpenAIAnswer:
     def __init__(self) -> None:
         self.calls = Calls()
+        self.signed: list[dict[str, Any]] = []
 
     def read(self, event: Any) -> Piece:
         if not isinstance(event, dict):

@@ -2,35 +2,44 @@
 and the one before it, are tried in that order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.client import Client, IncomingMessage
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, Implementation, Tool, ToolListChangedNotification
+from mcp_types import (
+    CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
+    Implementation,
+    Prompt,
+    PromptListChangedNotification,
+    Resource,
+    ResourceListChangedNotification,
+    ResourceTemplate,
+    Tool,
+    ToolListChangedNotification,
+)
 from pydantic import ValidationError
-from pydantic_core import to_json
 
-from parlour.core.mcp.port import Identity, Listing, RemoteTool
+from parlour.core.mcp.port import Identity, Listing, Wanted
 from parlour.version import VERSION
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..cleaning import readable
 from ..source import refused
-from .content import outcome
+from .content import filled_in, outcome, resource
 from .failures import ATTEMPT, Attempt, ServerLost, Trouble, in_words
+from .listing import PROMPTS, RESOURCES, TOOLS, listed
 from .target import Target
 from .transports import transport
 
-TOOLS = 500
-SCHEMA_BYTES = 32 * 1024
-SCHEMA_DEPTH = 32
 PAGES = 50
-NAME_CHARACTERS = 128
-DESCRIPTION_CHARACTERS = 10_000
 TURNED_AWAY = ("Session terminated", "Server returned an error response")
 """What the client library says when an answer was only an HTTP status."""
+CHANGES = (ToolListChangedNotification, ResourceListChangedNotification, PromptListChangedNotification)
+
+Listed = TypeVar("Listed")
+Page = tuple[Sequence[Listed], str | None]
 
 
 class Session:
@@ -40,31 +49,31 @@ class Session:
         self._client = client
         self.trouble = trouble
         self.changed = changed
-        """Its tools are not what they were."""
+        """What it offers is not what it was."""
 
     @property
     def identity(self) -> Identity:
         info = self._client.server_info
         return Identity(self._client.protocol_version, info.name if info else "", info.version if info else "")
 
-    async def tools(self) -> Listing:
-        found: list[Tool] = []
-        cursor: str | None = None
-        for _ in range(PAGES):
-            page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
-            found += page.tools
-            cursor = page.next_cursor
-            if cursor is None or len(found) > TOOLS:
-                break
-        return _listing(found)
+    async def listing(self) -> Listing:
+        """Of what it says that it has."""
+        able = self._client.server_capabilities
+        tools = await _pages(self._tools, TOOLS) if able.tools or not (able.resources or able.prompts) else []
+        resources: list[Resource | ResourceTemplate] = []
+        if able.resources:
+            resources += await _pages(self._resources, RESOURCES)
+            resources += await _if_known(_pages(self._templates, RESOURCES))
+        prompts = await _pages(self._prompts, PROMPTS) if able.prompts else []
+        return listed(tools, resources, prompts)
 
-    async def call(self, name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def ask(self, wanted: Wanted) -> ToolOutcome:
         """Raises ServerLost. What the server itself refuses is an outcome for the model."""
         attempt = Attempt()
         ATTEMPT.set(attempt)
         self.trouble.note("")
         try:
-            return outcome(await self._client.call_tool(name, parameters))
+            return await self._asked(wanted)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED or error.message in TURNED_AWAY:
                 self.trouble.gone.set()
@@ -73,6 +82,32 @@ class Session:
         except (ValidationError, RuntimeError) as error:
             return refused(f"the server's answer does not follow the protocol: {type(error).__name__}")
 
+    async def _asked(self, wanted: Wanted) -> ToolOutcome:
+        match wanted.kind:
+            case "tool":
+                return outcome(await self._client.call_tool(wanted.name, dict(wanted.parameters)))
+            case "resource":
+                return resource(await self._client.read_resource(wanted.name, cache_mode="refresh"))
+            case "prompt":
+                arguments = {name: str(value) for name, value in wanted.parameters.items()}
+                return filled_in(await self._client.get_prompt(wanted.name, arguments))
+
+    async def _tools(self, cursor: str | None) -> Page[Tool]:
+        page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
+        return page.tools, page.next_cursor
+
+    async def _resources(self, cursor: str | None) -> Page[Resource]:
+        page = await self._client.list_resources(cursor=cursor, cache_mode="refresh")
+        return page.resources, page.next_cursor
+
+    async def _templates(self, cursor: str | None) -> Page[ResourceTemplate]:
+        page = await self._client.list_resource_templates(cursor=cursor, cache_mode="refresh")
+        return page.resource_templates, page.next_cursor
+
+    async def _prompts(self, cursor: str | None) -> Page[Prompt]:
+        page = await self._client.list_prompts(cursor=cursor, cache_mode="refresh")
+        return page.prompts, page.next_cursor
+
 
 @asynccontextmanager
 async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
@@ -80,7 +115,7 @@ async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
     changed = asyncio.Event()
 
     async def noticed(message: IncomingMessage) -> None:
-        if isinstance(message, ToolListChangedNotification):
+        if isinstance(message, CHANGES):
             changed.set()
 
     info = Implementation(name="parlour", version=VERSION)
@@ -90,42 +125,23 @@ async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
         yield Session(client, trouble, changed)
 
 
-def _listing(tools: list[Tool]) -> Listing:
-    kept: dict[str, RemoteTool] = {}
-    left_out: list[str] = []
-    for tool in tools[:TOOLS]:
-        if not 0 < len(tool.name) <= NAME_CHARACTERS or not tool.name.isprintable() or " " in tool.name:
-            left_out.append(f"a tool's name is empty, too long or not one word: '{tool.name[:40]!a}'")
-        elif not _fits(tool.input_schema):
-            left_out.append(f"the schema of its tool '{tool.name}' is too large or too deep")
-        elif tool.name in kept:
-            left_out.append(f"it lists two tools named '{tool.name}'; the first one counts")
-        else:
-            kept[tool.name] = _remote(tool)
-    if len(tools) > TOOLS:
-        left_out.append(f"it lists more than {TOOLS} tools; the first {TOOLS} count")
-    return Listing(tuple(kept.values()), tuple(left_out))
+async def _pages(page: Callable[[str | None], Awaitable[Page[Listed]]], limit: int) -> list[Listed]:
+    """All of them, or one more than are taken."""
+    found: list[Listed] = []
+    cursor: str | None = None
+    for _ in range(PAGES):
+        more, cursor = await page(cursor)
+        found += more
+        if cursor is None or len(found) > limit:
+            break
+    return found
 
 
-def _fits(schema: Any) -> bool:
-    return _depth(schema) <= SCHEMA_DEPTH and len(to_json(schema)) <= SCHEMA_BYTES
-
-
-def _depth(value: Any) -> int:
-    """As far as it matters."""
-    level, depth = [value], 0
-    while level and depth <= SCHEMA_DEPTH:
-        depth += 1
-        level = [inner for each in level for inner in _inside(each)]
-    return depth
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _remote(tool: Tool) -> RemoteTool:
-    hints = tool.annotations
-    described = readable(tool.description or tool.title or "")
-    read_only = hints is not None and hints.read_only_hint is True
-    return RemoteTool(tool.name, described[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)
+async def _if_known(listing: Awaitable[list[Any]]) -> list[Any]:
+    """Servers with resources may have never heard of templates."""
+    try:
+        return await listing
+    except MCPError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        return []

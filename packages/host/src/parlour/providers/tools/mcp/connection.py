@@ -1,13 +1,12 @@
-"""Keeps one server connected: tries again with growing pauses, knows its tools, and says how it stands."""
+"""Keeps one server connected: tries again with growing pauses, knows what it offers, and says how it stands."""
 
 import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
-from parlour.core.mcp.port import Identity, Listing, Status
+from parlour.core.mcp.port import Identity, Listing, Status, Wanted
 from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
 from parlour.core.secrets import SecretUnreadable
@@ -31,7 +30,7 @@ class Pace:
     first_pause: float = 1
     longest_pause: float = 60
     refresh: float = 60
-    """How often its tools are listed anew, which also shows whether it is still there."""
+    """How often what it offers is listed anew, which also shows whether it is still there."""
     patience: float = 15
     """How long a call waits for a server that is just being connected."""
 
@@ -70,11 +69,11 @@ class Connection:
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def call(self, tool: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def ask(self, wanted: Wanted) -> ToolOutcome:
         """Once more if it surely never got there. Raises ProviderFailed."""
         session = await self._usable()
         try:
-            return await self._worker.call(session, tool, parameters)
+            return await self._worker.ask(session, wanted)
         except ServerLost as lost:
             if not lost.unsent:
                 words = f"the MCP server '{self._name}' went away during the call; whether it acted is not known"
@@ -82,7 +81,7 @@ class Connection:
             if self._session == session:
                 self._session = ""
         try:
-            return await self._worker.call(await self._usable(), tool, parameters)
+            return await self._worker.ask(await self._usable(), wanted)
         except ServerLost as lost:
             raise ProviderFailed("runtime_error", f"the MCP server '{self._name}' is lost: {lost}", True) from lost
 

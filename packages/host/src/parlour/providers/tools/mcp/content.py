@@ -1,6 +1,6 @@
 """What an MCP server answers, as the Host's tools answer."""
 
-from typing import Any
+from typing import Any, Literal
 
 from mcp_types import (
     AudioContent,
@@ -8,7 +8,9 @@ from mcp_types import (
     CallToolResult,
     ContentBlock,
     EmbeddedResource,
+    GetPromptResult,
     ImageContent,
+    ReadResourceResult,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -26,6 +28,28 @@ def outcome(result: CallToolResult) -> ToolOutcome:
     if not elements and result.structured_content is not None:
         elements = [_value(result.structured_content)]
     return ToolOutcome(content=elements, is_error=result.is_error)
+
+
+def resource(result: ReadResourceResult) -> ToolOutcome:
+    return ToolOutcome(content=_joined([_contents(each) for each in result.contents]))
+
+
+def filled_in(result: GetPromptResult) -> ToolOutcome:
+    """Who is to say what, in order, as an agent's instructions are written."""
+    messages = [{"role": each.role, "content": _in_words(each.content)} for each in result.messages]
+    return ToolOutcome(content=[_value({"description": result.description or "", "messages": messages})])
+
+
+def _in_words(block: ContentBlock) -> str:
+    element = _element(block)
+    return element.text if isinstance(element, TextElement) else f"[content of type {block.type}]"
+
+
+def _contents(resource: TextResourceContents | BlobResourceContents) -> ContentElement:
+    if isinstance(resource, TextResourceContents):
+        return TextElement(text=resource.text)
+    kind: Literal["image", "file"] = "image" if (resource.mime_type or "").startswith("image/") else "file"
+    return MediaElement(type=kind, mime_type=resource.mime_type, content_base64=resource.blob)
 
 
 def _value(value: Any) -> ContentElement:
@@ -56,9 +80,5 @@ def _element(block: ContentBlock) -> ContentElement:
             return MediaElement(type="audio", mime_type=block.mime_type, content_base64=block.data)
         case ResourceLink():
             return TextElement(text=f"[{block.title or block.name}]({block.uri})")
-        case EmbeddedResource(resource=TextResourceContents() as resource):
-            return TextElement(text=resource.text)
-        case EmbeddedResource(resource=BlobResourceContents() as resource):
-            return MediaElement(type="file", mime_type=resource.mime_type, content_base64=resource.blob)
-        case _:
-            return TextElement(text=f"[content of type {block.type}, which is not known here]")
+        case EmbeddedResource():
+            return _contents(block.resource)

@@ -10,7 +10,15 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-from parlour.core.mcp.port import Identity, Listing, RemoteTool
+from parlour.core.mcp.port import (
+    Identity,
+    Listing,
+    PromptArgument,
+    RemotePrompt,
+    RemoteResource,
+    RemoteTool,
+    Wanted,
+)
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
 
@@ -38,10 +46,9 @@ class WorkerProcess:
         async for told in self._asked("connect", wanted):
             yield Identity(**told["identity"]), _listing(told["listing"])
 
-    async def call(self, session: str, tool: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def ask(self, session: str, wanted: Wanted) -> ToolOutcome:
         """Raises ServerLost."""
-        wanted = {"session": session, "tool": tool, "parameters": parameters}
-        async with aclosing(self._asked("call", wanted)) as pieces:
+        async with aclosing(self._asked("ask", {"session": session, "wanted": asdict(wanted)})) as pieces:
             return ToolOutcome.model_validate_json("".join([piece async for piece in pieces]))
 
     async def close(self) -> None:
@@ -112,7 +119,17 @@ def new_session() -> str:
 
 
 def _listing(told: dict[str, Any]) -> Listing:
-    return Listing(tuple(RemoteTool(**tool) for tool in told["tools"]), tuple(told["left_out"]))
+    return Listing(
+        tuple(RemoteTool(**each) for each in told["tools"]),
+        tuple(RemoteResource(**each) for each in told["resources"]),
+        tuple(map(_prompt, told["prompts"])),
+        tuple(told["left_out"]),
+    )
+
+
+def _prompt(told: dict[str, Any]) -> RemotePrompt:
+    arguments = tuple(PromptArgument(**each) for each in told["arguments"])
+    return RemotePrompt(told["name"], told["description"], arguments)
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:

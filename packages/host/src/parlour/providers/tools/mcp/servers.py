@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from parlour.core.mcp.book import McpBook
-from parlour.core.mcp.port import Status
+from parlour.core.mcp.port import Status, Wanted
 from parlour.core.mcp.server import McpServer
 from parlour.core.ports import Clock
 from parlour.core.providers import Asking, ProviderFailed
@@ -17,6 +17,7 @@ from parlour_sdk.protocol.tools import ToolOutcome
 from ..source import Offer
 from .connection import Connection, Pace
 from .failures import ServerLost
+from .offering import offered, wanted
 from .process import WorkerProcess, new_session
 from .target import Target, opened
 
@@ -58,10 +59,15 @@ class McpServers:
     async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         name, _, tool = tool_name.partition(".")
         server = self._book.named(name)
-        connection = self._connections.get(server.server_id) if server is not None else None
-        if connection is None:
+        if server is None:
             raise ProviderFailed("not_found", f"there is no tool '{tool_name}'")
-        return await connection.call(tool, parameters)
+        return await self.ask(server.server_id, wanted(self.status(server.server_id).listing, tool, parameters))
+
+    async def ask(self, server_id: str, wanted: Wanted) -> ToolOutcome:
+        connection = self._connections.get(server_id)
+        if connection is None:
+            raise ProviderFailed("not_found", "this MCP server is switched off")
+        return await connection.ask(wanted)
 
     def status(self, server_id: str) -> Status:
         connection = self._connections.get(server_id)
@@ -101,10 +107,4 @@ class McpServers:
         self._offers = None
 
     def _offered(self, server: McpServer) -> Sequence[Offer]:
-        provider = f"the MCP server {server.name}"
-        return [
-            Offer(
-                f"{server.name}.{tool.name}", "mcp", provider, tool.description, tool.parameters_schema, tool.read_only
-            )
-            for tool in self.status(server.server_id).listing.tools
-        ]
+        return offered(server.name, self.status(server.server_id).listing)

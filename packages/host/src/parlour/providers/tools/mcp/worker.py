@@ -1,7 +1,7 @@
 """The process that talks to MCP servers for a Host: `python -m parlour.providers.tools.mcp.worker`.
 
 What servers send is read, checked and cut to size here, and reaches the Host as small frames: `connect` is a stream
-that tells a server's tools for as long as the server is there, `call` is a stream of pieces of one answer. It ends
+that tells what a server offers for as long as it is there, `ask` is a stream of pieces of one answer. It ends
 when its Host does.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import asdict
 from typing import Any
 
+from parlour.core.mcp.port import Wanted
 from parlour_sdk.wire import Peer, StdioTransport, WireError
 
 from ..cleaning import cleaned
@@ -30,8 +31,8 @@ class Worker:
         match action:
             case "connect":
                 return self._connect(data["session"], Target.decode(data["target"]), data["start"], data["refresh"])
-            case "call":
-                return self._call(data["session"], data["tool"], data["parameters"])
+            case "ask":
+                return self._ask(data["session"], Wanted(**data["wanted"]))
             case _:
                 raise WireError("not_supported", f"there is no action '{action}'")
 
@@ -67,12 +68,12 @@ class Worker:
         finally:
             self._sessions.pop(name, None)
 
-    async def _call(self, name: str, tool: str, parameters: dict[str, Any]) -> AsyncGenerator[str, None]:
+    async def _ask(self, name: str, wanted: Wanted) -> AsyncGenerator[str, None]:
         session = self._sessions.get(name)
         try:
             if session is None or session.trouble.gone.is_set():
                 raise ServerLost("it is not connected any more", unsent=True)
-            answer = cleaned(await session.call(tool, parameters)).model_dump_json(exclude_none=True)
+            answer = cleaned(await session.ask(wanted)).model_dump_json(exclude_none=True)
         except ServerLost as lost:
             raise WireError(LOST, str(lost), {"unsent": lost.unsent}) from lost
         for start in range(0, len(answer), PIECE_CHARACTERS):
@@ -82,12 +83,12 @@ class Worker:
 async def _told(session: Session, seconds: float) -> dict[str, Any]:
     session.changed.clear()
     async with asyncio.timeout(seconds):
-        listing = await session.tools()
+        listing = await session.listing()
     return {"identity": asdict(session.identity), "listing": asdict(listing)}
 
 
 async def _change(session: Session, seconds: float) -> None:
-    """Waits for its end, for a change of its tools, or until they are to be looked at anyway."""
+    """Waits for its end, for a change of what it offers, or until that is to be looked at anyway."""
     events = [asyncio.ensure_future(each.wait()) for each in (session.trouble.gone, session.changed)]
     await asyncio.wait(events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for event in events:

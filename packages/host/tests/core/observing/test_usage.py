@@ -1,0 +1,97 @@
+"""What agents use of models is added up by who used what, and looked back on by the hour."""
+
+from typing import Any
+
+from parlour.core.encoding import dumps
+from parlour.core.facts import ledger
+from parlour.core.facts.ledger import NewRun
+from parlour.core.journal import Statement, Unit
+from parlour.core.observing.statistics import HOUR, Statistics
+from parlour.core.observing.usage import UsageMeter, Used
+from parlour.testing import MemoryJournal
+
+from ..support import EPOCH
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.moment = EPOCH
+
+    def now(self) -> int:
+        return self.moment
+
+
+def run(run_id: str, agent_id: str) -> Statement:
+    return ledger.open_run(
+        NewRun(
+            run_id=run_id,
+            event_seq=1,
+            event_id="event",
+            agent_id=agent_id,
+            binding_id="",
+            runner_id="runner",
+            plugin_id="plugin",
+            conversation_id="conversation",
+            thread_id="",
+            workspace_id="default",
+            bot_id="",
+            attempt=1,
+            parent_run_id="",
+            deadline_at=0,
+            snapshot=dumps({}),
+            metadata=dumps({}),
+            now=EPOCH,
+        )
+    )
+
+
+def called(run_id: str, model_id: str, **usage: int) -> Statement:
+    told: dict[str, Any] = {"name": model_id, "outcome": "answered", "milliseconds": 5, "usage": usage}
+    return ledger.append(run_id, 1, "model.called", told, EPOCH, source="host")
+
+
+def seen(*statements: Statement) -> UsageMeter:
+    meter = UsageMeter()
+    for statement in statements:
+        meter.look(Unit("test", (statement,)))
+    return meter
+
+
+def test_calls_are_added_up_by_agent_and_model() -> None:
+    meter = seen(
+        run("one", "anna"),
+        run("two", "bert"),
+        called("one", "big", prompt_tokens=10, completion_tokens=2, cost_micros=7),
+        called("one", "big", prompt_tokens=1, completion_tokens=1, cost_micros=1),
+        called("two", "small", prompt_tokens=5, completion_tokens=0),
+    )
+
+    told = dict(meter.totals())
+
+    assert told[Used("anna", "big", "calls").name()] == 2
+    assert told[Used("anna", "big", "prompt_tokens").name()] == 11
+    assert told[Used("anna", "big", "cost_micros").name()] == 8
+    assert Used("anna", "big", "unpriced_calls").name() not in told
+    assert told[Used("bert", "small", "unpriced_calls").name()] == 1
+
+
+def test_what_a_run_of_an_earlier_life_uses_is_nobodys_and_counts() -> None:
+    told = dict(seen(called("unknown", "big", prompt_tokens=3)).totals())
+
+    assert told[Used("", "big", "prompt_tokens").name()] == 3
+
+
+async def test_usage_is_read_by_the_hour_and_kept_apart_from_other_figures() -> None:
+    clock, meter = Clock(), seen(run("one", "anna"), called("one", "big", prompt_tokens=10))
+    statistics = Statistics(MemoryJournal(), (meter,), clock)
+    await statistics.write()
+    clock.moment += HOUR
+    meter.look(Unit("test", (called("one", "big", prompt_tokens=5),)))
+    await statistics.write()
+
+    told = [(hour, amount) for hour, of, amount in await statistics.usage(EPOCH) if of.figure == "prompt_tokens"]
+
+    begin = EPOCH // HOUR * HOUR
+    assert told == [(begin, 10), (begin + HOUR, 5)]
+    assert {of.agent_id for _, of, _ in await statistics.usage(EPOCH)} == {"anna"}
+    assert await statistics.since(EPOCH) == []

@@ -1,0 +1,52 @@
+"""Starts a plain model service as a process: the one whose script `PARLOUR_FAKE_OPENAI` names, or else our own, which
+takes the same options and answers alike."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+from .harness import eventually
+
+OWN = ["-m", "parlour.testing.plain_model"]
+
+
+class PlainModel:
+    def __init__(self, *options: str) -> None:
+        """At a port that is free at this moment."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        script = os.environ.get("PARLOUR_FAKE_OPENAI")
+        command = [sys.executable, *([script] if script else OWN), "--port", str(port), *options]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.address = f"http://127.0.0.1:{port}"
+        eventually(self._answers, "the service answers", 60)
+
+    def requests(self) -> int:
+        """How often it was asked for an answer."""
+        return int(httpx.get(f"{self.address}/stats").json()["requests"])
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait(30)
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, "the service ended at once"
+        try:
+            return httpx.get(f"{self.address}/v1/models").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+@contextmanager
+def plain_model(*options: str) -> Iterator[PlainModel]:
+    service = PlainModel(*options)
+    try:
+        yield service
+    finally:
+        service.end()
