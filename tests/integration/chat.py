@@ -22,11 +22,12 @@ class Chat:
         session: str = "default",
         key: str | None = None,
         after: int | None = None,
+        said: bool = False,
         **options: Any,
     ) -> None:
         address = host.address.replace("http", "ws", 1)
-        resume = "" if after is None else f"&after={after}"
-        self._url = f"{address}/api/v1/agents/{agent_id}/chat/ws?session={session}{resume}"
+        wishes = ("" if after is None else f"&after={after}") + ("&said=true" if said else "")
+        self._url = f"{address}/api/v1/agents/{agent_id}/chat/ws?session={session}{wishes}"
         self._headers = bearer(host.key() if key is None else key)
         self._options: dict[str, Any] = {"max_queue": None, "close_timeout": 1, **options}
         self.frames: list[Json] = []
@@ -52,13 +53,13 @@ class Chat:
     async def say(self, text: str, **fields: Any) -> None:
         await self.send(type="message", text=text, **fields)
 
-    async def frame(self, seconds: float = 10) -> Json:
+    async def frame(self, seconds: float = 30) -> Json:
         async with asyncio.timeout(seconds):
             frame = json.loads(await self.socket.recv())
         self.frames.append(frame)
         return dict(frame)
 
-    async def until(self, kind: str, seconds: float = 10, **fields: Any) -> Json:
+    async def until(self, kind: str, seconds: float = 30, **fields: Any) -> Json:
         """The next frame of this type with these fields; those before it are kept in `frames`."""
         async with asyncio.timeout(seconds):
             while True:

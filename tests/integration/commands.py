@@ -13,8 +13,8 @@ from unittest.mock import patch
 from parlour.cli.main import main
 
 PARLOUR = Path(sys.executable).with_name("parlour")
-BARE = {"PARLOUR__PLUGINS__BUNDLED": "false"}
-"""A Host with what a test installs and nothing else."""
+BARE = {"PARLOUR__PLUGINS__BUNDLED": "false", "TZ": "UTC"}
+"""A Host with what a test installs and nothing else, wherever it is."""
 Finished = subprocess.CompletedProcess[str]
 
 

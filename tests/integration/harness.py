@@ -11,6 +11,7 @@ import httpx
 import psutil
 
 from .commands import PARLOUR, clean_environment, parlour_here
+from .contract import hold
 
 ROOT = Path(__file__).parents[2]
 ECHO_PLUGIN = ROOT / "plugins" / "echo-agent"
@@ -149,10 +150,12 @@ class Host:
         return self._keys[scope, name]
 
     def http(self, key: str | None = None) -> httpx.Client:
-        """A client that sends this key, by default an admin's."""
+        """A client that sends this key, by default an admin's, and holds every answer against the document."""
         key = self.key() if key is None else key
         if key not in self._clients:
-            self._clients[key] = httpx.Client(base_url=f"{self.address}/api/v1", headers=bearer(key), timeout=30)
+            self._clients[key] = httpx.Client(
+                base_url=f"{self.address}/api/v1", headers=bearer(key), timeout=30, event_hooks={"response": [hold]}
+            )
         return self._clients[key]
 
     def async_http(self, key: str | None = None) -> httpx.AsyncClient:

@@ -236,3 +236,23 @@ def test_the_command_line_names_what_is_wrong(owned: Host, owner: Person) -> Non
     made = users_create(owned, "ada@example.org")
 
     assert (made.returncode, made.stderr) == (1, "parlour: email: 'ada@example.org' has an account already\n")
+
+
+def test_beyond_this_machine_the_first_owner_needs_the_token_that_was_printed(make_host: MakeHost) -> None:
+    host = make_host(PARLOUR__HTTP__HOST="0.0.0.0").start()
+    [line] = [line for line in host.printed() if line.startswith("set-up token for the first owner: ")]
+    token = line.rpartition(" ")[2]
+    body = {"email": "owner@example.org", "password": PASSWORD}
+    with httpx.Client(base_url=f"{host.address}/api/v1", timeout=30) as http:
+        assert http.get("/auth/setup").json() == {"needed": True, "token_required": True}
+        refused = [http.post("/auth/setup", json={**body, **given}) for given in ({}, {"token": "guessed"})]
+        made = http.post("/auth/setup", json={**body, "token": token})
+        again = http.post("/auth/setup", json={**body, "email": "second@example.org", "token": token})
+    host.restart()
+
+    assert [(answer.status_code, error_code(answer)) for answer in refused] == [(403, "forbidden")] * 2
+    assert "token" in refused[0].json()["error"]["message"]
+    assert (made.status_code, made.json()["role"]) == (201, "owner")
+    assert (again.status_code, error_code(again)) == (409, "conflict")
+    assert not [line for line in host.printed() if "token" in line], "nobody needs one any more"
+    assert token not in host.log()

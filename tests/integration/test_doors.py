@@ -15,6 +15,7 @@ RANKS = {
     "operator": {"operator", "viewer", "chat"},
     "viewer": {"viewer"},
     "chat": {"chat"},
+    "platform": {"chat", "platform"},
 }
 OPEN = {
     "GET /healthz",
@@ -93,7 +94,7 @@ def revoked(door: Host) -> str:
 
 
 def test_only_what_is_meant_to_be_open_is(operations: list[Operation]) -> None:
-    assert len(operations) > 80
+    assert len(operations) > 100
     assert {operation.name for operation in operations if not operation.needs} == OPEN
 
 
@@ -106,7 +107,7 @@ def test_without_a_valid_key_nothing_is_told(door: Host, operations: list[Operat
     assert [(name, answer.status_code) for name, answer in answers if answer.status_code != 401] == []
 
 
-@pytest.mark.parametrize("scope", ["admin", "operator", "viewer", "chat"])
+@pytest.mark.parametrize("scope", ["admin", "operator", "viewer", "chat", "platform"])
 def test_a_key_may_do_what_its_scope_declares_and_no_more(door: Host, operations: list[Operation], scope: str) -> None:
     answers = {operation: operation.ask(door, bearer(door.key(scope))) for operation in operations}
 

@@ -9,17 +9,19 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from .harness import Host, Json, bearer
+from .onebot import free_port
 
 
 @pytest.fixture
 def watching(host: Host) -> Iterator[ClientConnection]:
     with watch(host, host.key("viewer")) as socket:
-        assert json.loads(socket.recv(10)) == {"type": "connected"}
+        assert json.loads(socket.recv(30))["type"] == "connected"
         yield socket
 
 
-def watch(host: Host, key: str) -> ClientConnection:
-    return connect(f"{host.address.replace('http', 'ws')}/api/v1/live", additional_headers=bearer(key))
+def watch(host: Host, key: str, query: str = "") -> ClientConnection:
+    address = host.address.replace("http", "ws")
+    return connect(f"{address}/api/v1/live{query}", additional_headers=bearer(key), open_timeout=30)
 
 
 def frames_until(socket: ClientConnection, **wanted: object) -> list[Json]:
@@ -42,13 +44,63 @@ def test_a_watcher_sees_an_event_its_run_and_its_end_as_they_happen(host: Host, 
     assert (event["id"], event["input_summary"]) == (result["event_id"], "hello there")
 
 
-def test_whoever_may_only_chat_does_not_watch(host: Host) -> None:
-    with watch(host, host.key("chat")) as socket:
-        refusal = json.loads(socket.recv(10))
-        with pytest.raises(ConnectionClosed):
-            socket.recv(10)
+def test_a_watcher_that_was_cut_off_gets_what_it_missed_and_nothing_twice(host: Host) -> None:
+    agent, key = host.agent(), host.key("viewer")
+    with watch(host, key) as socket:
+        first = host.ask(agent, "seen")["run"]["run_id"]
+        last = frames_until(socket, type="run", id=first, state="completed")[-1]["seq"]
+    second = host.ask(agent, "missed")["run"]["run_id"]
 
-    assert (refusal["type"], refusal["code"]) == ("error", "forbidden")
+    with watch(host, key, f"?after={last}") as socket:
+        frames = frames_until(socket, type="run", id=second, state="completed")
+
+    ends = [frame["id"] for frame in frames if frame["type"] == "run" and frame["state"] == "completed"]
+    assert ends == [second]
+    assert "missed" not in {frame["type"] for frame in frames}
+
+
+def test_a_watcher_that_comes_back_too_late_is_told_to_read_again(host: Host) -> None:
+    with watch(host, host.key("viewer"), "?after=1") as socket:
+        frames = [json.loads(socket.recv(30)) for _ in range(2)]
+
+    assert [frame["type"] for frame in frames] == ["connected", "missed"]
+
+
+def test_a_watcher_sees_how_plugins_and_bots_are_doing_and_how_that_changes(
+    host: Host, watching: ClientConnection
+) -> None:
+    frames_until(watching, type="plugin", id="parlour/echo-agent", state="ready")
+    config = {"mode": "reverse", "port": free_port()}
+    made = host.http().post("/bots", json={"name": "lonely", "adapter": "onebot11", "adapter_config": config}).json()
+
+    frames_until(watching, type="bot", id=made["bot_id"], state="connecting")
+    assert host.http().delete(f"/bots/{made['bot_id']}").status_code == 204
+    frames_until(watching, type="bot", id=made["bot_id"], state="gone")
+
+
+@pytest.mark.long
+def test_a_watcher_whose_key_is_revoked_is_cut_off(host: Host) -> None:
+    made = host.http().post("/api-keys", json={"name": "short", "scope": "viewer"}).json()
+    with watch(host, made["key"]) as socket:
+        assert host.http().delete(f"/api-keys/{made['key_id']}").status_code == 204
+        with pytest.raises(ConnectionClosed) as cut:
+            frames_until(socket, type="never")
+
+    assert cut.value.rcvd is not None
+    assert cut.value.rcvd.code == 4401
+
+
+WATCHING = [("chat", "", "forbidden"), ("viewer", "?after=x", "invalid_argument")]
+
+
+@pytest.mark.parametrize(("scope", "query", "code"), WATCHING)
+def test_whoever_may_not_watch_is_told_why(host: Host, scope: str, query: str, code: str) -> None:
+    with watch(host, host.key(scope), query) as socket:
+        refusal = json.loads(socket.recv(30))
+        with pytest.raises(ConnectionClosed):
+            socket.recv(30)
+
+    assert (refusal["type"], refusal["code"]) == ("error", code)
 
 
 def figures(host: Host) -> dict[str, float]:

@@ -15,8 +15,8 @@ BOTH = {"primary": "main", "fallbacks": ["second"]}
 
 
 class WrittenHost(Host):
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, **environment: object) -> None:
+        super().__init__(folder, **environment)
         self._folder = folder / "written"
         self._folder.mkdir()
         self._number = 0

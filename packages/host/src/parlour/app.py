@@ -17,6 +17,7 @@ from parlour.core.budgets.book import BudgetBook
 from parlour.core.budgets.budgeted import Budgeted
 from parlour.core.budgets.days import Days
 from parlour.core.budgets.reservations import Reservations
+from parlour.core.commands.plugin_commands import PluginCommands
 from parlour.core.components import Components
 from parlour.core.cursors import Cursors
 from parlour.core.delivery.bots import NoBots, RunningBots
@@ -24,6 +25,7 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.feed import Feed
 from parlour.core.delivery.growing.streams import Streams
 from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.pace import Pace
 from parlour.core.delivery.platform_surface import PlatformSurface
 from parlour.core.delivery.tact import Tact
 from parlour.core.delivery.typing_signs import TypingSigns
@@ -40,8 +42,11 @@ from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.inbound.book import WebhookBook
 from parlour.core.journal import Journal
 from parlour.core.listeners.audience import Audience
+from parlour.core.listeners.host_events import HostEvents
 from parlour.core.listeners.later import LaterListening
 from parlour.core.listeners.listening import Listening
+from parlour.core.listeners.prompting import Prompting
+from parlour.core.listeners.responses import ResponseEvents
 from parlour.core.objects import NoObjects, ObjectStore
 from parlour.core.platforms.book import BotBook
 from parlour.core.platforms.executing import Executor
@@ -49,6 +54,7 @@ from parlour.core.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.providers import Providers
 from parlour.core.routing.router import Router
 from parlour.core.routing.routes import RouteBook
+from parlour.core.runs.beginning import Beginnings
 from parlour.core.runs.claims import Claims
 from parlour.core.runs.commissions import Commissions
 from parlour.core.runs.control import RunControl
@@ -112,7 +118,7 @@ class Ports:
     hook_sender: HookSender = field(default_factory=NoHookSender)
     secrets: SecretBox = field(default_factory=NoSecrets)
     time_zone: str = "UTC"
-    """The workspace's, by which its days begin."""
+    """The workspace's, by which its days begin and runs tell the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,8 @@ class Core:
     schedules: ScheduleBook
     budgets: BudgetBook
     days: Days
+    slots: Slots
+    loop_cap: LoopCap
     reservations: Reservations
     scheduler: Scheduler
     inbound: WebhookBook
@@ -166,6 +174,7 @@ class Core:
         await self.webhooks.take_up()
         await self.later.take_up()
         await self.approvals.take_up(self.lanes.offer)
+        await self.gateway.take_up()
         self.lanes.open(await self.recovery.everything())
 
 
@@ -181,14 +190,26 @@ def build_core(ports: Ports) -> Core:
     artifacts = Artifacts(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
     outcomes = Outcomes()
     feed = Feed(clock)
-    streams = Streams(journal, ports.bots, ids, clock)
-    surfaces = {"platform": PlatformSurface(ports.bots, streams, OutgoingRows(journal)), **ports.surfaces}
-    outbox = Outbox(journal, surfaces, clock)
-    delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), ids, clock)
-    endings = Endings(delivery, Tact(clock), ids, clock)
-    openings = Openings(journal, ports.providers, ports.secrets, history, delivery, ids, clock, VERSION)
+    pace = Pace()
+    streams = Streams(journal, ports.bots, ids, clock, pace)
+    surfaces = {"platform": PlatformSurface(ports.bots, streams, pace, OutgoingRows(journal)), **ports.surfaces}
+    bots = BotBook(journal, clock)
+    audience = Audience(ports.components, ports.plugin_grants)
+    listeners = Listening(audience, ports.plugins, bots, ports.listener_seconds)
+    later = LaterListening(journal, listeners, clock)
+    host_events = HostEvents(audience, later)
+    responses = ResponseEvents(host_events, clock)
+    prompting = Prompting(audience, listeners, clock)
+    outbox = Outbox(journal, surfaces, responses, clock)
+    tact = Tact(clock)
+    delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), pace, tact, responses, ids, clock)
+    endings = Endings(delivery, tact, ids, clock)
+    days = Days(clock, ports.time_zone)
+    openings = Openings(
+        journal, ports.providers, ports.secrets, history, delivery, prompting, ids, clock, days, VERSION
+    )
     executor = Executor(outbox, ports.bots, ids, clock)
-    approvals = Approvals(journal, delivery, outbox, executor, DecidedEvents(agents), clock)
+    approvals = Approvals(journal, delivery, outbox, executor, DecidedEvents(agents, host_events), clock)
     planner = Planner(ports.bots, artifacts, approvals, executor, delivery, ids, clock)
     slots = Slots(ports.concurrent_runs, ports.runs_per_person)
     requests = ActionRequests(journal, planner, approvals, delivery, outbox, slots, clock)
@@ -205,11 +226,8 @@ def build_core(ports: Ports) -> Core:
         delivery,
         endings,
         outcomes,
+        clock,
     )
-    bots = BotBook(journal, clock)
-    audience = Audience(ports.components, ports.plugin_grants)
-    listeners = Listening(audience, ports.plugins, bots, ports.listener_seconds)
-    later = LaterListening(journal, listeners, clock)
     answers = Answers(delivery, WebhookActions(ports.bots, executor), journal)
     webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, clock)
     handing = Handing(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
@@ -227,6 +245,7 @@ def build_core(ports: Ports) -> Core:
         journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock
     )
     commands = Commands(router, conversations, sessions, control, ids, clock)
+    plugin_commands = PluginCommands(ports.components, ports.plugins, router, bots, ports.bots, delivery, journal)
     gateway = Gateway(
         journal,
         conversations,
@@ -235,14 +254,15 @@ def build_core(ports: Ports) -> Core:
         router,
         audience,
         later,
-        Control([commands, Keywords(approvals)]),
-        Obeying(journal, conversations, delivery, outcomes, ids, clock),
+        Control([commands, Keywords(approvals), plugin_commands]),
+        Obeying(journal, conversations, delivery, outcomes, host_events, ids, clock),
         lanes,
+        Beginnings(registry, openings, sessions, lanes, cap),
         ids,
         clock,
     )
     schedules = ScheduleBook(journal, clock)
-    budgets, days = BudgetBook(journal, clock), Days(clock, ports.time_zone)
+    budgets = BudgetBook(journal, clock)
     reservations = Reservations(journal, days, ids, clock)
     budgeted = replace(ports.providers, models=Budgeted(ports.providers.models, budgets, reservations))
     return Core(
@@ -294,6 +314,8 @@ def build_core(ports: Ports) -> Core:
         inbound=WebhookBook(journal, clock),
         budgets=budgets,
         days=days,
+        slots=slots,
+        loop_cap=cap,
         reservations=reservations,
         scheduler=Scheduler(schedules, gateway, ids, clock),
         reruns=reruns,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import (
@@ -22,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .stores.address import ACCEPTED, is_accepted
+from .time_zone import is_zone, system_zone
 
 PREFIX = "PARLOUR__"
 LISTEN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
@@ -223,17 +223,15 @@ class TelemetrySettings(Section):
 
 
 class WorkspaceSettings(Section):
-    time_zone: str = "UTC"
+    time_zone: str = Field(default_factory=system_zone)
     outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
     """Addresses that this Host reaches platforms from, shown where a platform wants them in a list of its own."""
 
     @field_validator("time_zone")
     @classmethod
     def _require_zone(cls, name: str) -> str:
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC") from error
+        if not is_zone(name):
+            raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC")
         return name
 
 
@@ -251,7 +249,7 @@ class Settings(Section):
     models: ModelSettings = ModelSettings()
     logs: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
-    workspace: WorkspaceSettings = WorkspaceSettings()
+    workspace: WorkspaceSettings = Field(default_factory=WorkspaceSettings)
 
 
 def secrets(section: BaseModel) -> Iterator[str]:
@@ -324,12 +322,19 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationInvalid(f"{file} can't be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigurationInvalid(f"{file} is not YAML: {' '.join(str(error).split())}") from error
+        raise ConfigurationInvalid(f"{file} is not YAML: {_yaml_problem(error)}") from error
     if values is None:
         return {}
     if not isinstance(values, dict):
         raise ConfigurationInvalid(f"{file} must hold settings by name, such as `http: {{port: 5300}}`")
     return values
+
+
+def _yaml_problem(error: Exception) -> str:
+    """Where and what, without a word of the file: the line may hold a secret."""
+    mark = getattr(error, "problem_mark", None)
+    problem = re.sub(r"'[^']{2,}'", "a word", str(getattr(error, "problem", None) or "it can't be read"))
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark is not None else problem
 
 
 def _put(values: dict[str, Any], path: list[str], value: Any, name: str) -> None:

@@ -17,15 +17,16 @@ from .core.agents.registry import Registry
 from .core.components import Components
 from .core.cursors import Cursors
 from .core.facts.keeping import Sizes
-from .core.facts.retention import Retention, Terms
+from .core.facts.retention import Retention
 from .core.facts.tables import META, OUTBOX, RUNS
 from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
 from .core.objects import ObjectStore
-from .core.observing.board import Board
+from .core.observing.board import Board, State
 from .core.observing.journal import ObservedJournal, Observer
 from .core.observing.measurements import Measurements
 from .core.observing.statistics import Statistics
+from .core.observing.usage import UsageMeter
 from .core.platforms.book import PlatformCursors
 from .core.platforms.replying import Replies
 from .core.plugins import Offer, PluginProblem
@@ -35,6 +36,7 @@ from .core.redacted_journal import RedactedJournal
 from .core.redaction import REDACTOR, KnowingBox
 from .core.runs.recovery import INTERRUPTED
 from .core.secrets import SecretBox
+from .core.tuning import Tuning
 from .data_directory import DataDirectory
 from .fresh_install import FreshInstall
 from .model_side import ModelSide, open_model_side
@@ -49,6 +51,7 @@ from .stores.objects.opening import opened as opened_objects
 from .stores.objects.signature import Account
 from .stores.opening import opened
 from .tool_side import ToolSide, open_tool_side
+from .tuned import Tuned, configured, retention_terms
 from .version import VERSION
 
 logger = logging.getLogger(__name__)
@@ -96,6 +99,7 @@ class Host:
     measurements: Measurements
     board: Board
     statistics: Statistics
+    tuning: Tuning
     waiting_for: list[str]
     """The steps of the start that are not done yet."""
     taken_up: asyncio.Event = field(default_factory=asyncio.Event)
@@ -148,6 +152,7 @@ class Host:
         core.audit_log.rest()
         self.wrote = await _within(WRITE_SECONDS, self._last_writes())
         await core.approvals.close()
+        await core.gateway.rest()
         await core.outbox.close()
         await core.webhooks.close()
         await core.later.close()
@@ -167,10 +172,10 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         additions.settle_in(settings)
         url = settings.database.url.get_secret_value()
         opened_journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
-        measurements, board = Measurements(), Board()
+        measurements, usage, board = Measurements(), UsageMeter(), Board(clock)
         redacted = RedactedJournal(opened_journal, REDACTOR)
         watching = stack.enter_context(_traced(settings.telemetry))
-        journal = ObservedJournal(redacted, (measurements.look, board.look, *watching))
+        journal = ObservedJournal(redacted, (measurements.look, usage.look, board.look, *watching))
         registries: list[Registry] = []
         components = Components()
         side = await open_plugin_side(
@@ -216,6 +221,8 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         bots.serve(core.bots, Replies(ports.journal), Doors(core.gateway, cursors, core.artifacts))
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
+        tuning = Tuning(ports.journal, configured(settings))
+        await tuning.load()
         host = Host(
             settings=settings,
             journal=ports.journal,
@@ -234,15 +241,18 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
             clock=clock,
             measurements=measurements,
             board=board,
-            statistics=Statistics(redacted, measurements, clock),
+            statistics=Statistics(redacted, (measurements, usage), clock),
+            tuning=tuning,
             waiting_for=["plugins", "owed work"],
         )
         stack.push_async_callback(lambda: _within(WRITE_SECONDS if host.wrote else 0, core.audit_log.close()))
         stack.push_async_callback(side.runtime.close)
         stack.push_async_callback(bots.close)
-        await stack.enter_async_context(_cleaning(host, settings.retention))
+        retention = await stack.enter_async_context(_cleaning(host, settings.retention))
+        host.tuning.follow(Tuned(core, retention, settings.logs.level).follow)
         await stack.enter_async_context(_meanwhile(_scheduled(host)))
         await stack.enter_async_context(_meanwhile(host.statistics.serve()))
+        await stack.enter_async_context(_meanwhile(board.serve(partial(_states, host))))
         await stack.enter_async_context(additions.attach(host))
         yield host
 
@@ -279,13 +289,12 @@ def _removed(registries: list[Registry], components: Components, plugin_id: str)
 
 
 @asynccontextmanager
-async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[None]:
+async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[Retention]:
     """Takes away what is too old, until the Host stops."""
-    terms = Terms(kept.events_days, kept.run_events_days, kept.artifacts_days, kept.audit_days)
-    retention = Retention(host.journal, host.core.artifacts, host.clock, terms)
+    retention = Retention(host.journal, host.core.artifacts, host.clock, retention_terms(host.tuning.values()))
     work = asyncio.create_task(retention.serve(kept.first_seconds, kept.every_hours * 3600))
     try:
-        yield
+        yield retention
     finally:
         work.cancel()
         await asyncio.wait([work])
@@ -303,6 +312,16 @@ def _traced(telemetry: TelemetrySettings) -> Iterator[Sequence[Observer]]:
     headers = {name.strip(): value.strip() for name, _, value in pairs}
     with tracing.opened(telemetry.endpoint, headers, VERSION) as traces:
         yield (traces.look,)
+
+
+def _states(host: Host) -> Iterator[State]:
+    """How things are at this moment that no fact tells of."""
+    for plugin_id, supervisor in host.runtime.supervisors().items():
+        yield State("plugin", plugin_id, supervisor.status)
+    for bot in host.bots.bots():
+        yield State("bot", bot.bot_id, bot.state)
+    for server in host.tools.mcp_book.all():
+        yield State("mcp_server", server.server_id, host.tools.mcp_servers.status(server.server_id).state)
 
 
 async def _scheduled(host: Host) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,18 @@ from .core.budgets.uses import BudgetUses
 from .core.facts.history import History
 from .core.inbound.calls import WebhookCalls
 from .core.models.default_agent import DefaultAgent
+from .core.models.needed import Needed
 from .core.observing.measurements import Sample
+from .core.tuning import Tuning
 from .core.why.trail import Trails
 from .data_directory import DataDirectory
 from .host import Host
-from .http import application
+from .http import application, openapi
 from .http.accounts import endpoints as accounts
 from .http.accounts.throttle import Throttle
 from .http.adapters import endpoints as adapters
 from .http.agents import endpoints as agents
+from .http.application import Interface
 from .http.approvals import endpoints as approvals
 from .http.artifacts import endpoints as artifacts
 from .http.artifacts.access import ArtifactAccess
@@ -46,6 +49,7 @@ from .http.events.door import EventDoor, EventInjection, Results
 from .http.feedback import endpoints as feedback
 from .http.files import endpoints as files
 from .http.health import endpoints as health
+from .http.hooks import endpoints as hooks
 from .http.hosts import HostNames
 from .http.info import endpoints as info
 from .http.keys import endpoints as api_keys
@@ -63,9 +67,12 @@ from .http.plugins import endpoints as plugins
 from .http.plugins.changes import Changes
 from .http.runners import endpoints as runners
 from .http.runs import endpoints as runs
+from .http.runs.listing import RunListing
 from .http.runtimes import endpoints as runtimes
 from .http.schedules import endpoints as schedules
+from .http.settings import endpoints as runtime_settings
 from .http.stats import endpoints as stats
+from .http.stats.usage import UsageByDay
 from .http.targets import Targets
 from .http.tools import endpoints as tools
 from .http.users import endpoints as people
@@ -86,7 +93,7 @@ class Server(uvicorn.Server):
 
 def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
     config = uvicorn.Config(
-        _application(settings, host, setup_token),
+        PageServing(interface(settings, host, setup_token).serve, Path(__file__).parent / "page"),
         http="httptools",
         ws="websockets-sansio",
         ws_max_size=settings.http.chat_frame_bytes,
@@ -100,7 +107,7 @@ def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
     return Server(config)
 
 
-def _application(settings: Settings, host: Host, setup_token: str) -> Callable[..., object]:
+def interface(settings: Settings, host: Host, setup_token: str = "") -> Interface:
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
     keys, users, logins = ApiKeys(journal, ids, clock), Users(journal, ids, clock), Logins(journal, clock)
     names = HostNames(settings.http.host, settings.http.names)
@@ -118,15 +125,23 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
     model_forms = ModelForms(host.models.book, host.models.catalogue, host.secrets)
     targets = Targets(core.agents, core.bots)
     domains = [
-        info.router(VERSION, _facts(settings), clock),
+        openapi.router(),
+        info.router(VERSION, partial(_facts, settings, host.tuning), clock),
+        runtime_settings.router(host.tuning, clock),
         live.router(host.board, authenticator),
-        stats.router(host.statistics, clock),
+        stats.router(host.statistics, UsageByDay(host.statistics, core.days, core.agents, host.models.book), clock),
         accounts.router(users, logins, names, Throttle(clock), setup_token),
-        people.router(users),
-        api_keys.router(keys, clock),
-        schedules.router(core.schedules, core.scheduler, targets, ids, clock),
+        people.router(users, host.cursors),
+        api_keys.router(keys, host.cursors, clock),
+        schedules.router(core.schedules, core.scheduler, targets, host.cursors, ids, clock),
         webhooks.router(
-            core.inbound, WebhookCalls(core.gateway, host.secrets, ids, clock), targets, host.secrets, ids, clock
+            core.inbound,
+            WebhookCalls(core.gateway, host.secrets, ids, clock),
+            targets,
+            host.secrets,
+            host.cursors,
+            ids,
+            clock,
         ),
         events.router(door, pages, Trails(journal, clock)),
         chat.router(
@@ -139,14 +154,15 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             core.approvals,
             authenticator,
             pages,
+            host.cursors,
             ids,
             clock,
         ),
         approvals.router(journal, core.approvals, pages),
-        runs.router(journal, core.control, core.reruns, pages, clock),
-        runtimes.router(core.workers),
+        runs.router(journal, core.control, core.reruns, RunListing(journal, core.agents, host.cursors), pages, clock),
+        runtimes.router(core.workers, host.cursors),
         agents.router(core.agents, core.registry, host.secrets, host.cursors, ids, clock),
-        adapters.router(host.catalogue),
+        adapters.router(host.catalogue, host.cursors),
         bots.router(
             core.bots,
             BotForm(host.catalogue, host.secrets),
@@ -158,7 +174,7 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             clock,
         ),
         bot_routes.router(core.bots, core.routes, RouteForm(core.agents, host.secrets), core.router, clock),
-        runners.router(core.registry, plugin_status),
+        runners.router(core.registry, plugin_status, host.cursors),
         model_providers.router(host.models.book, host.models.catalogue, model_forms, host.cursors, ids, clock),
         models.router(
             host.models.book,
@@ -166,12 +182,13 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             ModelTest(host.models.models),
             core.agents,
             DefaultAgent(journal, core.agents),
+            Needed(core.agents, core.registry),
             host.cursors,
             ids,
             clock,
         ),
         budgets.router(core.budgets, BudgetUses(journal, core.days), host.cursors, ids, clock),
-        plugins.router(host.plugins, uploads, Changes(core.audit_log, clock)),
+        plugins.router(host.plugins, uploads, Changes(core.audit_log, clock), host.cursors),
         tools.router(host.tools.registry, host.cursors),
         mcp_servers.router(
             host.tools.mcp_book,
@@ -196,25 +213,40 @@ def _application(settings: Settings, host: Host, setup_token: str) -> Callable[.
             int(settings.artifacts.unclaimed_upload_hours * 3_600_000),
         ),
     ]
-    interface = application.build(
+    return application.build(
         VERSION,
         authenticator,
-        [health.router(host.missing), metrics.router(host.measurements, partial(_gauges, host))],
+        [
+            health.router(host.missing),
+            metrics.router(host.measurements, partial(_gauges, host)),
+            hooks.router(host.bots.hook),
+        ],
         domains,
         door,
         settings.http.body_bytes,
         settings.http.upload_bytes,
     )
-    return PageServing(interface, Path(__file__).parent / "page")
 
 
-def _facts(settings: Settings) -> dict[str, Any]:
+def _facts(settings: Settings, tuning: Tuning) -> dict[str, Any]:
     """What clients should know before they try."""
     return {
         "protocol": PROTOCOL_VERSION,
         "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
-        "outbound_ips": settings.workspace.outbound_ips,
-        "time_zone": settings.workspace.time_zone,
+        "outbound_ips": tuning.values()["workspace.outbound_ips"],
+        "time_zone": tuning.values()["workspace.time_zone"],
+        "features": _features(settings),
+    }
+
+
+def _features(settings: Settings) -> dict[str, bool]:
+    """What depends on how it was set up."""
+    return {
+        "mcp_stdio": settings.mcp.allow_unsandboxed,
+        "object_storage": settings.artifacts.store == "s3",
+        "postgresql": bool(settings.database.url.get_secret_value()),
+        "standalone_runtime": bool(settings.runtime.url),
+        "traces": bool(settings.telemetry.endpoint),
     }
 
 

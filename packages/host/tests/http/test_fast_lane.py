@@ -63,7 +63,7 @@ async def doors() -> AsyncIterator[Doors]:
         EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )
     routes = [endpoints.router(door, Pages(journal, Cursors("database")), Trails(journal, SystemClock()))]
-    lane = application.build("0", authenticator, [health.router(list)], routes, door, BODY_BYTES, BODY_BYTES)
+    lane = application.build("0", authenticator, [health.router(list)], routes, door, BODY_BYTES, BODY_BYTES).serve
     assert isinstance(lane, FastLane)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (

@@ -1,8 +1,10 @@
 """Counts what a run asks of models and tools, and notes how each call went. Of what was said nothing is noted.
 
-What a model call has used is in the ledger before its answer is given: it was paid for, whatever becomes of the run.
+What a model call has used goes into the ledger with the next thing that its run writes, which for most is the answer;
+where that takes longer than a moment it is written by itself, since it was paid for, whatever becomes of the run.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +22,8 @@ from parlour_sdk.protocol.usage import Usage
 
 logger = logging.getLogger(__name__)
 
+MOMENT_SECONDS = 0.05
+
 
 @dataclass(slots=True)
 class Used:
@@ -32,6 +36,7 @@ class Metering:
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
+        self._writing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def around(self, caller: Caller, kind: Kind, name: str) -> AsyncIterator[Used]:
@@ -48,7 +53,13 @@ class Metering:
         finally:
             meter.ended(kind, name, outcome, self._clock.now() - began, used.usage)
             if caller.session is not None and used.usage is not None:
-                await self._write_down(caller.session)
+                asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._moment_over, caller.session)
+
+    def _moment_over(self, session: RunSession) -> None:
+        if session.meter.has_notes and not session.ended.is_set():
+            task = asyncio.get_running_loop().create_task(self._write_down(session))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
 
     async def _write_down(self, session: RunSession) -> None:
         notes, now = session.meter.take_notes(), self._clock.now()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,22 +12,20 @@ from parlour.data_directory import DataDirectory
 from parlour.operations import backup as backups
 from parlour.operations import restore as restoring
 from parlour.stores.migrate import HEAD
-from parlour.stores.opening import current, opened
+from parlour.stores.opening import current, dump, load, opened
 from parlour.version import VERSION
 
 from .main import CommandFailed
 
 Answer = TypeVar("Answer")
-ELSEWHERE = (
-    "database.url names a PostgreSQL database: dump and load that with pg_dump and pg_restore, "
-    "and copy the data directory beside it"
-)
 
 
 def backup(settings: Settings, file: Path) -> None:
-    _require_file(settings)
+    directory, url = DataDirectory(settings.data), _url(settings)
     try:
-        written = backups.write(DataDirectory(settings.data), file, VERSION)
+        revision = asyncio.run(current(url, directory.database))
+        copy = partial(_dump, url) if url else backups.file_copier(directory.database)
+        written = backups.write(directory, file, VERSION, revision, copy)
     except backups.BackupFailed as failure:
         raise CommandFailed(str(failure)) from failure
     except StorageFailed as failure:
@@ -35,11 +34,13 @@ def backup(settings: Settings, file: Path) -> None:
 
 
 def restore(settings: Settings, file: Path) -> None:
-    _require_file(settings)
+    url = _url(settings)
     try:
-        manifest = restoring.read(file, DataDirectory(settings.data).path)
+        manifest = restoring.read(file, DataDirectory(settings.data).path, partial(_load, url) if url else None)
     except restoring.RestoreFailed as failure:
         raise CommandFailed(str(failure)) from failure
+    except StorageFailed as failure:
+        raise CommandFailed(failure.message) from failure
     print(f"{settings.data}: as it was in the backup of Parlour {manifest['version']}; start it with parlour serve")
 
 
@@ -77,6 +78,9 @@ def _url(settings: Settings) -> str:
     return settings.database.url.get_secret_value()
 
 
-def _require_file(settings: Settings) -> None:
-    if _url(settings):
-        raise CommandFailed(ELSEWHERE)
+def _dump(url: str, target: Path) -> None:
+    asyncio.run(dump(url, target))
+
+
+def _load(url: str, file: Path) -> None:
+    asyncio.run(load(file, url))

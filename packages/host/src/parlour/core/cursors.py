@@ -3,10 +3,13 @@
 import base64
 import binascii
 import hmac
+from hashlib import blake2b
 
 from pydantic_core import to_json
 
 from .encoding import loads
+
+SEAL_BYTES = 8
 
 
 class InvalidCursor(Exception):
@@ -17,7 +20,7 @@ class InvalidCursor(Exception):
 
 class Cursors:
     def __init__(self, database_id: str) -> None:
-        self._keyed = hmac.new(database_id.encode(), digestmod="sha256")
+        self._key = blake2b(database_id.encode()).digest()
 
     def encode(self, listing: str, position: int | str) -> str:
         body = to_json(position)
@@ -28,13 +31,12 @@ class Cursors:
             raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         except (binascii.Error, ValueError) as error:
             raise InvalidCursor(InvalidCursor.__doc__) from error
-        seal, body = raw[:8], raw[8:]
+        seal, body = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal(listing, body)):
             raise InvalidCursor(InvalidCursor.__doc__)
         position: int | str = loads(body.decode())
         return position
 
     def _seal(self, listing: str, body: bytes) -> bytes:
-        sealed = self._keyed.copy()  # a page has a cursor per item, and keying anew costs most of one
-        sealed.update(listing.encode() + b"\0" + body)
-        return sealed.digest()[:8]
+        """A page has a cursor per item, so it matters what one costs: this is a third of an HMAC."""
+        return blake2b(listing.encode() + b"\0" + body, digest_size=SEAL_BYTES, key=self._key).digest()

@@ -78,6 +78,8 @@ class Sent:
     platform_message_id: str = ""
     result: Any = None
     """Of an action: what the platform answered."""
+    whole: bool = True
+    """False for one that was found with its first words only: sending it again is to finish it."""
 
 
 class SendRefused(Exception):
@@ -91,7 +93,12 @@ class SendRefused(Exception):
         self.retry_after = retry_after
         self.permanent = permanent
         self.tried = tried
-        """False when there was nobody to take it: that is no attempt."""
+        """False when there was nobody to take it."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it uses up one of a row's attempts."""
+        return self.tried and self.retry_after is None
 
 
 class SendUncertain(Exception):
@@ -114,5 +121,5 @@ class Surface(Protocol):
         ...
 
     async def find(self, outgoing: Outgoing) -> Sent | None:
-        """Asks the platform whether this was sent. None when it can't tell."""
+        """Asks the platform whether this was sent, or begun. None when it can't tell."""
         ...

@@ -1,12 +1,15 @@
-"""Completes the OpenAPI document: who may do what, how one says who one is, and how errors look."""
+"""Completes the OpenAPI document: who may do what, how one says who one is, how answers and errors look."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 from fastapi import APIRouter, FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from pydantic import ConfigDict, create_model
+from pydantic.json_schema import models_json_schema
 
+from .answers import Answer
 from .auth import COOKIE, CSRF_HEADER
 
 ERROR = {
@@ -37,34 +40,79 @@ FAILURE = {
     "description": "What went wrong, in words",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
 }
+GOOD = "A good answer"
+REFERENCES = "#/components/schemas/{model}"
+
+Routers = Sequence[tuple[str, APIRouter]]
+Schema = dict[str, Any]
 
 
-def install(app: FastAPI, routers: Sequence[tuple[str, APIRouter]]) -> None:
+def document(app: FastAPI, routers: Routers) -> Schema:
     """`routers` are those of the application, each with its prefix."""
-    made = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            _complete(made(), routers)
-        assert app.openapi_schema is not None
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
+    made = app.openapi()
+    _complete(made, routers)
+    return made
 
 
-def _complete(document: dict[str, Any], routers: Sequence[tuple[str, APIRouter]]) -> None:
+def _complete(document: Schema, routers: Routers) -> None:
     components = document.setdefault("components", {})
-    components.setdefault("schemas", {})["Error"] = ERROR
+    schemas = components.setdefault("schemas", {})
+    shapes = [each for _, _, route in _operations(routers) for each in _shapes(route).values()]
+    answers, definitions = _schemas(shapes)
+    schemas |= {**definitions, **schemas, "Error": ERROR}
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
     components["securitySchemes"] = SCHEMES
+    for path, method, route in _operations(routers):
+        operation = document["paths"][path][method]
+        _complete_operation(operation, sorted(_needs(route.dependant)))
+        for status, shape in _shapes(route).items():
+            content = {"application/json": {"schema": answers[id(shape)]}}
+            operation["responses"][str(status)] = {"description": GOOD, "content": content}
+
+
+def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
     for prefix, router in routers:
         for route in router.routes:
-            if isinstance(route, APIRoute):
+            if isinstance(route, APIRoute) and route.include_in_schema:
                 for method in route.methods or ():
-                    operation = document["paths"][prefix + route.path_format][method.lower()]
-                    _complete_operation(operation, sorted(_needs(route.dependant)))
+                    yield prefix + route.path_format, method.lower(), route
 
 
-def _complete_operation(operation: dict[str, Any], needs: list[str]) -> None:
+def _shapes(route: APIRoute) -> Mapping[int, Any]:
+    """Of good answers, by status; none where there is nothing to tell."""
+    said = get_args(route.endpoint.__annotations__.get("return"))
+    answer = next((each for each in said if isinstance(each, Answer)), None)
+    return answer.by_status(route.status_code or 200) if answer is not None else {}
+
+
+def _schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema]]:
+    """Each shape's schema, and what these refer to.
+
+    They are the fields of one model, so that a shape has the same name wherever it is used and every field of a typed
+    dictionary is told with the words below it.
+    """
+    config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    named = {f"answer_{number}": shape for number, shape in enumerate(shapes)}
+    fields: dict[str, Any] = {name: (shape, ...) for name, shape in named.items()}
+    model = create_model("Answers", __config__=config, **fields)
+    _, made = models_json_schema([(model, "serialization")], ref_template=REFERENCES)
+    definitions = {name: _without_titles(schema) for name, schema in made["$defs"].items()}
+    answers = definitions.pop("Answers")["properties"]
+    return {id(shape): answers[name] for name, shape in named.items()}, definitions
+
+
+def _without_titles(schema: Any) -> Any:
+    """Titles repeat the names."""
+    if isinstance(schema, list):
+        return [_without_titles(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: each for name, each in schema.items() if name != "title" or not isinstance(each, str)}
+    return {name: _without_titles(each) for name, each in kept.items()}
+
+
+def _complete_operation(operation: Schema, needs: list[str]) -> None:
     operation["responses"]["default"] = FAILURE
     operation["responses"].pop("422", None)
     operation["security"] = [{"key": []}, {"session": []}] if needs else []

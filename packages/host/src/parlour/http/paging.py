@@ -1,7 +1,7 @@
 """Lists: `limit` and `cursor` in, `items` and `next_cursor` out."""
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Query
 
@@ -10,7 +10,31 @@ from parlour.core.journal import Condition, Journal, Row, Select, Table, above, 
 from parlour.core.journal.query import Direction
 
 Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most")]
+LongLimit = Annotated[int, Query(ge=1, le=1000, description="How many items at most")]
 Cursor = Annotated[str | None, Query(max_length=512, description="`next_cursor` of the page before")]
+
+
+Item = TypeVar("Item")
+
+Order = Annotated[Literal["oldest", "newest"], Query(description="Which come first")]
+DIRECTIONS: dict[str, Direction] = {"oldest": "ascending", "newest": "descending"}
+
+
+def part(
+    cursors: Cursors,
+    listing: str,
+    items: Iterable[Item],
+    key: Callable[[Item], str],
+    limit: int,
+    cursor: str | None,
+    newest: bool = False,
+) -> tuple[list[Item], str | None]:
+    """One page of what is all in memory, in the order of a unique key; and the cursor of the next."""
+    position = None if cursor is None else str(cursors.decode(listing, cursor))
+    ordered = sorted(items, key=key, reverse=newest)
+    rest = [each for each in ordered if position is None or (key(each) < position if newest else key(each) > position)]
+    more = cursors.encode(listing, key(rest[limit - 1])) if len(rest) > limit else None
+    return rest[:limit], more
 
 
 class Pages:

@@ -11,6 +11,11 @@ def _maybe(row: Row, *names: str) -> dict[str, Any]:
 
 
 def run(row: Row) -> dict[str, Any]:
+    return {**run_facts(row), "authorization": loads(row["snapshot"])}
+
+
+def run_facts(row: Row) -> dict[str, Any]:
+    """Without what it was granted, which is long."""
     return {
         "run_id": row["run_id"],
         "event_id": row["event_id"],
@@ -26,7 +31,6 @@ def run(row: Row) -> dict[str, Any]:
         "updated_at": row["updated_at"],
         **_maybe(row, "deadline_at", "cancel_requested_at"),
         "usage": loads(row["usage"]),
-        "authorization": loads(row["snapshot"]),
         "metadata": loads(row["metadata"]),
     }
 
@@ -43,6 +47,30 @@ def run_event(row: Row) -> dict[str, Any]:
         "artifact_refs": loads(row["artifact_refs"]),
         "metadata": loads(row["metadata"]),
     }
+
+
+def delivery(row: Row) -> dict[str, Any]:
+    content = loads(row["payload"])["message"].get("content")
+    return {
+        "outbox_id": row["outbox_id"],
+        "kind": row["kind"],
+        "surface": row["surface"],
+        "target": row["target"],
+        **_maybe(row, "bot_id", "conversation_id"),
+        "state": row["state"],
+        "reason": row["reason"] or None,
+        "text": content if isinstance(content, str) else None,
+        "attempts": row["attempts"],
+        "possibly_repeated": bool(row["possibly_repeated"]),
+        "platform_message_id": row["platform_message_id"] or None,
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
+
+
+def denial(row: Row) -> dict[str, Any]:
+    told = {name: row[name] for name in ("action", "outcome", "code", "created_at")}
+    return {**told, **_maybe(row, "resource", "scope")}
 
 
 def event(row: Row) -> dict[str, Any]:

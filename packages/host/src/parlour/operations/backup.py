@@ -7,13 +7,12 @@ import sqlite3
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from parlour.data_directory import DataDirectory
-from parlour.stores import migrate
 
 FORMAT = 1
 MANIFEST = "parlour-backup.json"
@@ -33,9 +32,12 @@ class Written:
     size_bytes: int
 
 
-def write(directory: DataDirectory, file: Path, version: str) -> Written:
+Copier = Callable[[Path], None]
+"""Writes the database into a new file, as it is at one instant."""
+
+
+def write(directory: DataDirectory, file: Path, version: str, revision: str | None, copy: Copier) -> Written:
     """Whole or not at all: the file has its name only when everything is in it and on disk."""
-    revision = migrate.current(directory.database)
     if revision is None:
         raise BackupFailed(f"'{directory.path}' holds no database of a Host; name its data directory with --data")
     if file.exists():
@@ -45,7 +47,7 @@ def write(directory: DataDirectory, file: Path, version: str) -> Written:
         with _private(partial) as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
                 _put(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
-                _add_database(archive, directory.database)
+                _add_database(archive, directory.path, copy)
                 _add_files(archive, directory.path)
             raw.flush()
             os.fsync(raw.fileno())
@@ -69,13 +71,21 @@ def _private(path: Path) -> Iterator[io.BufferedWriter]:
         yield raw
 
 
-def _add_database(archive: tarfile.TarFile, database: Path) -> None:
-    """As it is at one instant, without the free space inside. Whoever writes meanwhile is not held up."""
-    with tempfile.TemporaryDirectory(dir=database.parent, prefix=".backup-") as folder:
-        copy = Path(folder) / DATABASE
-        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
-            connection.execute("VACUUM INTO ?", (str(copy),))
-        archive.add(copy, DATABASE, filter=_anonymous)
+def file_copier(database: Path) -> Copier:
+    """Without the free space inside. Whoever writes meanwhile is not held up."""
+
+    def copy(target: Path) -> None:
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("VACUUM INTO ?", (str(target),))
+
+    return copy
+
+
+def _add_database(archive: tarfile.TarFile, root: Path, copy: Copier) -> None:
+    with tempfile.TemporaryDirectory(dir=root, prefix=".backup-") as folder:
+        copied = Path(folder) / DATABASE
+        copy(copied)
+        archive.add(copied, DATABASE, filter=_anonymous)
 
 
 def _add_files(archive: tarfile.TarFile, root: Path) -> None:

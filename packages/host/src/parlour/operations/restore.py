@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import tarfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,13 +14,16 @@ from parlour.stores.migrate import KNOWN
 
 from .backup import DATABASE, FILES, FOLDERS, FORMAT, MANIFEST
 
+Loader = Callable[[Path], None]
+"""Brings a database file to where the settings want it."""
+
 
 class RestoreFailed(Exception):
     """The backup can't be brought back; the message says why and what to do."""
 
 
-def read(file: Path, target: Path) -> dict[str, Any]:
-    """The backup's manifest. The data directory appears whole or not at all."""
+def read(file: Path, target: Path, load: Loader | None = None) -> dict[str, Any]:
+    """The backup's manifest. The data directory appears whole or not at all; a `load` takes the database elsewhere."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise RestoreFailed(f"'{target}' is not empty; name another folder with --data, or move it away")
     building = target.with_name(f".{target.name}.restoring")
@@ -28,6 +32,10 @@ def read(file: Path, target: Path) -> dict[str, Any]:
         building.mkdir(mode=0o700, parents=True)
         manifest = _unpacked(file, building)
         _check_database(building / DATABASE)
+        if load is not None:
+            load(building / DATABASE)
+            for rest in building.glob(f"{DATABASE}*"):
+                rest.unlink()
         if target.exists():
             target.rmdir()
         building.rename(target)

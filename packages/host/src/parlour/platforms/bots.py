@@ -12,6 +12,7 @@ from typing import Any
 
 from parlour.core.platforms import calling, parameters
 from parlour.core.platforms.book import Bot, BotBook
+from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesHooks
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Catalogue, State, Status
 from parlour.core.platforms.replying import Replies, refuse_artifacts
@@ -67,8 +68,17 @@ class Bots:
         return life.adapter if life is not None else None
 
     def manifest(self, bot_id: str) -> AdapterManifest | None:
+        """As the bot is configured: one that is not to stream can't."""
         bot = self._bot(bot_id)
-        return self._catalogue.manifests().get(bot.adapter) if bot is not None else None
+        manifest = self._catalogue.manifests().get(bot.adapter) if bot is not None else None
+        if manifest is not None and bot is not None and bot.config.get("enable_stream_reply") is False:
+            return manifest.without_streams()
+        return manifest
+
+    async def hook(self, bot_id: str, call: HookCall) -> HookAnswer | None:
+        """What a platform brings; None when there is no bot that could be called."""
+        adapter = self.adapter(bot_id)
+        return await adapter.hook(call) if isinstance(adapter, TakesHooks) else None
 
     def status(self, bot_id: str) -> Status:
         return self._statuses.get(bot_id, Status())

@@ -107,6 +107,12 @@ class Conversations:
         rows = await self._journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
         return _key(rows[0]) if rows else None
 
+    async def sessions(self, source: str, agent_id: str, principal: str) -> list[Row]:
+        """Somebody's chats with an agent: of each the conversation that it goes on in, in no promised order."""
+        own = where(principal=principal, source=source, agent_id=agent_id)
+        rows = await self._journal.read(Select(CONVERSATIONS, own, order=("generation",)))
+        return list({row["chat"]: row for row in rows}.values())
+
     async def _latest(self, key: ConversationKey) -> Row | None:
         columns = ("conversation_id", "generation", "updated_at")
         query = Select(CONVERSATIONS, where(**_columns(key)), columns, ("generation",), "descending", 1, few=True)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from parlour.core.encoding import dumps
 from parlour.core.journal import Condition, Insert, Journal, Ref, Row, Select, Update, above, below, one_of, where
 
-from .tables import RUN_EVENTS, RUNS
+from .tables import AUDIT, RUN_EVENTS, RUNS
 
 Status = Literal[
     "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
@@ -118,9 +118,13 @@ def renew(run_id: str, lease_until: int) -> Update:
     return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=held))
 
 
-def touch(run_id: str, now: int, *, shown: bool = False, effects: bool = False) -> Update:
+def touch(
+    run_id: str, now: int, *, shown: bool = False, effects: bool = False, usage: Mapping[str, Any] | None = None
+) -> Update:
     """The guard that every write of a run carries: it holds only while the run is running."""
     values: dict[str, Any] = {"updated_at": now}
+    if usage is not None:
+        values["usage"] = dumps(dict(usage))
     if shown:
         values["shown"] = 1
     if effects:
@@ -211,6 +215,11 @@ class Ledger:
     async def reruns(self, run: Row, limit: int) -> list[Row]:
         made = where(event_seq=run["event_seq"], rerun_of=run["run_id"])
         return await self._journal.read(Select(RUNS, made, order=("run_id",), limit=limit))
+
+    async def denials(self, run_id: str, limit: int) -> list[Row]:
+        """What it asked for and did not get, in order."""
+        refused = where(run_id=run_id, outcome="denied")
+        return await self._journal.read(Select(AUDIT, refused, order=("seq",), limit=limit))
 
     async def ended_after(self, conversation_id: str, feed_seq: int) -> list[Row]:
         """Of the conversation's latest runs, those whose end was shown after this number, in order."""

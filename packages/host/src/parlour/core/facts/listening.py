@@ -1,10 +1,12 @@
 """Events that plugins' listeners have yet to hear: one row per event and plugin, and none after it was heard."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Ref, Row, Select, Update, Upsert, where
 
 from .tables import LISTENING
+
+PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,9 @@ class Unheard:
     created_at: int
 
 
+TURN_MILLISECONDS = 60_000
+
+
 def owe(event_seq: int | Ref, plugin_id: str, observing: bool, now: int, attempts: int = 0) -> Insert:
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
@@ -27,7 +32,15 @@ def owe(event_seq: int | Ref, plugin_id: str, observing: bool, now: int, attempt
         "not_before": 0,
         "created_at": now,
     }
-    return Insert(LISTENING, values, conflict=Upsert(("event_seq", "plugin_id"), ("observing", "attempts")))
+    return Insert(
+        LISTENING, values, conflict=Upsert(("event_seq", "plugin_id"), ("observing", "attempts", "not_before"))
+    )
+
+
+def owe_in_turn(event_seq: Ref, plugin_id: str, now: int) -> Insert:
+    """Of an event that listeners handle: this one hears of it with them. The row is for the case that nobody does."""
+    row = owe(event_seq, plugin_id, True, now)
+    return replace(row, values={**row.values, "not_before": now + TURN_MILLISECONDS})
 
 
 def heard(event_seq: int, plugin_id: str) -> Delete:
@@ -47,10 +60,11 @@ class UnheardEvents:
         rows = await self._journal.read(Select(LISTENING, columns=("plugin_id",)))
         return {row["plugin_id"] for row in rows}
 
-    async def next(self, plugin_id: str) -> Unheard | None:
-        query = Select(LISTENING, where(plugin_id=plugin_id), order=("event_seq",), limit=1)
-        rows = await self._journal.read(query)
-        return _restore(rows[0]) if rows else None
+    async def next(self, plugin_id: str, now: int) -> Unheard | None:
+        """The earliest, also if it failed and waits; but not what others are about to tell."""
+        query = Select(LISTENING, where(plugin_id=plugin_id), order=("event_seq",), limit=PAGE)
+        rows = [_restore(row) for row in await self._journal.read(query)]
+        return next((row for row in rows if row.attempts or row.not_before <= now), None)
 
 
 def _restore(row: Row) -> Unheard:

@@ -114,7 +114,7 @@ def change(row: Outgoing, source: State, target: State, now: int, reason: str = 
     values: dict[str, Any] = {
         "state": target,
         "reason": reason,
-        "platform_message_id": message_id or row.message_id,
+        **({"platform_message_id": message_id} if message_id else {}),
         "attempts": row.attempts,
         "possibly_repeated": int(row.possibly_repeated),
         "not_before": row.not_before,

@@ -5,6 +5,7 @@ left.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
@@ -78,6 +79,13 @@ class Retention:
         self._artifacts = artifacts
         self._clock = clock
         self._terms = terms
+        self._changed = asyncio.Event()
+
+    def keep(self, terms: Terms) -> None:
+        """From now on; what is too old by other terms goes at once."""
+        if terms != self._terms:
+            self._terms = terms
+            self._changed.set()
 
     async def last(self) -> Report:
         value = await self._note("retention")
@@ -91,7 +99,9 @@ class Retention:
             try:
                 finished_at = (await self.last()).finished_at
                 rest = finished_at / 1000 + every_seconds - self._clock.now() / 1000 if finished_at else 0
-                await asyncio.sleep(max(0, rest))
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), max(0, rest))
+                self._changed.clear()
                 await self.once()
             except StorageFailed as failure:
                 logger.error("the clean-up waits for the database: %s", failure.message)

@@ -12,7 +12,7 @@ from .schema import Table
 
 Value = str | int | bytes
 Row = dict[str, Any]
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "starting"]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "starting", "holding"]
 
 ANY: Final = None
 """The guard of a statement that may touch any number of rows."""
@@ -70,6 +70,11 @@ def at_most(value: Value) -> _Test:
 
 def starting(prefix: str) -> _Test:
     return _Test("starting", prefix)
+
+
+def holding(part: str) -> _Test:
+    """Looks through every row that the other conditions leave; A to Z are found in either case."""
+    return _Test("holding", part)
 
 
 def where(**tests: Value | Ref | _Test) -> tuple[Condition, ...]:

@@ -5,21 +5,24 @@ from typing import Any, Literal, NamedTuple
 
 from parlour.core.facts.tables import (
     AGENTS,
+    APPROVALS,
     AUDIT,
     BOTS,
     BUDGETS,
     EVENTS,
     MCP_SERVERS,
+    META,
     MODEL_PROVIDERS,
     MODELS,
     OUTBOX,
     ROUTES,
     RUNS,
     SCHEDULES,
+    WEBHOOKS,
 )
 from parlour.core.journal import Condition, Delete, Insert, Statement, Unit
 
-Kind = Literal["event", "run", "delivery", "denial", "configuration"]
+Kind = Literal["event", "run", "delivery", "approval", "denial", "configuration"]
 
 
 class Happening(NamedTuple):
@@ -73,6 +76,25 @@ def _delivery(statement: Statement) -> Happening | None:
     return Happening("delivery", outbox_id, state, _chosen(statement.values, "reason")) if outbox_id else None
 
 
+def _approval(statement: Statement) -> Happening | None:
+    if isinstance(statement, Delete) or "status" not in statement.values:
+        return None
+    status = str(statement.values["status"])
+    if isinstance(statement, Insert):
+        names = ("action", "words", "agent_id", "run_id", "conversation_id", "created_at", "expires_at")
+        return Happening("approval", str(statement.values["approval_id"]), status, _chosen(statement.values, *names))
+    approval_id = _named(statement.where, "approval_id")
+    facts = _chosen(statement.values, "decided_by", "reason", "decided_at")
+    return Happening("approval", approval_id, status, facts) if approval_id else None
+
+
+def _settings(statement: Statement) -> Happening | None:
+    """Among other notes of the Host's own."""
+    if not isinstance(statement, Insert) or statement.values["name"] != "settings":
+        return None
+    return Happening("configuration", "settings", "changed", {"what": "settings"})
+
+
 def _audit(statement: Statement) -> Happening | None:
     if not isinstance(statement, Insert) or statement.values["kind"] != "access":
         return None
@@ -103,6 +125,8 @@ _LOOKS: dict[str, Callable[[Statement], Happening | None]] = {
     EVENTS.name: _event,
     RUNS.name: _run,
     OUTBOX.name: _delivery,
+    APPROVALS.name: _approval,
+    META.name: _settings,
     AUDIT.name: _audit,
     AGENTS.name: _configured("agent_id"),
     BOTS.name: _configured("bot_id"),
@@ -112,4 +136,5 @@ _LOOKS: dict[str, Callable[[Statement], Happening | None]] = {
     MODELS.name: _configured("model_id"),
     MCP_SERVERS.name: _configured("server_id"),
     BUDGETS.name: _configured("budget_id"),
+    WEBHOOKS.name: _configured("webhook_id"),
 }

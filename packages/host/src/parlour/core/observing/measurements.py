@@ -16,6 +16,7 @@ REMEMBERED = 20_000
 """Runs whose beginning is known; beyond that the oldest are forgotten, and take no part in how long runs take."""
 
 Labels = tuple[tuple[str, str], ...]
+USED = ("prompt_tokens", "completion_tokens", "cost_micros", "unpriced_calls", "model_calls", "tool_calls")
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ class Measurements:
 
 def _used(usage: str) -> Iterable[tuple[str, int]]:
     told = loads(usage) if usage else {}
-    for name in ("prompt_tokens", "completion_tokens", "cost_micros", "model_calls", "tool_calls"):
+    for name in USED:
         if isinstance(told.get(name), int):
             yield name, told[name]
 

@@ -3,13 +3,26 @@
 import asyncio
 import logging
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 from parlour.core.facts.tables import STATISTICS
-from parlour.core.journal import ANY, Increment, Insert, Journal, Select, StorageFailed, Unit, Update, at_least, where
+from parlour.core.journal import (
+    ANY,
+    Increment,
+    Insert,
+    Journal,
+    Row,
+    Select,
+    StorageFailed,
+    Unit,
+    Update,
+    at_least,
+    where,
+)
 from parlour.core.ports import Clock
 
-from .measurements import Measurements
+from .usage import Used, used
 
 logger = logging.getLogger(__name__)
 
@@ -18,12 +31,18 @@ WRITTEN_EVERY = 15.0
 WRITE_SECONDS = 1.0
 
 
-class Statistics:
-    """What the measurements have gained since the last look, by the hour it was gained in."""
+class Source(Protocol):
+    def totals(self) -> Iterator[tuple[str, int]]:
+        """Whole numbers that only grow, by a name."""
+        ...
 
-    def __init__(self, journal: Journal, measurements: Measurements, clock: Clock) -> None:
+
+class Statistics:
+    """What the sources have gained since the last look, by the hour it was gained in."""
+
+    def __init__(self, journal: Journal, sources: Sequence[Source], clock: Clock) -> None:
         self._journal = journal
-        self._measurements = measurements
+        self._sources = sources
         self._clock = clock
         self._seen: Counter[str] = Counter()
 
@@ -45,7 +64,7 @@ class Statistics:
             logger.warning("figures wait for the database: %s", error.message)
 
     async def write(self) -> None:
-        now = Counter(dict(self._measurements.totals()))
+        now = Counter({name: total for source in self._sources for name, total in source.totals()})
         gained = {name: value - self._seen[name] for name, value in now.items() if value > self._seen[name]}
         hour = self._clock.now() // HOUR * HOUR
         statements = [each for name, amount in gained.items() for each in _added(hour, name, amount)]
@@ -55,11 +74,21 @@ class Statistics:
 
     async def since(self, moment: int) -> list[dict[str, Any]]:
         """An hour each, oldest first."""
-        query = Select(STATISTICS, where(hour=at_least(moment // HOUR * HOUR)), order=("hour",))
         hours: dict[int, dict[str, int]] = {}
-        for row in await self._journal.read(query):
-            hours.setdefault(row["hour"], {})[row["name"]] = row["amount"]
+        for row in await self._rows(moment):
+            if used(row["name"]) is None:
+                hours.setdefault(row["hour"], {})[row["name"]] = row["amount"]
         return [{"hour": hour, **figures} for hour, figures in sorted(hours.items())]
+
+    async def usage(self, moment: int) -> list[tuple[int, Used, int]]:
+        """What agents used of models since then: the hour, of what, and how much."""
+        rows = [(row["hour"], used(row["name"]), row["amount"]) for row in await self._rows(moment)]
+        return [(hour, of, amount) for hour, of, amount in rows if of is not None]
+
+    async def _rows(self, moment: int) -> list[Row]:
+        return await self._journal.read(
+            Select(STATISTICS, where(hour=at_least(moment // HOUR * HOUR)), order=("hour", "name"))
+        )
 
 
 def _added(hour: int, name: str, amount: int) -> tuple[Insert, Update]:

@@ -1,5 +1,6 @@
 """Routes events to handlers. Knows nothing of platforms, plugins or SQL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from parlour.core.agents.agent import Agent, Binding, StatePolicy
@@ -11,7 +12,7 @@ from parlour.core.facts import feedback
 from parlour.core.ports import Clock
 
 from . import filters
-from .routes import Route, RouteBook
+from .routes import Route, RouteBook, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +69,28 @@ class Router:
         self._agents = agents
         self._clock = clock
 
-    def decide(self, event: EventEnvelope) -> Decision:
-        decision = self._decide(event)
+    def decide(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> Decision:
+        """By the bot's routes, or by these in their place."""
+        decision = self._decide(event, routes)
         if isinstance(decision, Misconfigured) and event.event_type == feedback.EVENT_TYPE:
             return Dropped(f"it is kept as feedback; {decision.reason}")  # nobody waits for an answer to it
         return decision
 
-    def tried(self, event: EventEnvelope) -> list[Tried]:
+    def tried(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> list[Tried]:
         """The bot's routes in their order, up to the one that takes the event."""
         now, seen = self._clock.now(), []
-        for route in self._routes.of(event.bot_id):
+        for route in self._routes.of(event.bot_id) if routes is None else in_order(routes):
             seen.append(Tried(route, _refusal(route, event, now)))
             if not seen[-1].reason:
                 break
         return seen
 
-    def _decide(self, event: EventEnvelope) -> Decision:
+    def _decide(self, event: EventEnvelope, routes: Sequence[Route] | None) -> Decision:
         if event.commission is not None:
             return self._commissioned(event, event.commission)
         if event.agent_id:
             return self._bind(event, event.agent_id, "the caller named the agent")
-        tried = self.tried(event)
+        tried = self.tried(event, routes)
         passed = _passed_over(tried, event)
         if not tried or tried[-1].reason:
             return Listened((), f"{_untaken(event)}{passed}")

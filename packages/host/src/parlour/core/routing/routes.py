@@ -66,7 +66,7 @@ class RouteBook:
         return self._routes.get(bot_id, [])
 
     def of(self, bot_id: str) -> list[Route]:
-        """In the order they are tried: priority, then the more specific pattern, then the list's own order."""
+        """In the order they are tried."""
         return self._in_order.get(bot_id, [])
 
     def named(self, routes: Iterable[Route]) -> list[Route]:
@@ -88,9 +88,14 @@ class RouteBook:
     def written(self, bot_id: str, routes: list[Route]) -> None:
         """What `writing` says is durable now."""
         self._routes[bot_id] = list(routes)
-        self._in_order[bot_id] = sorted(routes, key=lambda route: (-route.priority, -route.specificity))
+        self._in_order[bot_id] = in_order(routes)
         if not routes:
             del self._routes[bot_id], self._in_order[bot_id]
+
+
+def in_order(routes: Iterable[Route]) -> list[Route]:
+    """As they are tried: priority, then the more specific pattern, then the list's own order."""
+    return sorted(routes, key=lambda route: (-route.priority, -route.specificity))
 
 
 def writing(bot_id: str, routes: list[Route]) -> list[Statement]:

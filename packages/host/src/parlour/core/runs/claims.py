@@ -19,12 +19,12 @@ from parlour.core.facts.runtimes import Runtime, Runtimes
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids
 
-from . import turns
+from . import deadlines, turns
 from .leases import Lease, LeasedRun
 from .live import Live
 from .opening import Openings
 from .outcomes import Outcomes
-from .session import Ending, RunSession, Sessions
+from .session import RunSession, Sessions
 from .turns import Turn
 
 LiveRun = Callable[[RunSession], Live]
@@ -108,7 +108,7 @@ class Claims:
         self._runs[session.run_id] = run
         self._sessions.register(session)
         self._delivery.run_started(session.event, session.run_id)
-        parked = ParkedRun(run, self._ended, self._set_deadline(session))
+        parked = ParkedRun(run, self._ended, deadlines.set_timer(session, self._clock))
         self._wake_claimers()
         return Turn(parked=parked)
 
@@ -206,14 +206,6 @@ class Claims:
     def _leased(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...], status: Any) -> LeasedRun:
         live = self._live(session)
         return LeasedRun(live, descriptor, frozenset(labels), status, self._journal, self._clock, self._wake_claimers)
-
-    def _set_deadline(self, session: RunSession) -> asyncio.TimerHandle | None:
-        if not session.deadline_at:
-            return None
-        left = max(0, session.deadline_at - self._clock.now()) / 1000
-        seconds = session.binding.agent.timeout_seconds
-        ending = Ending("timeout", "runner.timeout", f"the run took longer than {seconds:g} s")
-        return asyncio.get_running_loop().call_later(left, session.stop, ending)
 
     async def _ended(self, run: LeasedRun) -> Turn:
         session = run.live.session

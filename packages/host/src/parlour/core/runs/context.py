@@ -43,6 +43,7 @@ def build(
     providers: Providers,
     opening: Opening,
     host_version: str,
+    time_zone: str,
 ) -> dict[str, Any]:
     envelope = event.envelope
     form = descriptor.manifest.config_schema
@@ -75,6 +76,7 @@ def build(
             "trace_id": opening.run_id,
             "attempt": opening.attempt,
             "deadline_at": opening.deadline_at or None,
+            "timezone": time_zone,
             "static_refs": resources.static_refs(form, config, granted),
         },
         "config": config,

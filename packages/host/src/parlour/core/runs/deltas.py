@@ -22,7 +22,8 @@ class Deltas:
         if not self._unwritten:
             self._first = sequence
         self._last = sequence
-        self._unshown.append(text)
+        if text:
+            self._unshown.append(text)
         self._unwritten.append(text)
         self._unwritten_characters += len(text)
         if self._message_characters < MESSAGE_TEXT_BYTES:

@@ -1,10 +1,10 @@
 """Calls a run's plugin and hands on what it streams back, until the run is over one way or another."""
 
-import asyncio
 from typing import Any, Protocol, TypeVar
 
-from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.ports import Clock, PluginCaller, PluginLost, PluginRefused, PluginUnavailable
 
+from . import deadlines
 from .session import Ending, RunSession, Stopped
 
 Over = TypeVar("Over", covariant=True)
@@ -23,9 +23,14 @@ class Results(Protocol[Over]):
 
 
 async def invoke(
-    plugins: PluginCaller, plugin_id: str, request: dict[str, object], session: RunSession, results: Results[Over]
+    plugins: PluginCaller,
+    plugin_id: str,
+    request: dict[str, object],
+    session: RunSession,
+    results: Results[Over],
+    clock: Clock,
 ) -> Over:
-    timer = _set_deadline(session)
+    timer = deadlines.set_timer(session, clock)
     try:
         session.stream = stream = plugins.run_agent(plugin_id, request)
         while not session.is_over():
@@ -49,11 +54,3 @@ async def invoke(
         if session.stream is not None:
             session.stream.abort(Stopped())  # whatever the runner still says is of no interest
     return await results.end(session.stopping)
-
-
-def _set_deadline(session: RunSession) -> asyncio.TimerHandle | None:
-    seconds = session.binding.agent.timeout_seconds
-    if not seconds:
-        return None
-    ending = Ending("timeout", "runner.timeout", f"the run took longer than {seconds:g} s")
-    return asyncio.get_running_loop().call_later(seconds, session.stop, ending)

@@ -27,12 +27,17 @@ class Meter:
         if usage is not None:
             told["usage"] = usage.model_dump(exclude_none=True)
             self._counted.update(told["usage"])
+            self._counted.update({"unpriced_calls": 1} if usage.cost_micros is None else {})
         self.note(f"{kind}.called", told)
 
     def note(self, type: str, told: dict[str, Any]) -> None:
         if self._noted < NOTES:
             self._noted += 1
             self._notes.append((type, told))
+
+    @property
+    def has_notes(self) -> bool:
+        return bool(self._notes)
 
     def take_notes(self) -> list[Note]:
         """For the ledger, with the run's next write."""

@@ -18,9 +18,10 @@ from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.facts import ledger, outgoing, state, transcript
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.facts.outgoing import Outgoing
-from parlour.core.journal import Draft, GuardFailed, Journal, Statement, StorageFailed
+from parlour.core.journal import Draft, GuardFailed, Journal, Statement, StorageFailed, Update
 from parlour.core.ports import Clock, Ids
 
+from . import deadlines
 from .attachments import Attachments, Carried
 from .deltas import WINDOW_SECONDS, Deltas
 from .ending import Aftermath, EndingRun, Endings
@@ -127,6 +128,7 @@ class Recorder:
         match effect:
             case Delta():
                 self._deltas.add(effect.text, effect.sequence)
+                self._show_thoughts(step, effect.reasoning)
             case Completed():
                 await self._complete(step, effect)
             case Note(type="action.requested"):
@@ -174,6 +176,7 @@ class Recorder:
         )
         self._stream_row = None
         step.draft.add(*composed.statements)
+        self._delivery.responded(step.draft, composed.rows)
         step.rows += composed.rows
         step.then.append(partial(self._delivery.committed, composed.rows))
         self._deltas.message_completed()
@@ -264,14 +267,19 @@ class Recorder:
         if self._deltas.due:
             self._write_deltas(step)
         if not step.empty:
-            session = self._session
-            self._write_notes(step)
-            step.draft.replace(0, ledger.touch(session.run_id, step.now, shown=session.shown, effects=session.effects))
+            step.draft.replace(0, self._touch(step))
             await self._commit(step)
         for action in step.then:
             action()
         if self._deltas.unwritten and self._window is None:
             self._window = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._window_over)
+
+    def _touch(self, step: Step) -> Update:
+        """With what was used, when there is something new to tell of it."""
+        session = self._session
+        usage = session.meter.usage({}) if session.meter.has_notes else None
+        self._write_notes(step)
+        return ledger.touch(session.run_id, step.now, shown=session.shown, effects=session.effects, usage=usage)
 
     def _open_stream(self, step: Step) -> Outgoing:
         session = self._session
@@ -288,6 +296,7 @@ class Recorder:
             self._write_deltas(step)
             self._write_notes(step)
             step.draft.name = "run.end"
+            ending = deadlines.judged(session, ending, step.now)
             ending = replace(ending, usage=session.meter.usage(ending.usage))
             aftermath = self._endings.draft(step.draft, self._facts(), ending)
             step.rows += aftermath.rows
@@ -390,6 +399,12 @@ class Recorder:
             fragment = Fragment(text, self._delivery.feed.stamp(), first_message=not self._messages)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row
             step.then.append(partial(self._delivery.grow, event, run_id, row, fragment, self._policy))
+
+    def _show_thoughts(self, step: Step, thoughts: str) -> None:
+        """While they are had; what is kept of them comes with the message."""
+        if thoughts and self._streams:
+            event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.stamp()
+            step.then.append(partial(self._delivery.think, event, run_id, thoughts, seq))
 
     @property
     def _conversation(self) -> str:

@@ -13,6 +13,7 @@ from parlour.core.facts.ledger import RunEnd
 from parlour.core.journal import Draft, Journal
 from parlour.core.ports import Clock
 
+from . import deadlines
 from .attachments import Attachments, Carried
 from .deltas import Deltas
 from .rehearsal import Rehearsal
@@ -123,6 +124,7 @@ class RerunRecorder:
 
     async def _end(self, draft: Draft, ending: Ending) -> Ending:
         session = self._session
+        ending = deadlines.judged(session, ending, self._clock.now())
         self._write_deltas(draft)
         draft.name = "rerun.end"
         end = RunEnd(

@@ -114,7 +114,8 @@ class Reruns:
         """What another life of the Host left is over."""
         left = where(status=one_of(*ACTIVE), rerun_of=other_than(""))
         for row in await self._journal.read(Select(RUNS, left, ("run_id",))):
-            await self._give_up(row["run_id"], INTERRUPTED)
+            if self._sessions.get(row["run_id"]) is None:  # one that was begun just now goes on
+                await self._give_up(row["run_id"], INTERRUPTED)
 
     async def join(self) -> None:
         """Until those that go on have ended, for a moment; whoever stops the Host stops them."""
@@ -206,7 +207,7 @@ class Reruns:
             # the runner gets the copy as it begins; what is written to it later is no part of what it was told
             state = {scope: dict(values) for scope, values in session.rehearsal.state.items()}
             request = await self._openings.request(session, descriptor, state)
-            await invoke(self._plugins, descriptor.plugin_id, request, session, recorder)
+            await invoke(self._plugins, descriptor.plugin_id, request, session, recorder, self._clock)
         except StorageFailed as failure:
             logger.error("rerun %s is cut off: %s", session.run_id, failure.message)
             await self._give_up(session.run_id, UNWRITTEN)

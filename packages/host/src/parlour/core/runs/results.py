@@ -33,6 +33,7 @@ ENVELOPE = AgentRunResult.model_fields.keys()
 class Delta:
     text: str
     sequence: int
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def effect_of(result: AgentRunResult, sequence: int) -> Effect:
         return Ignored(f"result {sequence} ({result.type}) is dropped: {_first(error)}")
     match payload:
         case MessageDelta():
-            return Delta(plain_text(payload.chunk.content), sequence)
+            return Delta(plain_text(payload.chunk.content), sequence, payload.chunk.reasoning or "")
         case MessageCompleted():
             return _completed(payload.message.model_dump(mode="json", exclude_none=True), sequence)
         case ArtifactCreated():

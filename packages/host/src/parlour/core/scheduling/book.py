@@ -59,13 +59,18 @@ class ScheduleBook:
         return kept
 
     async def advance(self, before: Kept, fired: bool) -> None:
-        """Beyond the time at which it was due, and beyond now: each time is left behind once."""
-        beyond = max(before.due_at, self._clock.now())
+        """Beyond the time at which it was due, and beyond now: each time is left behind once.
+
+        Fails its guard when somebody changed or deleted the schedule meanwhile: what they said holds.
+        """
+        schedule_id, now = before.schedule.schedule_id, self._clock.now()
         fired_at = before.due_at if fired else before.fired_at
-        kept = Kept(before.schedule, before.schedule.following(beyond), fired_at)
-        await self._journal.commit(Unit("schedule.advance", (self._update(kept),)))
-        if before.schedule.schedule_id in self._kept:
-            self._kept[before.schedule.schedule_id] = kept
+        kept = Kept(before.schedule, before.schedule.following(max(before.due_at, now)), fired_at)
+        values: dict[str, str | int] = {"due_at": kept.due_at, "fired_at": kept.fired_at, "updated_at": now}
+        same = where(schedule_id=schedule_id, definition=dumps(before.schedule.encoded()), due_at=before.due_at)
+        await self._journal.commit(Unit("schedule.advance", (Update(SCHEDULES, {**values}, same),)))
+        if self._kept.get(schedule_id) is before:
+            self._kept[schedule_id] = kept
 
     async def remove(self, schedule_id: str, *with_it: Statement) -> None:
         await self._journal.commit(

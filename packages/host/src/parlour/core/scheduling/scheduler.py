@@ -69,7 +69,7 @@ class Scheduler:
         try:
             await self._book.advance(kept, wanted)
         except GuardFailed:
-            return  # it was deleted meanwhile
+            return  # it was changed or deleted meanwhile
 
     def _until_next(self) -> float:
         due = [kept.due_at for kept in self._book.all() if kept.schedule.enabled]

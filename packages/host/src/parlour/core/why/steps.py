@@ -37,6 +37,7 @@ def owed(inbox: Row, now: int) -> Step:
         "owed": "It waits for its turn.",
         "running": f"Run {inbox['run_id']} is at work on it.",
         "claimed": f"It waits to be taken in by run {inbox['run_id']}, which was active when it came.",
+        "control": "It is an instruction to the Host, which is being carried out.",
         "injected": f"Run {inbox['run_id']}, which was active when it came, took it in.",
     }
     data = {"state": inbox["state"], "attempts": inbox["attempts"]}

@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from parlour.core.access.logins import LIFETIME, Login, Logins
 from parlour.core.access.users import User, Users
 
+from ..answers import Answer, Json
 from ..auth import COOKIE, Principal, requires
 from ..errors import Problem
 from ..hosts import HostNames
+from .answers import KeyHolder, Person, SetupState
 from .refusals import accepted
 from .throttle import Throttle
 
@@ -56,12 +58,12 @@ def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, s
         return _person(login)
 
     @routes.get("/auth/setup")
-    async def read_setup() -> dict[str, bool]:
+    async def read_setup() -> Annotated[Json, Answer(SetupState)]:
         """Whether the first owner is still to be made, and whether that takes the set-up token."""
         return {"needed": not await users.any(), "token_required": bool(setup_token)}
 
     @routes.post("/auth/setup", status_code=201)
-    async def set_up(body: FirstOwner, request: Request, response: Response) -> dict[str, Any]:
+    async def set_up(body: FirstOwner, request: Request, response: Response) -> Annotated[Json, Answer(Person)]:
         """Makes the first owner and logs them in; there is one first owner only."""
         names.check(request)
         throttle.check("setup")
@@ -72,7 +74,7 @@ def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, s
         return await enter(user, request, response)
 
     @routes.post("/auth/login")
-    async def log_in(body: Credentials, request: Request, response: Response) -> dict[str, Any]:
+    async def log_in(body: Credentials, request: Request, response: Response) -> Annotated[Json, Answer(Person)]:
         names.check(request)
         tried = (f"account:{body.email.strip().casefold()}", f"address:{_address(request)}")
         throttle.check(*tried)
@@ -92,14 +94,16 @@ def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, s
         return answer
 
     @routes.get("/auth/me")
-    async def read_me(principal: Known) -> dict[str, Any]:
+    async def read_me(principal: Known) -> Annotated[Json, Answer(Person | KeyHolder)]:
         """Who is asking; for a person also the token that guards changes."""
         if principal.login is not None:
             return _person(principal.login)
         return {"kind": "key", "key_id": principal.id, "name": principal.name, "scope": principal.scope}
 
     @routes.put("/auth/me")
-    async def change_me(body: OwnAccount, principal: Known, request: Request, response: Response) -> dict[str, Any]:
+    async def change_me(
+        body: OwnAccount, principal: Known, request: Request, response: Response
+    ) -> Annotated[Json, Answer(Person)]:
         """A new password takes the present one and ends all other sessions."""
         if principal.login is None:
             raise Problem(409, "conflict", "a key has no account; log in to change yours")

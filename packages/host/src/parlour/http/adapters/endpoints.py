@@ -1,25 +1,32 @@
 """Which platforms bots can be connected to, and what each supports: its manifest."""
 
-from typing import Any
+from operator import attrgetter
+from typing import Annotated
 
 from fastapi import APIRouter
 
+from parlour.core.cursors import Cursors
+from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Catalogue
 
+from ..answers import Answer, Json, Page
 from ..auth import Viewer
 from ..errors import not_found
+from ..paging import Cursor, LongLimit, part
 
 
-def router(catalogue: Catalogue) -> APIRouter:
+def router(catalogue: Catalogue, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["bots"])
 
     @routes.get("/adapters")
-    async def list_adapters(principal: Viewer) -> dict[str, Any]:
-        manifests = catalogue.manifests().values()
-        return {"items": [manifest.model_dump(mode="json") for manifest in manifests], "next_cursor": None}
+    async def list_adapters(
+        principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[AdapterManifest])]:
+        page, more = part(cursors, "adapters", catalogue.manifests().values(), attrgetter("name"), limit, cursor)
+        return {"items": [manifest.model_dump(mode="json") for manifest in page], "next_cursor": more}
 
     @routes.get("/adapters/{name}")
-    async def read_adapter(name: str, principal: Viewer) -> dict[str, Any]:
+    async def read_adapter(name: str, principal: Viewer) -> Annotated[Json, Answer(AdapterManifest)]:
         manifest = catalogue.manifests().get(name)
         if manifest is None:
             raise not_found(f"adapter '{name}'", "GET /api/v1/adapters lists them")

@@ -1,24 +1,26 @@
 """Agents: made, read, changed, deleted."""
 
 from dataclasses import asdict
-from typing import Any
+from operator import attrgetter
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
-from parlour.core.access import audit
 from parlour.core.agents import forms, sealing
 from parlour.core.agents.agent import Agent, StatePolicy
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.policy import ResourcePolicy
 from parlour.core.agents.registry import Registry
 from parlour.core.cursors import Cursors
-from parlour.core.journal import Insert
 from parlour.core.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
 
-from ..auth import Admin, Principal, Viewer
-from ..errors import Problem, not_found
+from ..answers import Answer, Json, Page
+from ..auth import Admin, Viewer
+from ..errors import Problem
 from ..paging import Cursor, Limit
+from ..shelf import Shelf
+from . import answers
 from .schemas import AgentBody
 
 
@@ -26,12 +28,6 @@ def router(
     agents: AgentBook, registry: Registry, secrets: SecretBox, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = APIRouter(tags=["agents"])
-
-    def existing(agent_id: str) -> Agent:
-        agent = agents.get(agent_id)
-        if agent is None:
-            raise not_found(f"agent '{agent_id}'", "GET /api/v1/agents lists them")
-        return agent
 
     def checked(agent_id: str, body: AgentBody, before: Agent | None = None) -> Agent:
         """An agent whose runner exists and takes its configuration, prefilled from the form's defaults.
@@ -68,41 +64,35 @@ def router(
         form = descriptor.manifest.config_schema if descriptor is not None else None
         return {**asdict(agent), "runner_config": sealing.hidden(form, agent.runner_config)}
 
-    def change(principal: Principal, action: str, before: Agent | None, after: Agent | None) -> Insert:
-        agent = after or before
-        assert agent is not None
-        was, is_now = (shown(each) if each is not None else None for each in (before, after))
-        return audit.admin(principal.owner, action, agent.agent_id, was, is_now, clock.now())
+    shelf = Shelf("agent", "/agents", agents.get, attrgetter("agent_id"), shown, cursors, clock)
 
     @routes.post("/agents", status_code=201)
-    async def create_agent(body: AgentBody, principal: Admin) -> dict[str, Any]:
+    async def create_agent(body: AgentBody, principal: Admin) -> Annotated[Json, Answer(answers.Agent)]:
         agent = checked(ids.new(), body)
-        await agents.add(agent, change(principal, "agent.create", None, agent))
+        await agents.add(agent, shelf.change(principal, None, agent))
         return shown(agent)
 
     @routes.get("/agents")
-    async def list_agents(principal: Viewer, limit: Limit = 50, cursor: Cursor = None) -> dict[str, Any]:
-        after = "" if cursor is None else str(cursors.decode("agents", cursor))
-        rest = [agent for agent in agents.all() if agent.agent_id > after]
-        page = rest[:limit]
-        more = cursors.encode("agents", page[-1].agent_id) if len(rest) > limit else None
-        return {"items": [shown(agent) for agent in page], "next_cursor": more}
+    async def list_agents(
+        principal: Viewer, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[answers.Agent])]:
+        return shelf.page(agents.all(), shown, limit, cursor)
 
     @routes.get("/agents/{agent_id}")
-    async def read_agent(agent_id: str, principal: Viewer) -> dict[str, Any]:
-        return shown(existing(agent_id))
+    async def read_agent(agent_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Agent)]:
+        return shown(shelf.existing(agent_id))
 
     @routes.put("/agents/{agent_id}")
-    async def replace_agent(agent_id: str, body: AgentBody, principal: Admin) -> dict[str, Any]:
-        before = existing(agent_id)
+    async def replace_agent(agent_id: str, body: AgentBody, principal: Admin) -> Annotated[Json, Answer(answers.Agent)]:
+        before = shelf.existing(agent_id)
         agent = checked(agent_id, body, before)
-        await agents.replace(agent, change(principal, "agent.replace", before, agent))
+        await agents.replace(agent, shelf.change(principal, before, agent))
         return shown(agent)
 
     @routes.delete("/agents/{agent_id}", status_code=204)
     async def delete_agent(agent_id: str, principal: Admin) -> Response:
-        before = existing(agent_id)
-        await agents.remove(agent_id, change(principal, "agent.delete", before, None))
+        before = shelf.existing(agent_id)
+        await agents.remove(agent_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     return routes

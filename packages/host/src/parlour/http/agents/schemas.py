@@ -108,7 +108,18 @@ ActionPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?/-]{1,200}$")]
 class AgentBody(BaseModel):
     """Only name and runner_id are required."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "Helper",
+                    "runner_id": "plugin:parlour/local-agent/default",
+                    "runner_config": {"prompt": "Be brief."},
+                }
+            ]
+        },
+    )
 
     name: str = Field(min_length=1, max_length=200)
     runner_id: str = Field(min_length=1, max_length=500)

@@ -1,6 +1,6 @@
 """Approvals: read, and decided by those who run the Host."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 
@@ -10,9 +10,11 @@ from parlour.core.approvals.deciders import Decider
 from parlour.core.facts.tables import APPROVALS
 from parlour.core.journal import Journal, Select, where
 
+from ..answers import Answer, Json, Page
 from ..auth import Operator, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, Pages
+from .answers import ApprovalShown
 from .schemas import DecisionBody, Status, view
 
 ApprovalId = Annotated[str, Path(max_length=64)]
@@ -25,20 +27,22 @@ def router(journal: Journal, approvals: Approvals, pages: Pages) -> APIRouter:
     @routes.get("/approvals")
     async def list_approvals(
         principal: Viewer, status: Status | None = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> dict[str, Any]:
+    ) -> Annotated[Json, Answer(Page[ApprovalShown])]:
         """Newest first."""
         conditions = where(status=status) if status is not None else ()
         return await pages.page(APPROVALS, conditions, "approval_id", view, limit, cursor)
 
     @routes.get("/approvals/{approval_id}")
-    async def read_approval(approval_id: ApprovalId, principal: Viewer) -> dict[str, Any]:
+    async def read_approval(approval_id: ApprovalId, principal: Viewer) -> Annotated[Json, Answer(ApprovalShown)]:
         rows = await journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
         if not rows:
             raise not_found(f"approval '{approval_id}'", "GET /api/v1/approvals lists them")
         return view(rows[0])
 
     @routes.post("/approvals/{approval_id}")
-    async def decide(approval_id: ApprovalId, body: DecisionBody, principal: Operator) -> dict[str, Any]:
+    async def decide(
+        approval_id: ApprovalId, body: DecisionBody, principal: Operator
+    ) -> Annotated[Json, Answer(ApprovalShown)]:
         """Carried out at once if it is approved; what became of it is its `outcome`."""
         decider = Decider(principal.party, operator=True)
         try:

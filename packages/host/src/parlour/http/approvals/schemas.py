@@ -11,7 +11,9 @@ Status = Literal["pending", "approved", "denied", "expired"]
 
 
 class DecisionBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"decision": "deny", "reason": "not today"}]}
+    )
 
     decision: Literal["approve", "deny"]
     reason: str = Field(default="", max_length=1000)

@@ -7,12 +7,21 @@ from fastapi import APIRouter, Path, Request, Response
 from parlour.core.facts.artifacts import Artifact
 from parlour.core.facts.keeping import Artifacts
 
+from ..answers import Answer, Json
 from ..auth import Principal, Reader
 from ..errors import not_found
 from .access import ArtifactAccess
+from .answers import ArtifactShown
 from .content import respond
 
 ArtifactId = Annotated[str, Path(max_length=64)]
+
+_BYTES = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The whole", **_BYTES},
+    206: {"description": "The range that was asked for", **_BYTES},
+    304: {"description": "It is what the caller has already"},
+}
 
 
 def router(kept: Artifacts, access: ArtifactAccess) -> APIRouter:
@@ -26,10 +35,10 @@ def router(kept: Artifacts, access: ArtifactAccess) -> APIRouter:
         return artifact
 
     @routes.get("/artifacts/{artifact_id}")
-    async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> dict[str, Any]:
+    async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> Annotated[Json, Answer(ArtifactShown)]:
         return (await visible(artifact_id, principal)).told()
 
-    @routes.get("/artifacts/{artifact_id}/content")
+    @routes.get("/artifacts/{artifact_id}/content", response_class=Response, responses=CONTENT)
     async def read_content(artifact_id: ArtifactId, principal: Reader, request: Request) -> Response:
         """Whole, or the range that is asked for. What could run in a browser comes as a download."""
         return respond(kept, await kept.present(await visible(artifact_id, principal)), request)

@@ -1,6 +1,6 @@
 """The audit, read: what plugins asked for, what people changed."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
@@ -8,8 +8,10 @@ from parlour.core.facts.tables import AUDIT
 from parlour.core.journal import where
 
 from .. import views
+from ..answers import Answer, Json, Page
 from ..auth import Admin
 from ..paging import Cursor, Limit, Pages
+from .answers import AuditEntry
 
 Name = Annotated[str | None, Query(max_length=200)]
 
@@ -25,7 +27,7 @@ def router(pages: Pages) -> APIRouter:
         action: Name = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> dict[str, Any]:
+    ) -> Annotated[Json, Answer(Page[AuditEntry])]:
         """Newest first. An allowed call may take a second to appear, a refused one is there at once."""
         filters = {"kind": kind, "run_id": run_id, "action": action}
         conditions = where(**{name: value for name, value in filters.items() if value is not None})

@@ -1,22 +1,24 @@
 """Bots: made, read, changed, deleted. A change is true when it is answered, without a restart of the Host."""
 
-from typing import Any, Protocol
+from operator import attrgetter
+from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Response
 
-from parlour.core.access import audit
 from parlour.core.agents.book import AgentBook
 from parlour.core.cursors import Cursors
-from parlour.core.journal import Insert
 from parlour.core.platforms.book import Bot, BotBook
 from parlour.core.platforms.port import Status
 from parlour.core.ports import Clock, Ids
 from parlour.core.routing.defaults import first_routes
 from parlour.core.routing.routes import RouteBook, writing
 
-from ..auth import Admin, Principal, Viewer
+from ..answers import Answer, Json, Page
+from ..auth import Admin, Viewer
 from ..errors import not_found
 from ..paging import Cursor, Limit
+from ..shelf import Shelf
+from . import answers
 from .checking import BotForm, audited
 from .schemas import BotBody
 
@@ -48,11 +50,6 @@ def router(
 ) -> APIRouter:
     routes = APIRouter(tags=["bots"])
 
-    def change(principal: Principal, action: str, before: Bot | None, after: Bot | None) -> Insert:
-        bot = after or before
-        assert bot is not None
-        return audit.admin(principal.owner, action, bot.bot_id, audited(before), audited(after), clock.now())
-
     def shown(bot: Bot) -> dict[str, Any]:
         """Of secrets, that there are such."""
         status = connections.status(bot.bot_id)
@@ -70,39 +67,39 @@ def router(
             },
         }
 
+    shelf = Shelf("bot", "/bots", bots.get, attrgetter("bot_id"), audited, cursors, clock)
+
     @routes.post("/bots", status_code=201)
-    async def create_bot(body: BotBody, principal: Admin) -> dict[str, Any]:
+    async def create_bot(body: BotBody, principal: Admin) -> Annotated[Json, Answer(answers.Bot)]:
         bot = form.bot(ids.new(), body)
         first = routing.named(first_routes(agents.all()))
-        await bots.add(bot, change(principal, "bot.create", None, bot), *writing(bot.bot_id, first))
+        await bots.add(bot, shelf.change(principal, None, bot), *writing(bot.bot_id, first))
         routing.written(bot.bot_id, first)
         await connections.apply(bot.bot_id)
         return shown(bot)
 
     @routes.get("/bots")
-    async def list_bots(principal: Viewer, limit: Limit = 50, cursor: Cursor = None) -> dict[str, Any]:
-        after = "" if cursor is None else str(cursors.decode("bots", cursor))
-        rest = [bot for bot in bots.all() if bot.bot_id > after]
-        page = rest[:limit]
-        more = cursors.encode("bots", page[-1].bot_id) if len(rest) > limit else None
-        return {"items": [shown(bot) for bot in page], "next_cursor": more}
+    async def list_bots(
+        principal: Viewer, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[answers.Bot])]:
+        return shelf.page(bots.all(), shown, limit, cursor)
 
     @routes.get("/bots/{bot_id}")
-    async def read_bot(bot_id: str, principal: Viewer) -> dict[str, Any]:
-        return shown(existing(bots, bot_id))
+    async def read_bot(bot_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Bot)]:
+        return shown(shelf.existing(bot_id))
 
     @routes.put("/bots/{bot_id}")
-    async def replace_bot(bot_id: str, body: BotBody, principal: Admin) -> dict[str, Any]:
-        before = existing(bots, bot_id)
+    async def replace_bot(bot_id: str, body: BotBody, principal: Admin) -> Annotated[Json, Answer(answers.Bot)]:
+        before = shelf.existing(bot_id)
         bot = form.bot(bot_id, body, before)
-        await bots.replace(bot, change(principal, "bot.replace", before, bot))
+        await bots.replace(bot, shelf.change(principal, before, bot))
         await connections.apply(bot_id)
         return shown(bot)
 
     @routes.delete("/bots/{bot_id}", status_code=204)
     async def delete_bot(bot_id: str, principal: Admin) -> Response:
-        before = existing(bots, bot_id)
-        await bots.remove(bot_id, change(principal, "bot.delete", before, None))
+        before = shelf.existing(bot_id)
+        await bots.remove(bot_id, shelf.change(principal, before, None))
         routing.written(bot_id, [])
         await connections.apply(bot_id)
         return Response(status_code=204)

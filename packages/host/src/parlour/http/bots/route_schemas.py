@@ -141,6 +141,18 @@ HANDLERS: dict[str, type[Body]] = {
 class RouteBody(Body):
     """`route_id` is given back for a route that stays, so that it keeps its webhook's secret."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "event_type": "message.*",
+                    "handler_type": "drop",
+                    "filters": {"chat_type": "group", "mentions_bot": False},
+                }
+            ]
+        }
+    )
+
     event_type: str = Field(default="message.received", max_length=128)
     handler_type: Literal["agent", "webhook", "plugin", "drop"]
     handler_config: dict[str, JsonValue] = {}
@@ -169,5 +181,13 @@ RouteList = Annotated[list[RouteBody], Field(max_length=500), BeforeValidator(_u
 
 
 class DryRunBody(Body):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"event": {"type": "message.received", "text": "hello", "sender": {"id": "7"}}}]
+        }
+    )
+
     event: dict[str, JsonValue]
     """As a platform tells it (`type`, `sender`, `message_chain` ...) or as POST /events takes it."""
+    routes: RouteList | None = None
+    """Tried in the place of the bot's own, as PUT takes them; nothing of them is kept."""

@@ -1,6 +1,6 @@
 """A bot's routes: read, replaced as a whole, and tried out on an example."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 
@@ -10,7 +10,9 @@ from parlour.core.ports import Clock
 from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Router, Tried
 from parlour.core.routing.routes import Route, RouteBook
 
+from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from . import answers
 from .endpoints import existing
 from .examples import example
 from .route_checking import RouteForm, shown
@@ -24,11 +26,13 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         return {"items": [shown(route) for route in book.listed(bot_id)], "next_cursor": None}
 
     @routes.get("/bots/{bot_id}/routes")
-    async def list_routes(bot_id: str, principal: Viewer) -> dict[str, Any]:
+    async def list_routes(bot_id: str, principal: Viewer) -> Annotated[Json, Answer(Page[answers.Route])]:
         return listed(existing(bots, bot_id).bot_id)
 
     @routes.put("/bots/{bot_id}/routes")
-    async def replace_routes(bot_id: str, body: RouteList, principal: Admin) -> dict[str, Any]:
+    async def replace_routes(
+        bot_id: str, body: RouteList, principal: Admin
+    ) -> Annotated[Json, Answer(Page[answers.Route])]:
         existing(bots, bot_id)
         before = book.listed(bot_id)
         made = book.named(form.routes(body, before))
@@ -38,14 +42,17 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         return listed(bot_id)
 
     @routes.post("/bots/{bot_id}/routes/dry-run")
-    async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> dict[str, Any]:
+    async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> Annotated[Json, Answer(answers.DryRun)]:
+        """By the bot's own routes, or by those that come with the event."""
         bot = existing(bots, bot_id)
-        event = example(bot_id, bot.adapter, body.event)
-        tried = routing.tried(event)
+        event, own = example(bot_id, bot.adapter, body.event), book.listed(bot_id)
+        listed = own if body.routes is None else form.routes(body.routes, own)
+        tried = routing.tried(event, listed)
         taken = tried[-1].route if tried and not tried[-1].reason else None
-        reasons = [*map(_told, tried), _outcome(routing.decide(event))]
+        reasons = [*map(_told, tried), _outcome(routing.decide(event, listed))]
         return {
             "route": shown(taken) if taken is not None else None,
+            "index": next((place for place, route in enumerate(listed) if route is taken), None),
             "handler_type": taken.handler_type if taken is not None else "plugin",
             "reasons": reasons,
         }

@@ -11,7 +11,12 @@ MOST = 2**53 - 1
 class BudgetBody(BaseModel):
     """At least one limit. `target` is one sender, conversation or agent; without it each has as much."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "A person a day", "scope": "sender", "period": "day", "tokens": 100000}]
+        },
+    )
 
     name: str = Field(min_length=1, max_length=200)
     scope: Literal["sender", "conversation", "agent", "workspace"]

@@ -57,12 +57,15 @@ class ChatConnection:
         self._clock = clock
         self.agent_id, self.session, self.owner = chat.agent_id, chat.name, principal.owner
         self._seq = 0
+        self._hears = False
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         """Held while frames are sent from the feed, so that none is told out of order when the session begins anew."""
         self._subscription: Subscription
 
-    async def serve(self, after: int | None) -> None:
+    async def serve(self, after: int | None, hears: bool) -> None:
+        """`hears`: whether it wants to be told of what people say."""
+        self._hears = hears
         self._subscription = self._subscribe()
         try:
             await self._greet(after)
@@ -142,7 +145,7 @@ class ChatConnection:
                 for frame in self._subscription.take():
                     if frame["type"] == "moved":
                         successor = frame["conversation_id"]
-                    elif frame["seq"] > self._seq:
+                    elif frame["seq"] > self._seq and (self._hears or frame["type"] != "said"):
                         await self._send(frame)
             if successor:
                 await self._follow(successor)
@@ -186,8 +189,11 @@ class ChatConnection:
             await self._fail(failure.code, failure.message)
         else:
             await self._send({"type": "accepted", "id": frame.id, "event_id": accepted.event_id})
-            if accepted.conversation_id != self._chat.conversation_id and not accepted.duplicate:
+            if accepted.duplicate:
+                return
+            if accepted.conversation_id != self._chat.conversation_id:
                 await self._follow(accepted.conversation_id)
+            self._feed.said(accepted.conversation_id, {**_said(frame), "event_id": accepted.event_id})
 
     async def _approve(self, frame: ApproveFrame) -> None:
         """Whoever decides in a chat decides about what was asked there."""
@@ -217,3 +223,9 @@ class ChatConnection:
         """A frame without a number of its own carries that of the last one, to resume after."""
         self._seq = max(self._seq, frame.get("seq", 0))
         await self._socket.send_text(to_json({**frame, "seq": self._seq}).decode())
+
+
+def _said(frame: MessageFrame) -> dict[str, Any]:
+    """As the other tabs of the session see it."""
+    contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
+    return {"id": frame.id, "text": frame.text, "contents": contents}

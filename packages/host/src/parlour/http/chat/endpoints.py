@@ -1,6 +1,6 @@
 """The chat socket and its history."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, WebSocket
 from pydantic import ValidationError
@@ -8,9 +8,11 @@ from pydantic import ValidationError
 from parlour.core.access import audit
 from parlour.core.agents.book import AgentBook
 from parlour.core.approvals.approvals import Approvals
+from parlour.core.cursors import Cursors
 from parlour.core.delivery.feed import Feed
 from parlour.core.encoding import loads
 from parlour.core.events.gateway import Gateway
+from parlour.core.facts import transcript
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
@@ -20,13 +22,16 @@ from parlour.core.ports import Clock, Ids
 from parlour.core.runs.session import Sessions
 
 from .. import views
+from ..answers import Answer, Json, Page, Renewed
 from ..auth import Authenticator, Chatter, Operator, Principal, Reader
+from ..conversations.answers import TranscriptShown
 from ..errors import Problem, answer_for, not_found
-from ..paging import Cursor, Limit, Pages
+from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages, part
+from .answers import Broadcast, ConnectionShown, SessionShown
 from .connection import ChatConnection
 from .connections import Connections
 from .frames import BroadcastBody, ChatQuery
-from .session import ChatSession, conversation_key
+from .session import ChatSession, conversation_key, last_used, session_view
 
 SessionName = Annotated[str, Path(min_length=1, max_length=200)]
 REFUSED = 4000
@@ -43,6 +48,7 @@ def router(
     approvals: Approvals,
     authenticator: Authenticator,
     pages: Pages,
+    cursors: Cursors,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
@@ -74,19 +80,19 @@ def router(
         )
         connections.add(connection)
         try:
-            await connection.serve(query.after)
+            await connection.serve(query.after, query.said)
         finally:
             connections.remove(connection)
 
     @routes.get("/agents/{agent_id}/chat/connections")
-    async def list_connections(agent_id: str, principal: Reader) -> dict[str, Any]:
+    async def list_connections(agent_id: str, principal: Reader) -> Annotated[Json, Answer(Page[ConnectionShown])]:
         """Who is in the chat now; with a chat key only its own."""
         check_agent(agent_id)
         told = connections.told(agent_id, None if principal.may("viewer") else principal.owner)
         return {"items": told, "next_cursor": None}
 
     @routes.post("/agents/{agent_id}/chat/broadcast")
-    async def broadcast(agent_id: str, body: BroadcastBody, principal: Operator) -> dict[str, Any]:
+    async def broadcast(agent_id: str, body: BroadcastBody, principal: Operator) -> Annotated[Json, Answer(Broadcast)]:
         """Shown to whoever is in the chat at this moment, and kept nowhere."""
         check_agent(agent_id)
         entry = audit.admin(principal.owner, "chat.broadcast", agent_id, None, {"message": body.message}, clock.now())
@@ -97,20 +103,38 @@ def router(
             each.show({"type": "broadcast", "message": message, "seq": feed.stamp()})
         return {"connections": len(listening)}
 
+    @routes.get("/agents/{agent_id}/chat/sessions")
+    async def list_sessions(
+        agent_id: str, principal: Chatter, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[SessionShown])]:
+        """Your sessions with the agent; the one in which something was said last comes first."""
+        check_agent(agent_id)
+        rows = await conversations.sessions("webui", agent_id, principal.owner)
+        listing = f"sessions:{agent_id}:{principal.owner}"
+        shown, more = part(cursors, listing, rows, last_used, limit, cursor, newest=True)
+        titles = await transcript.beginnings(journal, [row["conversation_id"] for row in shown])
+        return {"items": [session_view(row, titles) for row in shown], "next_cursor": more}
+
     @routes.get("/agents/{agent_id}/chat/{session}/messages")
     async def read_messages(
-        agent_id: str, session: SessionName, principal: Chatter, limit: Limit = 50, cursor: Cursor = None
-    ) -> dict[str, Any]:
-        """What was said in this session of yours, in order."""
+        agent_id: str,
+        session: SessionName,
+        principal: Chatter,
+        order: Order = "oldest",
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Annotated[Json, Answer(Page[TranscriptShown])]:
+        """What was said in this session of yours, in order or the other way round."""
         check_agent(agent_id)
         conversation_id = await conversations.find(conversation_key(agent_id, session, principal))
         if conversation_id is None:
             return {"items": [], "next_cursor": None}
         conditions = where(conversation_id=conversation_id)
-        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, "ascending")
+        way = DIRECTIONS[order]
+        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
 
     @routes.post("/agents/{agent_id}/chat/{session}/reset")
-    async def reset(agent_id: str, session: SessionName, principal: Chatter) -> dict[str, Any]:
+    async def reset(agent_id: str, session: SessionName, principal: Chatter) -> Annotated[Json, Answer(Renewed)]:
         """Begins this session of yours anew; what was said before stays under its own conversation id."""
         check_agent(agent_id)
         key = conversation_key(agent_id, session, principal)

@@ -1,18 +1,40 @@
 """A named chat of one principal with one agent."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from parlour.core.events.envelope import ConversationKey, EventContext, EventEnvelope, Party
 from parlour.core.events.gateway import Accepted, Gateway
+from parlour.core.journal import Row
 from parlour.core.ports import Clock, Ids
 
 from ..auth import Principal
 from ..errors import Problem
 from .frames import MessageFrame
 
+TITLE_CHARACTERS = 200
+
 
 def conversation_key(agent_id: str, session: str, principal: Principal) -> ConversationKey:
     return ConversationKey("default", "webui", "", session, "", agent_id, principal.owner)
+
+
+def last_used(row: Row) -> str:
+    """Sorts sessions by when something was said in them."""
+    return f"{row['updated_at']:015d} {row['conversation_id']}"
+
+
+def session_view(row: Row, beginnings: Mapping[str, str]) -> dict[str, Any]:
+    title = beginnings.get(row["conversation_id"], "")[:TITLE_CHARACTERS]
+    return {
+        "session": row["chat"],
+        "conversation_id": row["conversation_id"],
+        "items": row["transcript_seq"],
+        "title": title or None,
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
 
 
 @dataclass(frozen=True, slots=True)

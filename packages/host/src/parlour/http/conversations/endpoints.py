@@ -1,6 +1,6 @@
 """Conversations and their transcripts: read, begun anew, deleted."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -14,9 +14,11 @@ from parlour.core.ports import Clock, Ids
 from parlour.core.runs.erasing import Erasing
 
 from .. import views
+from ..answers import Answer, Json, Page, Renewed
 from ..auth import Chatter, Principal, Reader
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit, Pages
+from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages
+from .answers import ConversationShown, TranscriptShown
 
 ConversationId = Annotated[str, Path(max_length=64)]
 
@@ -38,7 +40,9 @@ def router(
             raise not_found(f"conversation '{conversation_id}'", "GET /api/v1/conversations lists them")
 
     @routes.get("/conversations")
-    async def list_conversations(principal: Reader, limit: Limit = 50, cursor: Cursor = None) -> dict[str, Any]:
+    async def list_conversations(
+        principal: Reader, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[ConversationShown])]:
         """Newest first; with a chat key only its own."""
         conditions = () if principal.may("viewer") else where(principal=principal.owner)
         return await pages.page(CONVERSATIONS, conditions, "conversation_id", views.conversation, limit, cursor)
@@ -48,19 +52,23 @@ def router(
         conversation_id: ConversationId,
         principal: Reader,
         q: Annotated[str | None, Query(min_length=1, max_length=1000)] = None,
+        order: Order = "oldest",
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> dict[str, Any]:
-        """In the order it was said; with `q` what matches it, the best match first, on one page."""
+    ) -> Annotated[Json, Answer(Page[TranscriptShown])]:
+        """In the order it was said or the other way round; with `q` what matches, the best first, on one page."""
         await check_visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
         if q is not None:
             rows = await history.matching(q, conversation_id, conditions, limit)
             return {"items": [views.transcript_item(row) for row in rows], "next_cursor": None}
-        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, "ascending")
+        way = DIRECTIONS[order]
+        return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
 
     @routes.post("/conversations/{conversation_id}/reset")
-    async def reset_conversation(conversation_id: ConversationId, principal: Chatter) -> dict[str, Any]:
+    async def reset_conversation(
+        conversation_id: ConversationId, principal: Chatter
+    ) -> Annotated[Json, Answer(Renewed)]:
         """Its chat begins anew; what was said before stays under its own id."""
         await check_visible(conversation_id, principal)
         key = await conversations.key(conversation_id)

@@ -1,7 +1,7 @@
 """Injecting events and reading the log."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -10,18 +10,23 @@ from parlour.core.journal import where
 from parlour.core.why.trail import Trails
 
 from .. import views
+from ..answers import Answer, Json, Page
 from ..auth import Chatter, Reader
 from ..errors import not_found
 from ..paging import Cursor, Limit, Pages
+from .answers import AcceptedEvent, EventResult, Trail
 from .door import EventDoor
 from .schemas import EventBody, EventQuery
+from .shapes import Event
 
 
 def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
     routes = APIRouter(tags=["events"])
 
-    @routes.post("/events", status_code=202)
-    async def inject_event(body: EventBody, principal: Chatter, query: Annotated[EventQuery, Query()]) -> Response:
+    @routes.post("/events", status_code=202, response_model=None)
+    async def inject_event(
+        body: EventBody, principal: Chatter, query: Annotated[EventQuery, Query()]
+    ) -> Annotated[Response, Answer({202: AcceptedEvent, 200: EventResult})]:
         """Accepted when it is durable. The same event_id of the same key is the same event."""
         return await door.answer(body, principal, query)
 
@@ -33,7 +38,7 @@ def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
         conversation_id: str | None = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> dict[str, Any]:
+    ) -> Annotated[Json, Answer(Page[Event])]:
         """Newest first."""
         filters = {"event_type": type, "bot_id": bot_id, "conversation_id": conversation_id}
         if not principal.may("viewer"):
@@ -42,7 +47,9 @@ def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
         return await pages.page(EVENTS, conditions, "seq", views.event, limit, cursor)
 
     @routes.get("/events/{name}/why")
-    async def explain_event(name: Annotated[str, Path(max_length=256)], principal: Reader) -> dict[str, Any]:
+    async def explain_event(
+        name: Annotated[str, Path(max_length=256)], principal: Reader
+    ) -> Annotated[Json, Answer(Trail)]:
         """The decision trail, in words. The name is an event's id, a run's id or a platform's message id."""
         events = [
             event

@@ -29,7 +29,18 @@ class SubjectBody(BaseModel):
 class EventBody(BaseModel):
     """`conversation_id` is the caller's own name for the chat; `event_id` its idempotency key."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+                    "conversation_id": "my chat",
+                    "input": {"text": "Hello!"},
+                }
+            ]
+        },
+    )
 
     event_type: str = Field(default="message.received", min_length=1, max_length=128, pattern=r"^[a-z0-9_.]+$")
     event_id: str | None = Name

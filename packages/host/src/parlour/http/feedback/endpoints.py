@@ -1,6 +1,6 @@
 """Feedback, read."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
@@ -9,8 +9,10 @@ from parlour.core.facts.tables import FEEDBACK
 from parlour.core.journal import other_than, where
 
 from .. import views
+from ..answers import Answer, Json, Page
 from ..auth import Viewer
 from ..paging import Cursor, Limit, Pages
+from .answers import FeedbackShown
 
 AgentId = Annotated[str | None, Query(max_length=255)]
 
@@ -21,7 +23,7 @@ def router(pages: Pages) -> APIRouter:
     @routes.get("/feedback")
     async def list_feedback(
         principal: Viewer, agent_id: AgentId = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> dict[str, Any]:
+    ) -> Annotated[Json, Answer(Page[FeedbackShown])]:
         """What was not withdrawn, in a lasting order that is not that of time."""
         conditions = where(feedback_type=other_than(WITHDRAWN))
         conditions += where(agent_id=agent_id) if agent_id is not None else ()

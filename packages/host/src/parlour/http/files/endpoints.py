@@ -14,7 +14,9 @@ from parlour.core.journal import GuardFailed, Journal, Unit
 from parlour.core.objects import PIECE_BYTES
 from parlour.core.ports import Clock
 
+from ..answers import Answer, Json
 from ..artifacts.access import ArtifactAccess
+from ..artifacts.answers import FileShown
 from ..auth import Chatter, Principal, Reader
 from ..errors import Problem, not_found
 from ..multipart import receive
@@ -53,7 +55,7 @@ def router(
         return found
 
     @routes.post("/files", status_code=201, openapi_extra=BODY)
-    async def upload_file(request: Request, principal: Chatter) -> dict[str, Any]:
+    async def upload_file(request: Request, principal: Chatter) -> Annotated[Json, Answer(FileShown)]:
         """One file in the field 'file'. A message takes it along by naming its id as `artifact_id`."""
         with tempfile.TemporaryDirectory(dir=uploads) as folder:
             target = Path(folder) / "upload"
@@ -65,7 +67,7 @@ def router(
         return view(artifact)
 
     @routes.get("/files/{file_id}")
-    async def read_file(file_id: FileId, principal: Reader) -> dict[str, Any]:
+    async def read_file(file_id: FileId, principal: Reader) -> Annotated[Json, Answer(FileShown)]:
         return view(await visible(file_id, principal))
 
     @routes.delete("/files/{file_id}", status_code=204)

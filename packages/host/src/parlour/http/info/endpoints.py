@@ -1,19 +1,22 @@
 """What this Host is: its version, its limits, and what it can do."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 
 from parlour.core.ports import Clock
 
+from ..answers import Answer, Json
 from ..auth import Reader
+from .answers import Info
 
 
-def router(version: str, facts: dict[str, Any], clock: Clock) -> APIRouter:
+def router(version: str, facts: Callable[[], dict[str, Any]], clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["info"])
 
     @routes.get("/info")
-    async def read_info(principal: Reader) -> dict[str, Any]:
-        return {"version": version, "time": clock.now(), **facts}
+    async def read_info(principal: Reader) -> Annotated[Json, Answer(Info)]:
+        return {"version": version, "time": clock.now(), **facts()}
 
     return routes

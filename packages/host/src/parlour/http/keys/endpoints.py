@@ -1,21 +1,29 @@
 """API keys: made and shown once, listed, revoked."""
 
+from operator import attrgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.keys import ApiKeys, Key, Scope
+from parlour.core.cursors import Cursors
 from parlour.core.ports import Clock
 
+from ..accounts.answers import ApiKey, NewApiKey
+from ..answers import Answer, Json, Page
 from ..auth import Admin
 from ..errors import not_found
+from ..paging import Cursor, Limit, part
 
 KeyId = Annotated[str, Path(max_length=64)]
 
 
 class NewKey(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"name": "Dashboard", "scope": "viewer", "expires_in_days": 90}]},
+    )
 
     name: str = Field(min_length=1, max_length=200)
     scope: Scope = "chat"
@@ -23,11 +31,11 @@ class NewKey(BaseModel):
     """None is for good."""
 
 
-def router(keys: ApiKeys, clock: Clock) -> APIRouter:
+def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["keys"])
 
     @routes.post("/api-keys", status_code=201)
-    async def create_key(body: NewKey, principal: Admin) -> dict[str, Any]:
+    async def create_key(body: NewKey, principal: Admin) -> Annotated[Json, Answer(NewApiKey)]:
         """`key` is in this answer only."""
         days = body.expires_in_days
         expires_at = clock.now() + int(days * 24 * 3600 * 1000) if days else 0
@@ -35,8 +43,11 @@ def router(keys: ApiKeys, clock: Clock) -> APIRouter:
         return {**_shown(key), "key": secret}
 
     @routes.get("/api-keys")
-    async def list_keys(principal: Admin) -> dict[str, Any]:
-        return {"items": [_shown(key) for key in await keys.all()], "next_cursor": None}
+    async def list_keys(
+        principal: Admin, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[ApiKey])]:
+        page, more = part(cursors, "api-keys", await keys.all(), attrgetter("key_id"), limit, cursor)
+        return {"items": [_shown(key) for key in page], "next_cursor": more}
 
     @routes.delete("/api-keys/{key_id}", status_code=204)
     async def revoke_key(key_id: KeyId, principal: Admin) -> Response:

@@ -1,13 +1,14 @@
-"""The live channel: one socket that tells what happens to events, runs, deliveries, plugins, bots and settings."""
+"""The live channel: one socket that tells what happens to events, runs, deliveries, approvals, plugins, bots and
+settings. For whoever may view, since it tells of what they may read."""
 
 import asyncio
 import contextlib
-from typing import Any
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import to_json
 
-from parlour.core.observing.board import Board, Watcher
+from parlour.core.observing.board import Board, Frame, Watcher
 
 from ..auth import Authenticator
 from ..chat.endpoints import REFUSED, refuse
@@ -17,21 +18,26 @@ CHECKED_EVERY = 15.0
 """How long a watcher whose rights were taken away may still look."""
 
 
+class LiveQuery(BaseModel):
+    """`after` resumes: what came since that `seq` is told first."""
+
+    after: int | None = Field(default=None, ge=0)
+
+
 def router(board: Board, authenticator: Authenticator) -> APIRouter:
     routes = APIRouter(tags=["live"])
 
     @routes.websocket("/live")
     async def live(socket: WebSocket) -> None:
-        """Frames are `{"type": "event" | "run" | "delivery" | "denial" | "configuration" | "plugin" | "bot", "id",
-        "state", ...}`; `missed` says that some were left out, and that what is shown should be read again."""
+        """Frames are `{"type", "id", "state", "seq", ...}`; docs/http.md tells which there are."""
         try:
             await authenticator.admit(socket, "viewer")
-        except Problem as problem:
+            query = LiveQuery.model_validate(dict(socket.query_params))
+        except (Problem, ValidationError) as problem:
             await refuse(socket, problem)
             return
         await socket.accept()
-        with board.watching() as watcher:
-            await _send(socket, [{"type": "connected"}])
+        with board.watching(query.after) as watcher:
             work = [_tell(socket, watcher), _check(socket, authenticator), _hear(socket)]
             tasks = [asyncio.create_task(each) for each in work]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -45,7 +51,8 @@ def router(board: Board, authenticator: Authenticator) -> APIRouter:
 async def _tell(socket: WebSocket, watcher: Watcher) -> None:
     with contextlib.suppress(WebSocketDisconnect):
         while True:
-            await _send(socket, await watcher.take())
+            for frame in await watcher.take():
+                await _send(socket, frame)
 
 
 async def _check(socket: WebSocket, authenticator: Authenticator) -> None:
@@ -53,8 +60,8 @@ async def _check(socket: WebSocket, authenticator: Authenticator) -> None:
         await asyncio.sleep(CHECKED_EVERY)
         try:
             await authenticator.admit(socket, "viewer")
-        except Problem:
-            await socket.close(REFUSED + 401)
+        except Problem as problem:
+            await socket.close(REFUSED + problem.status)
             return
 
 
@@ -64,9 +71,8 @@ async def _hear(socket: WebSocket) -> None:
         while True:
             text = await socket.receive_text()
             if '"ping"' in text:
-                await _send(socket, [{"type": "pong"}])
+                await _send(socket, {"type": "pong"})
 
 
-async def _send(socket: WebSocket, frames: list[dict[str, Any]]) -> None:
-    for frame in frames:
-        await socket.send_text(to_json(frame).decode())
+async def _send(socket: WebSocket, frame: Frame) -> None:
+    await socket.send_text(to_json(frame).decode())

@@ -31,24 +31,31 @@ class McpServerForm:
         if body.transport == "stdio" and not self._allow_unsandboxed:
             words = "stdio servers run outside any sandbox; the operator allows them with mcp.allow_unsandboxed"
             raise refused("transport", words)
+        kept = before if before is not None and _is_same_place(before, body) else None
         return McpServer(
             server_id,
             body.name,
             body.transport,
             body.url,
-            self._sealed("headers", body.headers, before.headers if before else {}),
+            self._sealed("headers", body.headers, kept.headers if kept else {}),
             body.command,
             tuple(body.arguments),
-            self._sealed("environment", body.environment, before.environment if before else {}),
+            self._sealed("environment", body.environment, kept.environment if kept else {}),
             body.enabled,
         )
 
     def _sealed(self, field: str, given: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-        """What is sent as it was shown stays as it is."""
+        """What is sent as it was shown stays as it is, but never goes elsewhere than where it was meant to."""
         for name, value in given.items():
             if value == MASKED and name not in before:
-                raise refused(f"{field}.{name}", "this is the mask of a secret; send the secret itself")
+                words = "this is the mask of a secret, which belongs to another address or command, or is new; send"
+                raise refused(f"{field}.{name}", f"{words} the secret itself")
         return {name: before[name] if value == MASKED else self._secrets.seal(value) for name, value in given.items()}
+
+
+def _is_same_place(before: McpServer, body: McpServerBody) -> bool:
+    there = (before.transport, before.url, before.command, list(before.arguments))
+    return there == (body.transport, body.url, body.command, body.arguments)
 
 
 def shown(server: McpServer) -> dict[str, Any]:
@@ -67,8 +74,7 @@ def shown_status(status: Status) -> dict[str, Any]:
         "last_error": status.last_error or None,
         "protocol_version": status.identity.protocol_version or None,
         "server": {"name": status.identity.name, "version": status.identity.version},
-        "tools": [asdict(tool) for tool in status.listing.tools],
-        "left_out": list(status.listing.left_out),
+        **asdict(status.listing),
     }
 
 

@@ -1,78 +1,82 @@
 """MCP servers: made, read, changed, deleted and tried out. A change is followed at once, without a restart."""
 
-from typing import Any
+from operator import attrgetter
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
-from parlour.core.access import audit
 from parlour.core.cursors import Cursors
-from parlour.core.journal import GuardFailed, Insert
+from parlour.core.journal import GuardFailed
 from parlour.core.mcp.book import McpBook
-from parlour.core.mcp.port import McpConnections
+from parlour.core.mcp.port import McpConnections, Wanted
 from parlour.core.mcp.server import McpServer
 from parlour.core.ports import Clock, Ids
+from parlour.core.providers import ProviderFailed
+from parlour_sdk.protocol.content import TextElement
+from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..auth import Admin, Principal, Viewer
-from ..errors import not_found
+from ..answers import Answer, Json, Page
+from ..auth import Admin, Operator, Viewer
 from ..paging import Cursor, Limit
+from ..shelf import Shelf
+from . import answers
 from .checking import McpServerForm, shown, shown_status, taken
-from .schemas import McpServerBody
+from .schemas import McpServerBody, PromptBody, ResourceBody
 
 
 def router(
     book: McpBook, connections: McpConnections, form: McpServerForm, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = APIRouter(tags=["mcp"])
-
-    def existing(server_id: str) -> McpServer:
-        server = book.get(server_id)
-        if server is None:
-            raise not_found(f"MCP server '{server_id}'", "GET /api/v1/mcp-servers lists them")
-        return server
+    shelf = Shelf("MCP server", "/mcp-servers", book.get, attrgetter("server_id"), shown, cursors, clock)
 
     def view(server: McpServer) -> dict[str, Any]:
         return {**shown(server), "status": shown_status(connections.status(server.server_id))}
 
-    def change(principal: Principal, action: str, before: McpServer | None, after: McpServer | None) -> Insert:
-        server = after or before
-        assert server is not None
-        was, becomes = (shown(each) if each is not None else None for each in (before, after))
-        return audit.admin(principal.owner, action, server.server_id, was, becomes, clock.now())
+    async def asked(server: McpServer, wanted: Wanted) -> dict[str, Any]:
+        """What went wrong with the server is an answer too, in words."""
+        try:
+            outcome = await connections.ask(server.server_id, wanted)
+        except ProviderFailed as failure:
+            outcome = ToolOutcome(content=[TextElement(text=failure.message)], is_error=True)
+        return outcome.model_dump(mode="json", exclude_none=True, include={"content", "is_error", "truncated"})
 
     @routes.post("/mcp-servers", status_code=201)
-    async def create_mcp_server(body: McpServerBody, principal: Admin) -> dict[str, Any]:
+    async def create_mcp_server(body: McpServerBody, principal: Admin) -> Annotated[Json, Answer(answers.McpServer)]:
         server = form.server(ids.new(), body)
         try:
-            await book.add(server, change(principal, "mcp_server.create", None, server))
+            await book.add(server, shelf.change(principal, None, server))
         except GuardFailed as error:  # somebody else took the name meanwhile
             raise taken(server.name) from error
         await connections.follow(server.server_id)
         return view(server)
 
     @routes.post("/mcp-servers/test")
-    async def test_mcp_server_before_saving(body: McpServerBody, principal: Admin) -> dict[str, Any]:
+    async def test_mcp_server_before_saving(
+        body: McpServerBody, principal: Admin
+    ) -> Annotated[Json, Answer(answers.McpStatus)]:
         namesake = book.named(body.name)
         server = form.server(namesake.server_id if namesake else "", body, namesake)
         return shown_status(await connections.test(server))
 
     @routes.get("/mcp-servers")
-    async def list_mcp_servers(principal: Viewer, limit: Limit = 50, cursor: Cursor = None) -> dict[str, Any]:
-        after = "" if cursor is None else str(cursors.decode("mcp_servers", cursor))
-        rest = [server for server in book.all() if server.server_id > after]
-        page = rest[:limit]
-        more = cursors.encode("mcp_servers", page[-1].server_id) if len(rest) > limit else None
-        return {"items": [view(server) for server in page], "next_cursor": more}
+    async def list_mcp_servers(
+        principal: Viewer, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[answers.McpServer])]:
+        return shelf.page(book.all(), view, limit, cursor)
 
     @routes.get("/mcp-servers/{server_id}")
-    async def read_mcp_server(server_id: str, principal: Viewer) -> dict[str, Any]:
-        return view(existing(server_id))
+    async def read_mcp_server(server_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.McpServer)]:
+        return view(shelf.existing(server_id))
 
     @routes.put("/mcp-servers/{server_id}")
-    async def replace_mcp_server(server_id: str, body: McpServerBody, principal: Admin) -> dict[str, Any]:
-        before = existing(server_id)
+    async def replace_mcp_server(
+        server_id: str, body: McpServerBody, principal: Admin
+    ) -> Annotated[Json, Answer(answers.McpServer)]:
+        before = shelf.existing(server_id)
         server = form.server(server_id, body, before)
         try:
-            await book.replace(server, change(principal, "mcp_server.replace", before, server))
+            await book.replace(server, shelf.change(principal, before, server))
         except GuardFailed as error:
             raise taken(server.name) from error
         await connections.follow(server_id)
@@ -80,13 +84,30 @@ def router(
 
     @routes.delete("/mcp-servers/{server_id}", status_code=204)
     async def delete_mcp_server(server_id: str, principal: Admin) -> Response:
-        before = existing(server_id)
-        await book.remove(server_id, change(principal, "mcp_server.delete", before, None))
+        before = shelf.existing(server_id)
+        await book.remove(server_id, shelf.change(principal, before, None))
         await connections.follow(server_id)
         return Response(status_code=204)
 
     @routes.post("/mcp-servers/{server_id}/test")
-    async def test_mcp_server(server_id: str, principal: Admin) -> dict[str, Any]:
-        return shown_status(await connections.test(existing(server_id)))
+    async def test_mcp_server(
+        server_id: str, principal: Admin, body: McpServerBody | None = None
+    ) -> Annotated[Json, Answer(answers.McpStatus)]:
+        """As it is, or as it would be with this change."""
+        server = shelf.existing(server_id)
+        changed = server if body is None else form.server(server_id, body, server)
+        return shown_status(await connections.test(changed))
+
+    @routes.post("/mcp-servers/{server_id}/read-resource")
+    async def read_resource_of_mcp_server(
+        server_id: str, body: ResourceBody, principal: Operator
+    ) -> Annotated[Json, Answer(answers.McpContent)]:
+        return await asked(shelf.existing(server_id), Wanted("resource", body.uri))
+
+    @routes.post("/mcp-servers/{server_id}/get-prompt")
+    async def get_prompt_of_mcp_server(
+        server_id: str, body: PromptBody, principal: Operator
+    ) -> Annotated[Json, Answer(answers.McpContent)]:
+        return await asked(shelf.existing(server_id), Wanted("prompt", body.name, body.arguments))
 
     return routes

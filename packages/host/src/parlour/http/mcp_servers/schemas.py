@@ -56,7 +56,14 @@ Word = Annotated[str, Field(max_length=4096), AfterValidator(_words)]
 class McpServerBody(BaseModel):
     """A server over `http` or `sse` has a url and headers; one over `stdio` a command, arguments and environment."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"name": "weather", "url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ..."}}
+            ]
+        },
+    )
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$", description="The namespace of its tools: name.tool")
     transport: Literal["http", "sse", "stdio"] = "http"
@@ -77,3 +84,20 @@ class McpServerBody(BaseModel):
                 "remote", f"a server over {self.transport} needs a url, and takes no command, arguments or environment"
             )
         return self
+
+
+class ResourceBody(BaseModel):
+    """Which of a server's resources is to be read; of a template, with its names filled in."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    uri: str = Field(min_length=1, max_length=2048)
+
+
+class PromptBody(BaseModel):
+    """Which of a server's prompts is wanted, and what goes into it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=128)
+    arguments: Annotated[dict[str, Annotated[str, Field(max_length=10_000)]], Field(max_length=50)] = {}

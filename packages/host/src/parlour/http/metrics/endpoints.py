@@ -18,6 +18,7 @@ HELP = {
     "parlour_prompt_tokens_total": "Tokens that models were given",
     "parlour_completion_tokens_total": "Tokens that models gave",
     "parlour_cost_micros_total": "Cost of models in millionths of the currency",
+    "parlour_unpriced_calls_total": "Calls of models whose price nobody knows; their cost comes on top",
     "parlour_model_calls_total": "Calls of models",
     "parlour_tool_calls_total": "Calls of tools",
     "parlour_run_seconds": "How long runs took from their event to their end",
@@ -33,7 +34,7 @@ Gauges = Callable[[], Iterable[Sample]]
 def router(measurements: Measurements, gauges: Gauges) -> APIRouter:
     routes = APIRouter(tags=["health"])
 
-    @routes.get("/metrics", response_class=Response)
+    @routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def read_metrics(principal: Viewer) -> Response:
         """Figures since the start, for Prometheus; give its scraper a key with the scope viewer."""
         samples = [*measurements.samples(), *gauges(), Sample("parlour_resident_memory_bytes", (), _memory())]

@@ -37,7 +37,7 @@ class ModelForms:
         provider = self._book.provider(body.provider_id)
         if provider is None:
             raise invalid("provider_id", f"there is no provider '{body.provider_id[:50]}'; GET /api/v1/model-providers")
-        prices = Prices() if body.prices is None else Prices(**body.prices.model_dump())
+        prices = None if body.prices is None else Prices(**body.prices.model_dump())
         model = Model(
             model_id,
             body.provider_id,

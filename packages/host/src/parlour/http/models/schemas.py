@@ -44,7 +44,7 @@ Ability = Literal["vision", "audio", "tools", "reasoning", "json"]
 class ProviderBody(BaseModel):
     """`api_keys` are never shown again; left out, or each as `********`, they stay as they are."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"name": "Demo", "kind": "demo"}]})
 
     name: str = Field(min_length=1, max_length=200)
     kind: str = Field(min_length=1, max_length=100)
@@ -65,7 +65,10 @@ class PricesBody(BaseModel):
 class ModelBody(BaseModel):
     """What is left out is taken from the catalogue, if it knows the model. `name` is the provider's own."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"provider_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41", "name": "gpt-5-mini"}]},
+    )
 
     provider_id: str = Field(min_length=1, max_length=200)
     name: str = Field(min_length=1, max_length=300)
@@ -73,5 +76,5 @@ class ModelBody(BaseModel):
     context_window: int | None = Field(default=None, ge=1, le=100_000_000)
     max_output_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     abilities: list[Ability] | None = None
-    prices: PricesBody | None = None
+    prices: PricesBody | None = Field(default=None, description="Without, and unknown to the catalogue: unknown costs")
     parameters: dict[str, Any] = {}

@@ -2,15 +2,20 @@
 
 import contextlib
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from parlour.core.cursors import Cursors
 from parlour.core.plugins import PluginKeeper, PluginProblem
 
+from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
 from ..errors import Problem, not_found
+from ..paging import Cursor, LongLimit, part
+from .answers import Plugin
 from .changes import Changes
 from .requests import installation
 from .schemas import ChangeBody, InstallBody, view
@@ -57,17 +62,20 @@ def _refusals() -> Iterator[None]:
         raise Problem(STATUS.get(problem.code, 422), problem.code, problem.message, problem.details) from problem
 
 
-def router(plugins: PluginKeeper, uploads: Path, changes: Changes) -> APIRouter:
+def router(plugins: PluginKeeper, uploads: Path, changes: Changes, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["plugins"])
 
     @routes.get("/plugins")
-    async def list_plugins(principal: Viewer) -> dict[str, Any]:
+    async def list_plugins(
+        principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[Plugin])]:
         """Every installed plugin; one that does not run says why."""
         with _refusals():
-            return {"items": [view(each) for each in plugins.all()], "next_cursor": None}
+            page, more = part(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
+        return {"items": [view(each) for each in page], "next_cursor": more}
 
     @routes.post("/plugins/install", status_code=201, openapi_extra=BODY)
-    async def install_plugin(request: Request, principal: Admin) -> dict[str, Any]:
+    async def install_plugin(request: Request, principal: Admin) -> Annotated[Json, Answer(Plugin)]:
         """Installs or upgrades; a version that does not start leaves the one before it in service."""
         with _refusals():
             async with installation(request, uploads) as asked:
@@ -77,7 +85,7 @@ def router(plugins: PluginKeeper, uploads: Path, changes: Changes) -> APIRouter:
         return view(facts)
 
     @routes.get("/plugins/{author}/{name}")
-    async def read_plugin(author: str, name: str, principal: Viewer) -> dict[str, Any]:
+    async def read_plugin(author: str, name: str, principal: Viewer) -> Annotated[Json, Answer(Plugin)]:
         with _refusals():
             facts = plugins.get(f"{author}/{name}")
         if facts is None:
@@ -85,7 +93,9 @@ def router(plugins: PluginKeeper, uploads: Path, changes: Changes) -> APIRouter:
         return view(facts)
 
     @routes.put("/plugins/{author}/{name}")
-    async def change_plugin(author: str, name: str, body: ChangeBody, principal: Admin) -> dict[str, Any]:
+    async def change_plugin(
+        author: str, name: str, body: ChangeBody, principal: Admin
+    ) -> Annotated[Json, Answer(Plugin)]:
         with _refusals():
             before = plugins.get(f"{author}/{name}")
             facts = await plugins.change(f"{author}/{name}", body.granted, body.enabled)
@@ -93,7 +103,7 @@ def router(plugins: PluginKeeper, uploads: Path, changes: Changes) -> APIRouter:
         return view(facts)
 
     @routes.post("/plugins/{author}/{name}/restart")
-    async def restart_plugin(author: str, name: str, principal: Admin) -> dict[str, Any]:
+    async def restart_plugin(author: str, name: str, principal: Admin) -> Annotated[Json, Answer(Plugin)]:
         with _refusals():
             before = plugins.get(f"{author}/{name}")
             facts = await plugins.restart(f"{author}/{name}")
@@ -101,7 +111,9 @@ def router(plugins: PluginKeeper, uploads: Path, changes: Changes) -> APIRouter:
         return view(facts)
 
     @routes.get("/plugins/{author}/{name}/logs")
-    async def read_log(author: str, name: str, principal: Operator, limit: LogLimit = 200) -> dict[str, Any]:
+    async def read_log(
+        author: str, name: str, principal: Operator, limit: LogLimit = 200
+    ) -> Annotated[Json, Answer(Page[str])]:
         """The last lines that it wrote, oldest first; before them those of the last build of its environment."""
         with _refusals():
             return {"items": await plugins.log(f"{author}/{name}", limit), "next_cursor": None}

@@ -19,7 +19,10 @@ Item = str
 class InstallBody(BaseModel):
     """Where the plugin comes from. What it asks for must be granted in so many words, if only with an empty list."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"source": "https://git.example.org/echo-agent.git", "granted": []}]},
+    )
 
     source: str = Field(min_length=1, max_length=4096, description="A folder, a zip file or a git address")
     granted: list[Item] | None = Field(default=None, max_length=1000)

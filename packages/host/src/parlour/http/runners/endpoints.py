@@ -1,18 +1,23 @@
 """Which runners there are to make agents of."""
 
 from collections.abc import Callable
-from typing import Any
+from operator import attrgetter
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 
 from parlour.core.agents.registry import Descriptor, Registry
+from parlour.core.cursors import Cursors
 
+from ..answers import Answer, Json, Page
 from ..auth import Viewer
+from ..paging import Cursor, LongLimit, part
+from .answers import Runner
 
 PluginStatus = Callable[[str], str]
 
 
-def router(registry: Registry, plugin_status: PluginStatus) -> APIRouter:
+def router(registry: Registry, plugin_status: PluginStatus, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["runners"])
 
     def view(descriptor: Descriptor) -> dict[str, Any]:
@@ -26,8 +31,11 @@ def router(registry: Registry, plugin_status: PluginStatus) -> APIRouter:
         return {"id": descriptor.runner_id, **{name: manifest[name] for name in fields}, "plugin": plugin}
 
     @routes.get("/runners")
-    async def list_runners(principal: Viewer) -> dict[str, Any]:
+    async def list_runners(
+        principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[Runner])]:
         """Every runner of every installed plugin."""
-        return {"items": [view(descriptor) for descriptor in registry.all()], "next_cursor": None}
+        page, more = part(cursors, "runners", registry.all(), attrgetter("runner_id"), limit, cursor)
+        return {"items": [view(descriptor) for descriptor in page], "next_cursor": more}
 
     return routes

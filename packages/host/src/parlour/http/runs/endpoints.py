@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 
 from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
 from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.tables import CONVERSATIONS, RUN_EVENTS, RUNS
+from parlour.core.facts.tables import CONVERSATIONS, OUTBOX, RUN_EVENTS
 from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.ports import Clock
 from parlour.core.runs.control import RunControl
@@ -17,18 +17,28 @@ from parlour.core.runs.reruns import Reruns
 from parlour.core.runs.session import Ending
 
 from .. import views
+from ..answers import Answer, Json, Page
 from ..auth import Chatter, Operator, Principal, Reader, Viewer
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit, Pages
+from ..paging import Cursor, Limit, LongLimit, Pages
+from .answers import Delivery, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
+from .listing import RunListing, Wanted
 from .schemas import RerunBody
 
 RunId = Annotated[str, Path(max_length=64)]
+Name = Annotated[str | None, Query(max_length=255)]
+Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Milliseconds since 1970")]
+Text = Annotated[
+    str | None, Query(min_length=1, max_length=200, description="Held by how the text begins that the run answers")
+]
 CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
-RERUNS_LISTED = 100
+LISTED = 100
 _STATUS = {"not_found": 404, "invalid_argument": 422, "denied": 403, "rate_limited": 429}
 
 
-def router(journal: Journal, control: RunControl, reruns: Reruns, pages: Pages, clock: Clock) -> APIRouter:
+def router(
+    journal: Journal, control: RunControl, reruns: Reruns, listing: RunListing, pages: Pages, clock: Clock
+) -> APIRouter:
     routes = APIRouter(tags=["runs"])
     ledger, feedback, replays = Ledger(journal), Feedback(journal), Replays(journal)
 
@@ -48,30 +58,46 @@ def router(journal: Journal, control: RunControl, reruns: Reruns, pages: Pages, 
     @routes.get("/runs")
     async def list_runs(
         principal: Viewer,
-        status: str | None = None,
-        agent_id: str | None = None,
-        bot_id: str | None = None,
-        conversation_id: str | None = None,
-        limit: Limit = 50,
+        status: RunStatus | None = None,
+        agent_id: Name = None,
+        bot_id: Name = None,
+        conversation_id: Name = None,
+        since: Moment = None,
+        until: Moment = None,
+        q: Text = None,
+        limit: LongLimit = 50,
         cursor: Cursor = None,
-    ) -> dict[str, Any]:
-        """Newest first."""
-        filters = {"status": status, "agent_id": agent_id, "bot_id": bot_id, "conversation_id": conversation_id}
-        conditions = where(**{name: value for name, value in filters.items() if value is not None})
-        return await pages.page(RUNS, conditions, "run_id", views.run, limit, cursor)
+    ) -> Annotated[Json, Answer(Page[RunListed])]:
+        """Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on."""
+        wanted = Wanted(status, agent_id, bot_id, conversation_id, since, until)
+        if q is not None:
+            return await listing.search(q, wanted, limit, cursor)
+        return await listing.page(wanted, limit, cursor)
 
     @routes.get("/runs/{run_id}")
-    async def read_run(run_id: RunId, principal: Reader) -> dict[str, Any]:
+    async def read_run(run_id: RunId, principal: Reader) -> Annotated[Json, Answer(RunDetail)]:
         run = await visible(run_id, principal)
-        given = [views.feedback(row) for row in await feedback.of_run(run_id)]
-        return {**views.run(run), "feedback": given, **await compared(run, principal)}
+        return {
+            **await whole(run),
+            "event": await listing.event(run),
+            "deliveries": (await deliveries(run_id))["items"],
+            "denials": [views.denial(row) for row in await ledger.denials(run_id, LISTED)],
+            "feedback": [views.feedback(row) for row in await feedback.of_run(run_id)],
+            **await compared(run, principal),
+        }
+
+    async def deliveries(run_id: str, limit: int = LISTED, cursor: str | None = None) -> dict[str, Any]:
+        return await pages.page(OUTBOX, where(run_id=run_id), "seq", views.delivery, limit, cursor, "ascending")
+
+    async def whole(run: Row) -> dict[str, Any]:
+        return {**views.run(run), **await listing.about(run)}
 
     async def compared(run: Row, principal: Principal) -> dict[str, Any]:
         """A rerun beside its original; of any other run, what was made of it."""
         if run["rerun_of"]:
             original = await ledger.run(run["rerun_of"])
             return {**await side(run), "original": await side(original) if original is not None else None}
-        listed = await ledger.reruns(run, RERUNS_LISTED) if principal.may("viewer") else []
+        listed = await ledger.reruns(run, LISTED) if principal.may("viewer") else []
         return {"reruns": [{name: row[name] for name in ("run_id", "agent_id", "status")} for row in listed]}
 
     async def side(run: Row) -> dict[str, Any]:
@@ -81,31 +107,39 @@ def router(journal: Journal, control: RunControl, reruns: Reruns, pages: Pages, 
 
     @routes.get("/runs/{run_id}/events")
     async def list_run_events(
-        run_id: RunId, principal: Reader, limit: Limit = 50, cursor: Cursor = None
-    ) -> dict[str, Any]:
+        run_id: RunId, principal: Reader, limit: LongLimit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[RunEventShown])]:
         """In the order they happened."""
         await visible(run_id, principal)
         conditions = where(run_id=run_id)
         return await pages.page(RUN_EVENTS, conditions, "sequence", views.run_event, limit, cursor, "ascending")
 
+    @routes.get("/runs/{run_id}/deliveries")
+    async def list_deliveries(
+        run_id: RunId, principal: Reader, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[Delivery])]:
+        """What it was to show to people, in order, and what became of that."""
+        await visible(run_id, principal)
+        return await deliveries(run_id, limit, cursor)
+
     @routes.get("/runs/{run_id}/replay")
-    async def replay_run(run_id: RunId, principal: Reader) -> dict[str, Any]:
+    async def replay_run(run_id: RunId, principal: Reader) -> Annotated[Json, Answer(Replay)]:
         """The frames of the chat as its people saw them, each with its time."""
         replay = await replays.of(await visible(run_id, principal))
         return {"run_id": run_id, "frames": replay.frames, "complete": replay.complete}
 
     @routes.post("/runs/{run_id}/rerun", status_code=201)
-    async def rerun(run_id: RunId, body: RerunBody, principal: Operator) -> dict[str, Any]:
+    async def rerun(run_id: RunId, body: RerunBody, principal: Operator) -> Annotated[Json, Answer(Run)]:
         """Its event once more, with what is asked to be different. It goes on; nothing of it is delivered."""
         run = await visible(run_id, principal)
         entry = audit.admin(principal.owner, "run.rerun", run_id, None, body.told(), clock.now())
         try:
-            return views.run(await reruns.begin(run, body.wish(), entry))
+            return await whole(await reruns.begin(run, body.wish(), entry))
         except Refused as refusal:
             raise Problem(_STATUS.get(refusal.code, 409), refusal.code, refusal.message) from refusal
 
     @routes.post("/runs/{run_id}/cancel")
-    async def cancel_run(run_id: RunId, principal: Chatter) -> dict[str, Any]:
+    async def cancel_run(run_id: RunId, principal: Chatter) -> Annotated[Json, Answer(Run)]:
         """Returns when the run is over; what its runner still says appears nowhere."""
         run = await visible(run_id, principal)
         try:
@@ -114,6 +148,6 @@ def router(journal: Journal, control: RunControl, reruns: Reruns, pages: Pages, 
             raise Problem(409, "conflict", refusal.message) from refusal
         if not ended:
             raise Problem(409, "conflict", f"the run is over: its status is {run['status']}")
-        return views.run(await visible(run_id, principal))
+        return await whole(await visible(run_id, principal))
 
     return routes

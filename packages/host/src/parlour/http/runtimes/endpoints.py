@@ -1,21 +1,28 @@
 """Which remote runtimes there are."""
 
-from typing import Any
+from operator import attrgetter
+from typing import Annotated
 
 from fastapi import APIRouter
 
+from parlour.core.cursors import Cursors
 from parlour.core.runs.workers import Workers
 
+from ..answers import Answer, Json, Page
 from ..auth import Viewer
+from ..paging import Cursor, LongLimit, part
+from .answers import RuntimeShown
 
 
-def router(workers: Workers) -> APIRouter:
+def router(workers: Workers, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["runtimes"])
 
     @routes.get("/runtimes")
-    async def list_runtimes(principal: Viewer) -> dict[str, Any]:
+    async def list_runtimes(
+        principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[RuntimeShown])]:
         """Those that are there and those that are gone."""
-        items = [{**runtime.told(), "plugin_id": runtime.plugin_id} for runtime in await workers.all()]
-        return {"items": items, "next_cursor": None}
+        page, more = part(cursors, "runtimes", await workers.all(), attrgetter("runtime_id"), limit, cursor)
+        return {"items": [{**runtime.told(), "plugin_id": runtime.plugin_id} for runtime in page], "next_cursor": more}
 
     return routes

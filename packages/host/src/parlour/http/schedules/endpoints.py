@@ -5,22 +5,37 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.access import audit
-from parlour.core.journal import Insert
+from parlour.core.cursors import Cursors
 from parlour.core.ports import Clock, Ids
 from parlour.core.scheduling.book import Kept, ScheduleBook
 from parlour.core.scheduling.schedule import EVENT_TYPE, Schedule, ScheduleRefused, check
 from parlour.core.scheduling.scheduler import Scheduler
 
-from ..auth import Admin, Principal, Viewer
-from ..errors import invalid, not_found
+from ..answers import Answer, Json, Page
+from ..auth import Admin, Viewer
+from ..errors import invalid
+from ..paging import Cursor, Limit
+from ..shelf import Shelf
 from ..targets import Targets
+from . import answers
 
 ScheduleId = Annotated[str, Path(max_length=64)]
 
 
 class ScheduleBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "Morning",
+                    "cron": "0 9 * * 1-5",
+                    "timezone": "Europe/Berlin",
+                    "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+                }
+            ]
+        },
+    )
 
     name: str = Field(min_length=1, max_length=200)
     cron: str = Field(default="", max_length=200, examples=["0 9 * * 1-5"])
@@ -34,14 +49,11 @@ class ScheduleBody(BaseModel):
     enabled: bool = True
 
 
-def router(book: ScheduleBook, scheduler: Scheduler, targets: Targets, ids: Ids, clock: Clock) -> APIRouter:
+def router(
+    book: ScheduleBook, scheduler: Scheduler, targets: Targets, cursors: Cursors, ids: Ids, clock: Clock
+) -> APIRouter:
     routes = APIRouter(tags=["schedules"])
-
-    def existing(schedule_id: str) -> Kept:
-        kept = book.get(schedule_id)
-        if kept is None:
-            raise not_found(f"schedule '{schedule_id}'", "GET /api/v1/schedules lists them")
-        return kept
+    shelf = Shelf("schedule", "/schedules", book.get, _schedule_id, _audited, cursors, clock)
 
     def checked(schedule_id: str, body: ScheduleBody) -> Schedule:
         schedule = Schedule(schedule_id, **body.model_dump())
@@ -52,42 +64,49 @@ def router(book: ScheduleBook, scheduler: Scheduler, targets: Targets, ids: Ids,
         targets.check(schedule.agent_id, schedule.bot_id, EVENT_TYPE)
         return schedule
 
-    def change(principal: Principal, action: str, before: Kept | None, after: Schedule | None) -> Insert:
-        told = before.schedule.encoded() if before else None
-        schedule_id = after.schedule_id if after else before.schedule.schedule_id if before else ""
-        return audit.admin(principal.owner, action, schedule_id, told, after.encoded() if after else None, clock.now())
-
     @routes.post("/schedules", status_code=201)
-    async def create_schedule(body: ScheduleBody, principal: Admin) -> dict[str, Any]:
+    async def create_schedule(body: ScheduleBody, principal: Admin) -> Annotated[Json, Answer(answers.Schedule)]:
         schedule = checked(ids.new(), body)
-        kept = await book.add(schedule, change(principal, "schedule.create", None, schedule))
+        kept = await book.add(schedule, shelf.change(principal, None, Kept(schedule, 0, 0)))
         scheduler.changed()
         return _shown(kept)
 
     @routes.get("/schedules")
-    async def list_schedules(principal: Viewer) -> dict[str, Any]:
-        return {"items": [_shown(kept) for kept in book.all()], "next_cursor": None}
+    async def list_schedules(
+        principal: Viewer, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[answers.Schedule])]:
+        return shelf.page(book.all(), _shown, limit, cursor)
 
     @routes.get("/schedules/{schedule_id}")
-    async def read_schedule(schedule_id: ScheduleId, principal: Viewer) -> dict[str, Any]:
-        return _shown(existing(schedule_id))
+    async def read_schedule(schedule_id: ScheduleId, principal: Viewer) -> Annotated[Json, Answer(answers.Schedule)]:
+        return _shown(shelf.existing(schedule_id))
 
     @routes.put("/schedules/{schedule_id}")
-    async def replace_schedule(schedule_id: ScheduleId, body: ScheduleBody, principal: Admin) -> dict[str, Any]:
+    async def replace_schedule(
+        schedule_id: ScheduleId, body: ScheduleBody, principal: Admin
+    ) -> Annotated[Json, Answer(answers.Schedule)]:
         """It is due next as seen from now."""
-        before = existing(schedule_id)
+        before = shelf.existing(schedule_id)
         schedule = checked(schedule_id, body)
-        kept = await book.replace(schedule, change(principal, "schedule.replace", before, schedule))
+        kept = await book.replace(schedule, shelf.change(principal, before, Kept(schedule, 0, 0)))
         scheduler.changed()
         return _shown(kept)
 
     @routes.delete("/schedules/{schedule_id}", status_code=204)
     async def delete_schedule(schedule_id: ScheduleId, principal: Admin) -> Response:
-        before = existing(schedule_id)
-        await book.remove(schedule_id, change(principal, "schedule.delete", before, None))
+        before = shelf.existing(schedule_id)
+        await book.remove(schedule_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     return routes
+
+
+def _schedule_id(kept: Kept) -> str:
+    return kept.schedule.schedule_id
+
+
+def _audited(kept: Kept) -> dict[str, Any]:
+    return kept.schedule.encoded()
 
 
 def _shown(kept: Kept) -> dict[str, Any]:

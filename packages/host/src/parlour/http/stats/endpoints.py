@@ -1,22 +1,27 @@
 """Looking back: counts, latency, tokens and cost by the hour."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from parlour.core.observing.statistics import HOUR, Statistics
 from parlour.core.ports import Clock
 
+from ..answers import Answer, Json, Page
 from ..auth import Viewer
+from .answers import Stats, UsageShown
+from .usage import UsageByDay
 
 Hours = Annotated[int, Query(ge=1, le=24 * 31, description="How far to look back")]
 
+Days = Annotated[int, Query(ge=1, le=366, description="How far to look back")]
 
-def router(statistics: Statistics, clock: Clock) -> APIRouter:
+
+def router(statistics: Statistics, usage: UsageByDay, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["stats"])
 
     @routes.get("/stats")
-    async def read_stats(principal: Viewer, hours: Hours = 24) -> dict[str, Any]:
+    async def read_stats(principal: Viewer, hours: Hours = 24) -> Annotated[Json, Answer(Stats)]:
         """An hour each, oldest first, without hours in which nothing happened; `totals` adds them up."""
         await statistics.write()
         items = await statistics.since(clock.now() - (hours - 1) * HOUR)
@@ -26,5 +31,11 @@ def router(statistics: Statistics, clock: Clock) -> APIRouter:
                 if name != "hour":
                     totals[name] = totals.get(name, 0) + amount
         return {"items": items, "totals": totals, "next_cursor": None}
+
+    @routes.get("/stats/usage")
+    async def read_usage(principal: Viewer, days: Days = 31) -> Annotated[Json, Answer(Page[UsageShown])]:
+        """What each agent used of each model, a day each, the oldest day first; days of the workspace's time zone."""
+        await statistics.write()
+        return {"items": await usage.since(clock.now() - (days - 1) * 24 * HOUR), "next_cursor": None}
 
     return routes

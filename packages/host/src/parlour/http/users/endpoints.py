@@ -1,21 +1,33 @@
 """Accounts of other people. Admins manage operators and viewers; admins and owners are made by owners."""
 
+from operator import attrgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.users import Role, User, Users
+from parlour.core.cursors import Cursors
 
+from ..accounts import answers
 from ..accounts.refusals import accepted
+from ..answers import Answer, Json, Page
 from ..auth import Admin, Principal
 from ..errors import Problem, not_found
+from ..paging import Cursor, Limit, part
 
 UserId = Annotated[str, Path(max_length=64)]
 
 
 class NewUser(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"email": "ada@example.org", "name": "Ada", "role": "operator", "password": "correct horse battery"}
+            ]
+        },
+    )
 
     email: str = Field(max_length=254)
     name: str = Field(default="", max_length=200)
@@ -32,7 +44,7 @@ class ChangedUser(BaseModel):
     password: str | None = Field(default=None, max_length=1024)
 
 
-def router(users: Users) -> APIRouter:
+def router(users: Users, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["users"])
 
     async def existing(user_id: str) -> User:
@@ -46,21 +58,26 @@ def router(users: Users) -> APIRouter:
             raise Problem(403, "forbidden", "only an owner manages admins and owners")
 
     @routes.post("/users", status_code=201)
-    async def create_user(body: NewUser, principal: Admin) -> dict[str, Any]:
+    async def create_user(body: NewUser, principal: Admin) -> Annotated[Json, Answer(answers.User)]:
         check(principal, body.role)
         made = users.create(principal.owner, body.email, body.name, body.role, body.password)
         return _shown(await accepted(made))
 
     @routes.get("/users")
-    async def list_users(principal: Admin) -> dict[str, Any]:
-        return {"items": [_shown(user) for user in await users.all()], "next_cursor": None}
+    async def list_users(
+        principal: Admin, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[answers.User])]:
+        page, more = part(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
+        return {"items": [_shown(user) for user in page], "next_cursor": more}
 
     @routes.get("/users/{user_id}")
-    async def read_user(user_id: UserId, principal: Admin) -> dict[str, Any]:
+    async def read_user(user_id: UserId, principal: Admin) -> Annotated[Json, Answer(answers.User)]:
         return _shown(await existing(user_id))
 
     @routes.put("/users/{user_id}")
-    async def change_user(user_id: UserId, body: ChangedUser, principal: Admin) -> dict[str, Any]:
+    async def change_user(
+        user_id: UserId, body: ChangedUser, principal: Admin
+    ) -> Annotated[Json, Answer(answers.User)]:
         """What is not named stays as it is."""
         user = await existing(user_id)
         check(principal, user.role, body.role)

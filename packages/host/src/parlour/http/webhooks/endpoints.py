@@ -3,28 +3,37 @@
 import os
 from base64 import b64encode
 from dataclasses import replace
+from operator import attrgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.access import audit
+from parlour.core.cursors import Cursors
 from parlour.core.inbound.book import WebhookBook
 from parlour.core.inbound.calls import WebhookCalls
 from parlour.core.inbound.webhook import EVENT_TYPE, NotGenuine, Scheme, Webhook
-from parlour.core.journal import Insert
 from parlour.core.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
 
-from ..auth import Admin, Principal, Viewer
+from ..answers import Answer, Json, Page
+from ..auth import Admin, Viewer
 from ..errors import Problem, not_found
+from ..paging import Cursor, Limit
+from ..shelf import Shelf
 from ..targets import Targets
+from . import answers
 
 WebhookId = Annotated[str, Path(max_length=64)]
 
 
 class WebhookBody(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "Pushes", "scheme": "github", "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41"}]
+        },
+    )
 
     name: str = Field(min_length=1, max_length=200)
     scheme: Scheme = "standard"
@@ -36,57 +45,51 @@ class WebhookBody(BaseModel):
 
 
 def router(
-    book: WebhookBook, calls: WebhookCalls, targets: Targets, box: SecretBox, ids: Ids, clock: Clock
+    book: WebhookBook, calls: WebhookCalls, targets: Targets, box: SecretBox, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = APIRouter(tags=["webhooks"])
 
-    def existing(webhook_id: str) -> Webhook:
-        webhook = book.get(webhook_id)
-        if webhook is None:
-            raise not_found(f"webhook '{webhook_id}'", "GET /api/v1/webhooks lists them")
-        return webhook
-
-    def change(principal: Principal, action: str, before: Webhook | None, after: Webhook | None) -> Insert:
-        webhook = after or before
-        assert webhook is not None
-        was, now = (_shown(each) if each else None for each in (before, after))
-        return audit.admin(principal.owner, action, webhook.webhook_id, was, now, clock.now())
+    shelf = Shelf("webhook", "/webhooks", book.get, attrgetter("webhook_id"), _shown, cursors, clock)
 
     @routes.post("/webhooks", status_code=201)
-    async def create_webhook(body: WebhookBody, principal: Admin) -> dict[str, Any]:
+    async def create_webhook(body: WebhookBody, principal: Admin) -> Annotated[Json, Answer(answers.NewWebhook)]:
         """The secret is in this answer only."""
         targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
         secret = body.secret or f"whsec_{b64encode(os.urandom(32)).decode()}"
         fields = body.model_dump(exclude={"secret"})
         webhook = Webhook(ids.new(), sealed_secret=box.seal(secret), **fields)
-        await book.add(webhook, change(principal, "webhook.create", None, webhook))
+        await book.add(webhook, shelf.change(principal, None, webhook))
         return {**_shown(webhook), "secret": secret}
 
     @routes.get("/webhooks")
-    async def list_webhooks(principal: Viewer) -> dict[str, Any]:
-        return {"items": [_shown(webhook) for webhook in book.all()], "next_cursor": None}
+    async def list_webhooks(
+        principal: Viewer, limit: Limit = 50, cursor: Cursor = None
+    ) -> Annotated[Json, Answer(Page[answers.Webhook])]:
+        return shelf.page(book.all(), _shown, limit, cursor)
 
     @routes.get("/webhooks/{webhook_id}")
-    async def read_webhook(webhook_id: WebhookId, principal: Viewer) -> dict[str, Any]:
-        return _shown(existing(webhook_id))
+    async def read_webhook(webhook_id: WebhookId, principal: Viewer) -> Annotated[Json, Answer(answers.Webhook)]:
+        return _shown(shelf.existing(webhook_id))
 
     @routes.put("/webhooks/{webhook_id}")
-    async def replace_webhook(webhook_id: WebhookId, body: WebhookBody, principal: Admin) -> dict[str, Any]:
-        before = existing(webhook_id)
+    async def replace_webhook(
+        webhook_id: WebhookId, body: WebhookBody, principal: Admin
+    ) -> Annotated[Json, Answer(answers.Webhook)]:
+        before = shelf.existing(webhook_id)
         targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
         sealed = box.seal(body.secret) if body.secret else before.sealed_secret
         webhook = replace(before, sealed_secret=sealed, **body.model_dump(exclude={"secret"}))
-        await book.replace(webhook, change(principal, "webhook.replace", before, webhook))
+        await book.replace(webhook, shelf.change(principal, before, webhook))
         return _shown(webhook)
 
     @routes.delete("/webhooks/{webhook_id}", status_code=204)
     async def delete_webhook(webhook_id: WebhookId, principal: Admin) -> Response:
-        before = existing(webhook_id)
-        await book.remove(webhook_id, change(principal, "webhook.delete", before, None))
+        before = shelf.existing(webhook_id)
+        await book.remove(webhook_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     @routes.post("/webhooks/{webhook_id}/events", status_code=202)
-    async def call_webhook(webhook_id: WebhookId, request: Request) -> dict[str, Any]:
+    async def call_webhook(webhook_id: WebhookId, request: Request) -> Annotated[Json, Answer(answers.WebhookCall)]:
         """For the other program: it signs the body with the webhook's secret, and needs no key."""
         webhook = book.get(webhook_id)
         if webhook is None or not webhook.enabled:

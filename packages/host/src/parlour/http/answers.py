@@ -1,0 +1,42 @@
+"""What answers look like, for the document. Nothing is checked or changed by it while the Host answers.
+
+An endpoint says it in its return type, `Annotated[Json, Answer(Run)]`. The shapes are typed dictionaries: they cost a
+Host nothing until somebody asks for the document.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+Json = dict[str, Any]
+Item = TypeVar("Item")
+
+Moment = Annotated[int, Field(description="Milliseconds since 1970", examples=[1789026600000])]
+Id = Annotated[str, Field(examples=["01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41"])]
+Words = Annotated[dict[str, str], Field(description="A text by language", examples=[{"en": "Echo", "zh_Hans": "回声"}])]
+Micros = Annotated[int, Field(description="Millionths of the currency")]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The shape of a good answer; where there are several, by status."""
+
+    shape: Any
+
+    def by_status(self, status: int) -> Mapping[int, Any]:
+        return self.shape if isinstance(self.shape, dict) else {status: self.shape}
+
+
+class Page(TypedDict, Generic[Item]):
+    items: list[Item]
+    next_cursor: Annotated[str | None, Field(description="For the next page, as `cursor`; null on the last one")]
+
+
+class Renewed(TypedDict):
+    """A chat that begins anew."""
+
+    conversation_id: Id
+    """What is said from now on is said here."""

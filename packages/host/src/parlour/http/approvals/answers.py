@@ -1,0 +1,35 @@
+"""An action that waits for a person, or did, as it is shown."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from ..answers import Id, Moment
+from .schemas import Status
+
+
+class ApprovalShown(TypedDict):
+    approval_id: Id
+    keyword: str
+    """What the people of the chat answer with."""
+    status: Status
+    action: str
+    words: str
+    """What is asked, as the chat was told."""
+    hash: str
+    run_id: str
+    agent_id: str
+    conversation_id: str
+    call: dict[str, Any]
+    """Exactly what will be done."""
+    requester: str
+    who: dict[str, Any]
+    """Who may decide in the chat."""
+    created_at: Moment
+    expires_at: Moment
+    decided_at: Moment | None
+    decided_by: str | None
+    reason: str | None
+    outbox_id: Id | None
+    outcome: dict[str, Any] | None
+    """What came of it, once it was carried out."""

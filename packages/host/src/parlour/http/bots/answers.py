@@ -1,0 +1,52 @@
+"""Bots, their routes and what a dry run found, as they are shown."""
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from ..answers import Id, Moment
+
+
+class BotStatus(TypedDict):
+    state: str
+    since: Moment | None
+    last_error: str | None
+    """In words, with what to do about it."""
+
+
+class Bot(TypedDict):
+    bot_id: Id
+    name: str
+    adapter: str
+    """Of GET /adapters."""
+    adapter_config: dict[str, Any]
+    """Without secrets."""
+    secrets_set: list[str]
+    """Which secrets there are."""
+    enabled: bool
+    status: BotStatus
+
+
+HandlerType = Literal["agent", "webhook", "plugin", "drop"]
+
+
+class Route(TypedDict):
+    route_id: str
+    event_type: str
+    handler_type: HandlerType
+    handler_config: dict[str, Any]
+    """Secrets of a webhook are masked; `secret_set` says whether there is one to sign with."""
+    filters: dict[str, Any]
+    enabled: bool
+    priority: int
+    description: str
+
+
+class DryRun(TypedDict):
+    route: Route | None
+    """The one that takes the event; null when none does and listeners of plugins hear of it."""
+    index: int | None
+    """Its place in the list."""
+    handler_type: HandlerType
+    reasons: list[str]
+    """What each route that was looked at said, and what comes of it."""

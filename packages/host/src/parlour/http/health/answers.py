@@ -1,0 +1,15 @@
+"""How a Host says that it lives."""
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class Alive(TypedDict):
+    status: Literal["ok"]
+
+
+class Ready(TypedDict):
+    status: Literal["ready", "waiting"]
+    waiting_for: NotRequired[list[str]]
+    """What is still to come, in words."""

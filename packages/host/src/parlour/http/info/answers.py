@@ -1,0 +1,24 @@
+"""What a Host says of itself."""
+
+from typing_extensions import TypedDict
+
+from ..answers import Moment
+
+
+class Sizes(TypedDict):
+    body_bytes: int
+    chat_frame_bytes: int
+    upload_bytes: int
+
+
+class Info(TypedDict):
+    version: str
+    time: Moment
+    protocol: int
+    """The edition of the protocol."""
+    limits: Sizes
+    outbound_ips: list[str]
+    """Addresses that this Host reaches platforms from."""
+    time_zone: str
+    features: dict[str, bool]
+    """What this Host can do."""

@@ -1,0 +1,58 @@
+"""A plugin as it is shown."""
+
+from typing_extensions import TypedDict
+
+from ..answers import Moment, Words
+
+Permissions = dict[str, list[str]]
+
+
+class PermissionInWords(TypedDict):
+    key: str
+    values: dict[str, str]
+    """What the text in another language is made with."""
+    text: str
+    """What it may do, such as "call tools"."""
+
+
+class PermissionWords(TypedDict):
+    asked: list[PermissionInWords]
+    granted: list[PermissionInWords]
+    ungranted: list[PermissionInWords]
+
+
+class PluginPermissionsShown(TypedDict):
+    asked: Permissions
+    granted: Permissions
+    ungranted: Permissions
+    """Asked for and not granted."""
+    words: PermissionWords
+
+
+class PluginComponent(TypedDict):
+    kind: str
+    name: str
+
+
+class Plugin(TypedDict):
+    id: str
+    """`author/name`."""
+    version: str
+    status: str
+    """`ready`, `starting`, `failed`, `stopped` and so on."""
+    reason: str | None
+    """Why it does not run."""
+    enabled: bool
+    label: Words | None
+    description: Words | None
+    permissions: PluginPermissionsShown
+    sandbox: str | None
+    """How it is confined; null when that is not known."""
+    sandbox_reason: str | None
+    sandbox_remedy: str | None
+    source: str
+    """Where it came from."""
+    sha256: str
+    installed_at: Moment | None
+    components: list[PluginComponent]
+    warnings: list[str]

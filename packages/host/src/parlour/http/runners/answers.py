@@ -1,0 +1,27 @@
+"""A runner as it is shown."""
+
+from typing_extensions import TypedDict
+
+from parlour_sdk.protocol.form import FormItem
+from parlour_sdk.protocol.manifest import Capabilities, Permissions
+
+from ..answers import Words
+
+
+class RunnerPlugin(TypedDict):
+    id: str
+    version: str
+    status: str
+
+
+class Runner(TypedDict):
+    """What agents are made of."""
+
+    id: str
+    label: Words
+    description: Words | None
+    capabilities: Capabilities
+    permissions: Permissions
+    config_schema: list[FormItem]
+    """The form of an agent's `runner_config`."""
+    plugin: RunnerPlugin

@@ -1,0 +1,101 @@
+"""Lists runs with what they are about: their agents' names and how the texts began that they answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.cursors import Cursors
+from parlour.core.facts.ledger import Ledger
+from parlour.core.facts.tables import EVENTS, RUNS
+from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, holding, one_of, where
+
+from .. import views
+
+BATCH = 256
+"""Events that a search by text looks up at once."""
+BATCHES = 20
+"""After so many without a full page it answers what there is, and where to go on."""
+_TOLD = ("seq", "event_type", "actor_name", "input_summary")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs; what is None is not asked about."""
+
+    status: str | None = None
+    agent_id: str | None = None
+    bot_id: str | None = None
+    conversation_id: str | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def conditions(self) -> tuple[Condition, ...]:
+        named = {"status": self.status, "agent_id": self.agent_id, "bot_id": self.bot_id}
+        exact = {**named, "conversation_id": self.conversation_id}
+        found = where(**{name: value for name, value in exact.items() if value is not None})
+        found += where(created_at=at_least(self.since)) if self.since is not None else ()
+        return found + (where(created_at=at_most(self.until)) if self.until is not None else ())
+
+
+class RunListing:
+    def __init__(self, journal: Journal, agents: AgentBook, cursors: Cursors) -> None:
+        self._journal = journal
+        self._ledger = Ledger(journal)
+        self._agents = agents
+        self._cursors = cursors
+
+    async def page(self, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
+        """Newest first."""
+        listing = f"runs:{wanted}"
+        before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
+        rows = await self._ledger.page(wanted.conditions(), before, limit + 1)
+        more = self._cursors.encode(listing, rows[limit - 1]["run_id"]) if len(rows) > limit else None
+        return {"items": await self._listed(rows[:limit]), "next_cursor": more}
+
+    async def search(self, text: str, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
+        """Those whose event's text begins with words that hold this, by event, the newest first."""
+        listing = f"runs:{wanted}:{text}"
+        before = None if cursor is None else int(self._cursors.decode(listing, cursor))
+        found: list[Row] = []
+        for _ in range(BATCHES):
+            seqs = await self._events(text, before, min(BATCH, limit - len(found)))
+            runs = where(event_seq=one_of(*seqs)) + wanted.conditions()
+            found += await self._journal.read(Select(RUNS, runs, order=("event_seq", "run_id"), direction="descending"))
+            if not seqs:
+                return {"items": await self._listed(found), "next_cursor": None}
+            before = seqs[-1]
+            if len(found) >= limit:
+                break
+        return {"items": await self._listed(found), "next_cursor": self._cursors.encode(listing, before or 0)}
+
+    async def about(self, row: Row) -> dict[str, Any]:
+        """What a single run is about."""
+        events = await self._told([row])
+        return self._about(row, events)
+
+    async def event(self, row: Row) -> dict[str, Any] | None:
+        rows = await self._journal.read(Select(EVENTS, where(seq=row["event_seq"]), limit=1))
+        return views.event(rows[0]) if rows else None
+
+    async def _events(self, text: str, before: int | None, limit: int) -> list[int]:
+        conditions = where(input_summary=holding(text)) + (where(seq=below(before)) if before is not None else ())
+        query = Select(EVENTS, conditions, ("seq",), order=("seq",), direction="descending", limit=limit)
+        return [int(row["seq"]) for row in await self._journal.read(query)]
+
+    async def _listed(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        events = await self._told(rows)
+        return [{**views.run_facts(row), **self._about(row, events)} for row in rows]
+
+    async def _told(self, rows: Sequence[Row]) -> dict[int, Row]:
+        seqs = sorted({int(row["event_seq"]) for row in rows})
+        if not seqs:
+            return {}
+        events = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs)), _TOLD))
+        return {int(event["seq"]): event for event in events}
+
+    def _about(self, row: Row, events: dict[int, Row]) -> dict[str, Any]:
+        agent = self._agents.get(row["agent_id"]) if row["agent_id"] else None
+        event = events.get(row["event_seq"], {})
+        told = {name: event.get(name) or None for name in _TOLD if name != "seq"}
+        return {"agent_name": agent.name if agent is not None else None, **told}

@@ -1,0 +1,45 @@
+"""Settings as they are shown."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class RetentionShown(TypedDict):
+    """How many days things are kept; 0: for ever."""
+
+    events_days: float
+    """With events go transcripts, outgoing messages and runs."""
+    run_events_days: float
+    """What runs did, step by step."""
+    artifacts_days: float
+    audit_days: float
+
+
+class RunsShown(TypedDict):
+    """How many runs go on at once."""
+
+    concurrent: int
+    per_person: int
+    per_conversation_per_minute: int
+    """In groups on platforms; 0: no limit."""
+
+
+class WorkspaceShown(TypedDict):
+    time_zone: str
+    outbound_ips: list[str]
+
+
+class LogsShown(TypedDict):
+    level: Literal["debug", "info", "warning", "error"]
+
+
+class SettingsShown(TypedDict):
+    """What may be changed while the Host runs."""
+
+    retention: RetentionShown
+    runs: RunsShown
+    workspace: WorkspaceShown
+    logs: LogsShown
+    changed: list[str]
+    """What was changed here, such as `retention.events_days`; the rest is as the file and the environment say."""

@@ -1,0 +1,43 @@
+"""Settings that act at once: read and changed. What needs a restart is in the settings file."""
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+
+from parlour.core.access import audit
+from parlour.core.journal import Insert
+from parlour.core.ports import Clock
+from parlour.core.tuning import Tuning, Values
+
+from ..answers import Answer, Json
+from ..auth import Admin, Principal, Viewer
+from .answers import SettingsShown
+from .schemas import SettingsBody
+
+
+def router(tuning: Tuning, clock: Clock) -> APIRouter:
+    routes = APIRouter(tags=["settings"])
+
+    def entry(principal: Principal, before: Values, after: Values) -> Insert:
+        return audit.admin(principal.owner, "settings.change", "settings", dict(before), dict(after), clock.now())
+
+    @routes.get("/settings")
+    async def read_settings(principal: Viewer) -> Annotated[Json, Answer(SettingsShown)]:
+        return shown(tuning)
+
+    @routes.put("/settings")
+    async def change_settings(body: SettingsBody, principal: Admin) -> Annotated[Json, Answer(SettingsShown)]:
+        """What is left out stays as it is; null takes a change back. It acts at once and outlives a restart."""
+        await tuning.change(dict(body.wishes()), partial(entry, principal))
+        return shown(tuning)
+
+    return routes
+
+
+def shown(tuning: Tuning) -> dict[str, Any]:
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in tuning.values().items():
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    return {**sections, "changed": tuning.changed()}

@@ -1,0 +1,54 @@
+"""What the endpoints of everything that people configure share: finding it, listing it, and telling the audit."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from parlour.core.access import audit
+from parlour.core.cursors import Cursors
+from parlour.core.journal import Insert
+from parlour.core.ports import Clock
+
+from .answers import Json
+from .auth import Principal
+from .errors import not_found
+from .paging import part
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf(Generic[Thing]):
+    """One kind of thing. What it does with them is its endpoints' business."""
+
+    name: str
+    """As people call one of them, such as `MCP server`; the audit's actions begin with it."""
+    path: str
+    get: Callable[[str], Thing | None]
+    id_of: Callable[[Thing], str]
+    audited: Callable[[Thing], Any]
+    """As the audit keeps it: without secrets."""
+    cursors: Cursors
+    clock: Clock
+
+    def existing(self, thing_id: str) -> Thing:
+        thing = self.get(thing_id)
+        if thing is None:
+            raise not_found(f"{self.name} '{thing_id}'", f"GET /api/v1{self.path} lists them")
+        return thing
+
+    def page(
+        self, things: Iterable[Thing], view: Callable[[Thing], Json], limit: int, cursor: str | None
+    ) -> dict[str, Any]:
+        """In the order they were made."""
+        shown, more = part(self.cursors, self.path, things, self.id_of, limit, cursor)
+        return {"items": [view(thing) for thing in shown], "next_cursor": more}
+
+    def change(self, principal: Principal, before: Thing | None, after: Thing | None) -> Insert:
+        """One that was made, replaced or deleted, for the audit."""
+        thing = after if after is not None else before
+        assert thing is not None
+        deed = "create" if before is None else "delete" if after is None else "replace"
+        was, becomes = (self.audited(each) if each is not None else None for each in (before, after))
+        action = f"{self.name.lower().replace(' ', '_')}.{deed}"
+        return audit.admin(principal.owner, action, self.id_of(thing), was, becomes, self.clock.now())

@@ -1,0 +1,36 @@
+"""What agents used of models, by the day, with their names."""
+
+from typing import Any
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.budgets.days import Days
+from parlour.core.models.book import ModelBook
+from parlour.core.observing.statistics import Statistics
+from parlour.core.observing.usage import FIGURES
+
+
+class UsageByDay:
+    def __init__(self, statistics: Statistics, days: Days, agents: AgentBook, models: ModelBook) -> None:
+        self._statistics = statistics
+        self._days = days
+        self._agents = agents
+        self._models = models
+
+    async def since(self, moment: int) -> list[dict[str, Any]]:
+        """By day, agent and model."""
+        found: dict[tuple[str, str, str], dict[str, int]] = {}
+        for hour, of, amount in await self._statistics.usage(moment):
+            figures = found.setdefault((self._days.of(hour), of.agent_id, of.model_id), dict.fromkeys(FIGURES, 0))
+            figures[of.figure] += amount
+        return [self._shown(*key, figures) for key, figures in sorted(found.items())]
+
+    def _shown(self, day: str, agent_id: str, model_id: str, figures: dict[str, int]) -> dict[str, Any]:
+        agent, model = self._agents.get(agent_id) if agent_id else None, self._models.model(model_id)
+        return {
+            "day": day,
+            "agent_id": agent_id or None,
+            "agent_name": agent.name if agent is not None else None,
+            "model_id": model_id,
+            "model_name": model.name if model is not None else None,
+            **figures,
+        }

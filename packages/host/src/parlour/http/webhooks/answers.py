@@ -1,0 +1,30 @@
+"""A webhook of another program as it is shown."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from ..answers import Id
+
+
+class Webhook(TypedDict):
+    webhook_id: Id
+    name: str
+    scheme: Literal["standard", "github"]
+    agent_id: str
+    bot_id: str
+    enabled: bool
+    path: Annotated[str, Field(description="Where the other program calls")]
+
+
+class NewWebhook(Webhook):
+    secret: str
+    """Shown this once."""
+
+
+class WebhookCall(TypedDict):
+    event_id: str
+    seq: int
+    duplicate: bool
+    """Whether this call had come before."""

@@ -1,0 +1,204 @@
+"""Canaries in every place for a secret: whatever breaks, none is told, logged, kept in clear or backed up so."""
+
+import hashlib
+import json
+import signal
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from parlour.testing.model_server import ModelServer, Refuse
+
+from .commands import parlour, parlour_here
+from .harness import ECHO, ECHO_PLUGIN, ROOT, Host, bearer, eventually, texts
+from .onebot import free_port
+
+LEAKING_PLUGIN = ROOT / "tests" / "plugins" / "leaking-agent"
+LEAK = "plugin:test/leaking-agent/default"
+CANARIES = {
+    name: f"canary-{name}-8f3b5c7d9e"
+    for name in ("environment", "agent", "bot", "provider", "webhook", "route", "header", "mcp")
+} | {"caller": "parlour_canary-caller-8f3b5c7d9e-8f3b5c7d9e"}
+
+
+class Aviary(NamedTuple):
+    host: Host
+    agent_id: str
+    told: list[str]
+    """What was answered."""
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def aviary(tmp_path_factory: pytest.TempPathFactory, service: ModelServer) -> Iterator[Aviary]:
+    """A Host that holds every canary, and whose crashes are told by its interpreter."""
+    folder = tmp_path_factory.mktemp("canaries")
+    settings = {
+        "PARLOUR__ARTIFACTS__STORE": "s3",
+        "PARLOUR__ARTIFACTS__S3__ENDPOINT": "http://127.0.0.1:9",
+        "PARLOUR__ARTIFACTS__S3__BUCKET": "bucket",
+        "PARLOUR__ARTIFACTS__S3__ACCESS_KEY": "access",
+        "PARLOUR__ARTIFACTS__S3__SECRET_KEY": CANARIES["environment"],
+        "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": 0.05,
+        "PYTHONFAULTHANDLER": 1,
+    }
+    host = Host(folder, **settings)
+    host.install(LEAKING_PLUGIN)
+    host.install(ECHO_PLUGIN)
+    host.start()
+    agent_id = host.agent(LEAK, config={"api_key": CANARIES["agent"]}, restart_policy="never")
+    yield Aviary(host, agent_id, furnish(host, service, host.agent(ECHO, event_types=["*"])))
+    host.close()
+
+
+def furnish(host: Host, service: ModelServer, agent_id: str) -> list[str]:
+    """Puts a canary into everything that takes a secret."""
+    config = {"mode": "reverse", "port": free_port(), "access_token": CANARIES["bot"]}
+    bot = made(host, "/bots", name="parrot", adapter="onebot11", adapter_config=config)
+    address = f"{service.address}/v1"
+    provider = made(host, "/model-providers", name="P", kind="openai-compatible", base_url=address, api_keys=[key()])
+    model = made(host, "/models", provider_id=provider["provider_id"], name="fake")
+    hook = made(host, "/webhooks", name="hook", agent_id=agent_id, secret=CANARIES["webhook"], enabled=True)
+    remote = {"name": "remote", "transport": "http", "url": "http://127.0.0.1:9/mcp"}
+    server = made(host, "/mcp-servers", **remote, headers={"X-Key": CANARIES["mcp"]})
+    target = {"url": "http://127.0.0.1:9/", "secret": CANARIES["route"], "headers": {"X-Key": CANARIES["header"]}}
+    route = {"event_type": "message.*", "handler_type": "webhook", "handler_config": target}
+    routes = host.http().put(f"/bots/{bot['bot_id']}/routes", json=[route])
+    assert routes.status_code == 200, routes.text
+    service.will(*[Refuse(401, f"the key {key()} is unknown")] * 3)
+    del hook["secret"]  # its maker is shown it this once
+    asked = [
+        host.http().post(f"/models/{model['model_id']}/test"),
+        host.http().post(f"/mcp-servers/{server['server_id']}/test"),
+        httpx.post(f"{host.address}{hook['path']}", content=b"{}", headers={"webhook-id": "1"}, timeout=30),
+        httpx.get(f"http://127.0.0.1:{config['port']}/", headers={"Authorization": "Bearer wrong"}, timeout=30),
+        host.http().post("/files", files={"file": ("a.txt", b"abc")}),
+        routes,
+    ]
+    assert not asked[0].json()["ok"], asked[0].text
+    return [json.dumps([bot, provider, model, hook, server]), *(answer.text for answer in asked)]
+
+
+def key() -> str:
+    return CANARIES["provider"]
+
+
+def made(host: Host, path: str, **body: object) -> dict[str, object]:
+    answer = host.http().post(path, json=body)
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def test_a_secret_of_an_agent_reaches_its_runner_and_stays_when_it_comes_back_masked(aviary: Aviary) -> None:
+    host, agent_id = aviary.host, aviary.agent_id
+    digest = hashlib.sha256(CANARIES["agent"].encode()).hexdigest()
+    assert texts(host.ask(agent_id, "digest")) == [digest]
+    shown = host.http().get(f"/agents/{agent_id}").json()
+    assert shown["runner_config"] == {"api_key": "********"}
+    body = {name: shown[name] for name in ("name", "runner_id", "runner_config", "restart_policy")}
+
+    again = host.http().put(f"/agents/{agent_id}", json=body)
+
+    assert again.status_code == 200, again.text
+    assert texts(host.ask(agent_id, "digest")) == [digest]
+
+
+def test_no_canary_is_told_logged_kept_or_backed_up_whatever_breaks(aviary: Aviary, tmp_path: Path) -> None:
+    host, told = aviary.host, list(aviary.told)
+    runs = [host.ask(aviary.agent_id, deed)["run"]["run_id"] for deed in ("log", "fail", "crash", "call")]
+    told += [json.dumps(host.items(path)) for path in everything_listed(host)]
+    told += [json.dumps([host.run(run), host.items(f"/runs/{run}/events")]) for run in runs]
+    told.append(eventually(lambda: host.http().get("/plugins/test/leaking-agent/logs").text, "the plugin's log"))
+    told.append(parlour_here("why", runs[1], "--data", host.data).stdout)
+    told.append(httpx.get(f"{host.address}/api/v1/runs", headers=bearer(CANARIES["caller"]), timeout=30).text)
+    saved = parlour_here("backup", tmp_path / "one.backup", "--data", host.data)
+    assert saved.returncode == 0, saved.stderr
+    files = [*unpacked(tmp_path / "one.backup"), *kept(host.data)]
+    host.process.send_signal(signal.SIGABRT)
+    host.process.wait(30)
+    eventually(lambda: "Fatal Python error: Aborted" in host.log(), "the crash is told")
+    files += [*kept(host.data), ("log", host.log().encode()), ("printed", "\n".join(host.printed()).encode())]
+
+    found = {
+        name: [
+            *(text[:300] for text in told if canary in text),
+            *(file for file, data in files if canary.encode() in data),
+        ]
+        for name, canary in CANARIES.items()
+    }
+
+    assert found == {name: [] for name in CANARIES}
+    assert any("the server refused the key [redacted]" in text for text in told), "the canaries were sung"
+    assert any("connecting with [redacted]" in text for text in told)
+    host.kill()
+    host.start()
+
+
+def everything_listed(host: Host) -> list[str]:
+    """Every list of the document that takes no name."""
+    document = httpx.get(f"{host.address}/api/v1/openapi.json", timeout=30).json()
+    paths = [path.removeprefix("/api/v1") for path, methods in document["paths"].items() if "get" in methods]
+    lists = [path for path in paths if "{" not in path and path not in ("/healthz", "/readyz", "/metrics")]
+    return [path for path in lists if "items" in host.http().get(path).json()]
+
+
+def kept(folder: Path) -> list[tuple[str, bytes]]:
+    """The database, its log beside it, and everything else in files."""
+    assert list(folder.glob("*.db-wal"))
+    return [(str(path), path.read_bytes()) for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
+def unpacked(backup: Path) -> list[tuple[str, bytes]]:
+    with tarfile.open(backup) as archive:
+        entries = [(entry.name, archive.extractfile(entry)) for entry in archive]
+        return [(f"backup:{name}", content.read()) for name, content in entries if content is not None]
+
+
+def test_an_error_that_nobody_expected_tells_no_secret(tmp_path: Path) -> None:
+    """Something in the Host is broken on purpose, so that its last words are an exception that holds the secret."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import parlour.serving as serving\n"
+        "async def broken(settings, *rest):\n"
+        "    raise RuntimeError('connecting with ' + settings.telemetry.headers.get_secret_value())\n"
+        "serving.serve = broken\n"
+    )
+    environment = {"PYTHONPATH": str(tmp_path), "PARLOUR__TELEMETRY__HEADERS": CANARIES["environment"]}
+
+    ended = parlour("serve", "--data", tmp_path / "data", "--port", "0", environment=environment)
+
+    assert ended.returncode == 1
+    assert "RuntimeError: connecting with [redacted]" in ended.stderr
+    assert CANARIES["environment"] not in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(
+    "line", ['url: "postgresql://u:{}@h/d', "url: *{}", "url: !{} x", "url: {}: {}", "{}\n  : ["], ids=range(5)
+)
+def test_a_settings_file_that_can_not_be_read_is_refused_without_a_word_of_it(tmp_path: Path, line: str) -> None:
+    secret = CANARIES["environment"]
+    file = tmp_path / "config.yaml"
+    file.write_text(f"database:\n  {line.replace('{}', secret)}\n")
+
+    ended = parlour_here("db", "current", "--config", file, "--data", tmp_path / "data")
+
+    assert ended.returncode == 1
+    assert "is not YAML: line " in ended.stderr
+    assert secret not in ended.stderr
+
+
+def test_a_database_that_can_not_be_reached_is_told_without_its_password(tmp_path: Path) -> None:
+    url = f"postgresql://u:{CANARIES['environment']}@127.0.0.1:9/d"
+
+    ended = parlour_here("db", "current", "--data", tmp_path / "data", environment={"PARLOUR__DATABASE__URL": url})
+
+    assert ended.returncode == 1
+    assert CANARIES["environment"] not in ended.stdout + ended.stderr

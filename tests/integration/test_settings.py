@@ -1,0 +1,116 @@
+"""Settings that act at once: checked, audited, kept over a restart, and taken back."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .harness import ECHO_PLUGIN, Host, Json, error_code, eventually, named_fields
+
+OF_THE_ENVIRONMENT = {
+    "PARLOUR__RETENTION__EVENTS_DAYS": 200,
+    "PARLOUR__RETENTION__FIRST_SECONDS": 0,
+    "PARLOUR__RUNS__PER_PERSON": 3,
+}
+STOPPING = "the Host stops"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("settings"), **OF_THE_ENVIRONMENT)
+    host.install(ECHO_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+def put(host: Host, **sections: Json) -> Json:
+    answer = host.http().put("/settings", json=sections)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_settings_are_first_what_file_and_environment_say(host: Host) -> None:
+    told = host.http(host.key("viewer")).get("/settings").json()
+
+    assert told["retention"]["events_days"] == 200
+    assert told["runs"] == {"concurrent": 256, "per_person": 3, "per_conversation_per_minute": 20}
+    assert told["changed"] == []
+    assert set(told) == {"retention", "runs", "workspace", "logs", "changed"}, "no secret is among them"
+
+
+def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> None:
+    told = put(host, workspace={"time_zone": "Asia/Tokyo", "outbound_ips": ["203.0.113.7"]}, logs={"level": "error"})
+
+    assert told["changed"] == ["logs.level", "workspace.outbound_ips", "workspace.time_zone"]
+    info = host.http().get("/info").json()
+    assert (info["time_zone"], info["outbound_ips"]) == ("Asia/Tokyo", ["203.0.113.7"])
+    [entry] = host.items("/audit", action="settings.change")
+    assert entry["detail"]["before"]["workspace.time_zone"] == "UTC"
+    assert entry["detail"]["after"]["workspace.time_zone"] == "Asia/Tokyo"
+    host.restart()
+    assert host.http().get("/settings").json() == told
+    assert STOPPING not in host.log(), "the log tells of errors only"
+    back = put(host, workspace={"time_zone": None, "outbound_ips": None}, logs={"level": None})
+    assert (back["changed"], back["workspace"]) == ([], {"time_zone": "UTC", "outbound_ips": []})
+    host.restart()
+    assert STOPPING in host.log()
+
+
+def test_what_was_read_can_be_put_back(host: Host) -> None:
+    told = host.http().get("/settings").json()
+
+    again = put(host, **told)
+
+    assert {name: again[name] for name in told if name != "changed"} == {
+        name: told[name] for name in told if name != "changed"
+    }
+    put(host, **{name: dict.fromkeys(told[name]) for name in ("retention", "runs", "workspace", "logs")})
+
+
+def test_shorter_terms_take_away_what_is_older_at_once(host: Host) -> None:
+    conversation_id = host.ask(host.agent(), "long ago")["conversation_id"]
+    assert host.transcript(conversation_id)
+
+    put(host, retention={"events_days": 0.000001})
+
+    eventually(lambda: host.transcript(conversation_id) == [], "what was said is gone")
+    assert put(host, retention={"events_days": None})["retention"]["events_days"] == 200
+
+
+def test_fewer_runs_at_once_hold_from_the_next_one_on(host: Host) -> None:
+    agent = host.agent(config={"hold_ms": 600_000})
+    put(host, runs={"concurrent": 1})
+    host.send(agent, "one")
+    first = host.active_run(agent)
+    second = host.send(agent, "two")["event_id"]
+    assert "It waits for its turn." in host.http().get(f"/events/{second}/why").text
+    assert [run["run_id"] for run in host.items("/runs", agent_id=agent)] == [first]
+
+    put(host, runs={"concurrent": None})
+
+    eventually(lambda: len(host.items("/runs", agent_id=agent, status="running")) == 2, "the other one begins")
+    for run in host.items("/runs", agent_id=agent):
+        assert host.http().post(f"/runs/{run['run_id']}/cancel").status_code == 200
+
+
+def test_what_can_not_be_is_refused_by_name_and_nothing_is_changed(host: Host) -> None:
+    before = host.http().get("/settings").json()
+    body = {
+        "retention": {"events_days": -1},
+        "runs": {"per_person": 0},
+        "workspace": {"time_zone": "Mars/Olympus"},
+        "http": {"port": 1},
+        "logs": {"level": "warning"},
+    }
+
+    refused = host.http().put("/settings", json=body)
+
+    assert refused.status_code == 422
+    assert named_fields(refused) == ["retention.events_days", "runs.per_person", "workspace.time_zone", "http"]
+    assert host.http().get("/settings").json() == before
+
+
+def test_only_admins_change_settings(host: Host) -> None:
+    refused = host.http(host.key("operator")).put("/settings", json={})
+
+    assert (refused.status_code, error_code(refused)) == (403, "forbidden")

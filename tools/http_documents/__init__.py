@@ -1,0 +1,1 @@
+"""Writes down what the HTTP interface is: the OpenAPI document, and a page to read."""

@@ -1,0 +1,25 @@
+"""The OpenAPI document, made from the routes of a Host that is opened for it and serves nobody."""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from parlour import web
+from parlour.config import Settings
+from parlour.host import Additions, open_host
+
+
+def made() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_made(Settings(data=Path(folder))))
+
+
+def text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+async def _made(settings: Settings) -> dict[str, Any]:
+    async with open_host(settings, Additions()) as host:
+        return web.interface(settings, host).document()

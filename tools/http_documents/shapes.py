@@ -1,0 +1,53 @@
+"""Schemas of the document in words that fit into a table."""
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def words(schema: Schema) -> str:
+    """What a value may be; a shape of its own is a link to where it is told."""
+    if "$ref" in schema:
+        return link(schema["$ref"].rpartition("/")[2])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return " or ".join(f"`{each}`" for each in schema["enum"])
+    for several in ("anyOf", "oneOf", "allOf"):
+        if several in schema:
+            return " or ".join(dict.fromkeys(map(words, schema[several])))
+    return _plain(schema)
+
+
+def _plain(schema: Schema) -> str:
+    match schema.get("type"):
+        case "array":
+            return f"list of {words(schema.get('items', {}))}"
+        case "object":
+            inner = schema.get("additionalProperties")
+            return f"object of {words(inner)}" if isinstance(inner, dict) and inner else "object"
+        case None:
+            return "anything"
+        case kind:
+            return str(kind) + _bounds(schema)
+
+
+def _bounds(schema: Schema) -> str:
+    """What is checked of a number or a text."""
+    names = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+    told = [f"{word} {_number(schema[name])}" for name, word in names.items() if name in schema]
+    if "maxLength" in schema:
+        told.append(f"at most {schema['maxLength']} characters")
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else str(value)
+
+
+def link(name: str) -> str:
+    return f"[{name}](#{anchor(name)})"
+
+
+def anchor(name: str) -> str:
+    return name.lower().replace(" ", "-")
