@@ -11,10 +11,12 @@ PORT ?= 5300
 UV := .tools/bin/uv
 PARLOUR := .venv/bin/parlour
 PYTEST := .venv/bin/python -m pytest
+# Tests wait for processes more than they work.
+WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup sandbox mcp-servers web web-test run test test-all check format documents bench clean
+.PHONY: help setup sandbox mcp-servers synapse web web-test browser e2e screenshots run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -40,6 +42,10 @@ sandbox:
 mcp-servers:
 	@tools/mcp_servers.sh .tools/mcp-servers
 
+# The homeserver that the tests of Matrix talk to. A Host needs none of it.
+synapse: setup
+	@tools/synapse.sh .tools/synapse
+
 # The page that the Host serves; a Host without it says so and goes on.
 web:
 	@tools/web.sh
@@ -48,18 +54,34 @@ web-test:
 	@tools/web.sh tools
 	@cd web && ../.tools/pnpm/node_modules/.bin/pnpm --silent check && ../.tools/pnpm/node_modules/.bin/pnpm --silent test
 
+# The browser that the page is tested with. A Host needs none of it.
+browser:
+	@tools/browser.sh
+
+# The page in that browser, with a Host of its own.
+e2e: setup web browser
+	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent check && ../../.tools/pnpm/node_modules/.bin/pnpm --silent test
+
+# Every page, light and dark, in both languages, into docs/images.
+screenshots: setup web browser
+	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent screenshots
+
 run: setup
 	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true
+	@tools/web.sh || true
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 
 # Tests that measure time run alone, after the others. A file's tests share a worker, and so the Hosts they start.
-test: setup sandbox mcp-servers
-	@$(PYTEST) -q -n auto --dist loadfile -m "not long and not quiet"
+test: setup sandbox mcp-servers synapse web
+	@$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "not long and not quiet"
 	@$(PYTEST) -q -m "quiet and not long"
+	@$(MAKE) --no-print-directory web-test e2e
 
-test-all: setup sandbox mcp-servers
-	@$(PYTEST) -q -n auto --dist loadfile -m "not quiet"
+test-all: setup sandbox mcp-servers synapse web
+	@$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "not quiet"
 	@$(PYTEST) -q -m "quiet"
+	@$(MAKE) --no-print-directory web-test e2e
+	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent long
 
 check: setup
 	@.venv/bin/ruff check .
@@ -71,12 +93,15 @@ format: setup
 	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .
 
 documents: setup
+	@.venv/bin/python -m tools.database_schema
 	@.venv/bin/python -m tools.protocol_documents
 	@.venv/bin/python -m tools.platform_documents
+	@.venv/bin/python -m tools.http_documents
 
 bench: setup
 	@.venv/bin/python -m bench
 
 clean:
+	@rm -rf web/node_modules tests/e2e/node_modules packages/host/src/parlour/page
 	@rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

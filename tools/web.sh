@@ -49,14 +49,18 @@ is_built() {
 build() {
     words=$(PARLOUR_PAGE="$PWD/$page.new" "$pnpm" --dir web build 2>&1) ||
         fail "its sources don't build" "$words"
-    rm -rf "$page" && mv "$page.new" "$page" || fail "$page can't be written" "Let this user write to it."
+    # a Host that serves it meanwhile misses it for no longer than a name is changed
+    rm -rf "$page.old"
+    { [ ! -e "$page" ] || mv "$page" "$page.old"; } && mv "$page.new" "$page" ||
+        fail "$page can't be written" "Let this user write to it."
+    rm -rf "$page.old"
 }
 
+[ "${1:-}" = tools ] || ! is_built || exit 0
 command -v node >/dev/null && command -v npm >/dev/null ||
     fail "there is no node with npm" "Install Node.js 20.19 or newer (Debian, Ubuntu: apt-get install nodejs npm)."
 node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' ||
     fail "this is Node.js $(node --version)" "Install Node.js 20.19 or newer."
-[ "${1:-}" = tools ] || ! is_built || exit 0
 bring_pnpm
 bring_packages
 [ "${1:-}" = tools ] || build

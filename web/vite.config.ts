@@ -37,5 +37,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: { proxy: { "/api": { target: host, ws: true, changeOrigin: false } } },
-  test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"], setupFiles: ["tests/setup.ts"] },
+  test: {
+    environment: "happy-dom",
+    include: ["tests/**/*.test.{ts,tsx}"],
+    setupFiles: ["tests/setup.ts"],
+    // a document for each file costs more than all the tests: setup.ts clears it after each
+    isolate: false,
+    pool: "threads",
+  },
 });

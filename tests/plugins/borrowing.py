@@ -33,6 +33,13 @@ async def borrow(ctx: ToolContext) -> list[str]:
     ]
 
 
+@tool(read_only=True)
+async def garbled(kind: str, ctx: ToolContext) -> str:
+    """Answers as no tool should."""
+    answers = {"binary": "\0\1" * 500, "controls": "a bell\7 rings in a long sentence", "large": "x" * 10_000_000}
+    return answers[kind]
+
+
 async def refusal(call: Any) -> str:
     try:
         await call

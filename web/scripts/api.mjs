@@ -1,9 +1,16 @@
-// Writes src/api/schema.d.ts from the OpenAPI document of a running Host: pnpm api [ADDRESS or FILE]
+// Writes src/api/schema.d.ts from the Host's OpenAPI document; `pnpm api --check` only says whether it is old.
 import { readFile, writeFile } from "node:fs/promises";
 import openapi, { astToString } from "openapi-typescript";
 
-const source = process.argv[2] ?? "http://127.0.0.1:5300/api/v1/openapi.json";
-const text = source.startsWith("http") ? await (await fetch(source)).text() : await readFile(source, "utf8");
-const tree = await openapi(JSON.parse(text), { alphabetize: true, defaultNonNullable: false });
+const document = new URL("../../packages/host/src/parlour/http/openapi.json", import.meta.url);
+const target = new URL("../src/api/schema.d.ts", import.meta.url);
 const opening = "// Written by `pnpm api` from the Host's OpenAPI document. Don't edit it.\n\n";
-await writeFile(new URL("../src/api/schema.d.ts", import.meta.url), opening + astToString(tree));
+
+const tree = await openapi(JSON.parse(await readFile(document, "utf8")), { alphabetize: true, defaultNonNullable: false });
+const written = opening + astToString(tree);
+if (!process.argv.includes("--check")) {
+  await writeFile(target, written);
+} else if (written !== (await readFile(target, "utf8"))) {
+  console.error("src/api/schema.d.ts is older than the Host's interface: run `pnpm api` in web/.");
+  process.exitCode = 1;
+}

@@ -1,28 +1,47 @@
 // What a chat shows, from its history and its frames in any order.
 import { describe, expect, it } from "vitest";
 
-import { type ChatLog, EMPTY, type Frame, withFrame, withHistory } from "../src/features/chat/log";
+import { type ChatLog, EMPTY, filesOf, type Frame, lines, withFrame, withHistory, withOwn } from "../src/features/chat/log";
+import { chatSearch } from "../src/features/chat/search";
 
 const after = (log: ChatLog, ...frames: (Partial<Frame> & { type: string })[]): ChatLog =>
   frames.reduce((last, frame, index) => withFrame(last, { seq: index + 1, ...frame } as Frame), log);
-const item = (role: "user" | "assistant", content: string, ids: { run_id?: string; event_id?: string }) =>
-  ({ transcript_id: content, seq: 1, item_type: "message", created_at: 1, run_id: null, ...ids, role, content }) as ChatLog["items"][number];
+const item = (role: "user" | "assistant", content: string, ids: { run_id?: string; event_id?: string }, more = {}) =>
+  ({ transcript_id: content, seq: 1, item_type: "message", created_at: 1, run_id: null, ...ids, role, content, ...more }) as ChatLog["items"][number];
+const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
+const said = (log: ChatLog) => shown(log).map((line) => `${line.role}: ${line.text}`);
+const own = (text: string, id = "a") => withOwn(EMPTY, { id, text, files: [] });
 
 describe("an answer", () => {
   it("grows with its fragments and is whole with its message", () => {
     const writing = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "delta", run_id: "r", content: "Hel" }, { type: "delta", run_id: "r", content: "lo" });
     expect(writing.writing).toBe("Hello");
     const done = after(writing, { type: "message", run_id: "r", message: { content: "Hello" } }, { type: "run", run_id: "r", status: "completed" });
-    expect(done).toMatchObject({ writing: "", running: null, fresh: [{ content: "Hello" }] });
+    expect(done).toMatchObject({ writing: "", running: null });
+    expect(said(done)).toEqual(["agent: Hello"]);
   });
 
   it("is begun anew when the Host says so", () => {
     expect(after({ ...EMPTY, writing: "old" }, { type: "delta", run_id: "r", content: "whole", replace: true }).writing).toBe("whole");
   });
 
-  it("is shown once when the history has it too", () => {
-    const fresh = after(EMPTY, { type: "message", run_id: "r", message: { content: "Hello" } });
-    expect(withHistory(fresh, [item("assistant", "Hello", { run_id: "r" })]).fresh).toEqual([]);
+  it("is shown once when the history has it too, whichever comes first", () => {
+    const message = { type: "message", run_id: "r", message: { content: "Hello" } };
+    const items = [item("assistant", "Hello", { run_id: "r" })];
+    expect(said(withHistory(after(EMPTY, message), items))).toEqual(["agent: Hello"]);
+    expect(said(after(withHistory(EMPTY, items), message))).toEqual(["agent: Hello"]);
+  });
+
+  it("keeps what it was thought out with, which the history does not have", () => {
+    const log = after(EMPTY, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } });
+    expect(shown(log)[0]!.thinking).toBe("A greeting.");
+    expect(shown(withHistory(log, [item("assistant", "Hello", { run_id: "r" })]))[0]!.thinking).toBe("A greeting.");
+  });
+
+  it("shows what is thought on the way, until the answer has it", () => {
+    const log = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "thinking", run_id: "r", content: "A gre" }, { type: "thinking", run_id: "r", content: "eting." });
+    expect(log.pondering).toBe("A greeting.");
+    expect(after(log, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } }).pondering).toBe("");
   });
 
   it("that was stopped says so, and what was half written is gone", () => {
@@ -30,17 +49,40 @@ describe("an answer", () => {
     expect(log).toMatchObject({ running: null, writing: "", notices: [{ key: "chat.stopped" }] });
   });
 
-  it("that ends a run leaves a later one going", () => {
-    const log = after(EMPTY, { type: "run", run_id: "second", status: "running" }, { type: "run", run_id: "first", status: "completed" });
-    expect(log.running).toBe("second");
+  it("that ends a run leaves a later one going, and what that writes", () => {
+    const log = after(EMPTY, { type: "run", run_id: "second", status: "running" }, { type: "delta", run_id: "second", content: "So" }, { type: "run", run_id: "first", status: "completed" });
+    expect(log).toMatchObject({ running: "second", writing: "So" });
   });
 });
 
 describe("what was said", () => {
   it("stays until the history has its event", () => {
-    const said = after({ ...EMPTY, own: [{ id: "a", text: "Hi", attachments: [] }] }, { type: "accepted", id: "a", event_id: "e" });
-    expect(withHistory(said, []).own).toHaveLength(1);
-    expect(withHistory(said, [item("user", "Hi", { event_id: "e" })]).own).toEqual([]);
+    const log = after(own("Hi"), { type: "accepted", id: "a", event_id: "e" });
+    expect(said(withHistory(log, []))).toEqual(["you: Hi"]);
+    expect(withHistory(log, [item("user", "Hi", { event_id: "e" })]).later).toEqual([]);
+  });
+
+  it("is faint until the Host has it", () => {
+    expect(shown(own("Hi"))[0]!.faint).toBe(true);
+    expect(shown(after(own("Hi"), { type: "accepted", id: "a", event_id: "e" }))[0]!.faint).toBe(false);
+  });
+
+  it("comes in the order in which it was said, also while an answer is not in the history yet", () => {
+    const log = after(own("one"), { type: "message", run_id: "r", message: { content: "first" } });
+    expect(said(withOwn(log, { id: "b", text: "two", files: [] }))).toEqual(["you: one", "agent: first", "you: two"]);
+  });
+
+  it("in another tab is shown, and in this one not twice", () => {
+    expect(said(after(EMPTY, { type: "said", id: "x", event_id: "e", text: "Hi from there", contents: [] }))).toEqual(["you: Hi from there"]);
+    expect(said(after(own("Hi"), { type: "said", id: "a", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
+    const read = withHistory(EMPTY, [item("user", "Hi", { event_id: "e" })]);
+    expect(said(after(read, { type: "said", id: "x", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
+  });
+
+  it("and not yet accepted goes along when the session begins anew", () => {
+    const log = after({ ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] }, { type: "connected", conversation_id: "new" });
+    expect(log.conversationId).toBe("new");
+    expect(said(log)).toEqual(["you: Hi"]);
   });
 });
 
@@ -53,9 +95,25 @@ describe("beside the messages", () => {
   it("a decision takes the place of its question", () => {
     const log = after(EMPTY, { type: "approval", approval_id: "a", status: "pending" }, { type: "approval", approval_id: "a", status: "approved" });
     expect(log.asks.map((ask) => ask.status)).toEqual(["approved"]);
+    expect(withOwn(log, { id: "b", text: "thanks", files: [] }).asks).toEqual([]);
   });
 
   it("an error is a notice in the Host's words", () => {
     expect(after(EMPTY, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe("no run is active");
+  });
+
+  it("files that the Host keeps are shown once, and those that lie elsewhere not at all", () => {
+    const image = { type: "image", artifact_id: "a1", name: "cat.png", mime_type: "image/png" };
+    expect(filesOf([{ type: "text", text: "see" }, image, { ...image, artifact_type: "image" }, { type: "image", url: "https://elsewhere/spy.png" }])).toEqual([
+      { artifact_id: "a1", name: "cat.png", mime_type: "image/png" },
+    ]);
+  });
+});
+
+describe("the address of a chat", () => {
+  it("names a session, or none", () => {
+    expect(chatSearch({ session: "s1", other: 1 })).toEqual({ session: "s1" });
+    expect(chatSearch({ session: 17 })).toEqual({ session: "17" });
+    expect(chatSearch({ session: {} })).toEqual({});
   });
 });

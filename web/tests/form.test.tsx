@@ -10,7 +10,7 @@ import { SchemaForm } from "../src/components/form/SchemaForm";
 import { changed, isShown, ofForm, prefilled } from "../src/components/form/values";
 
 const model = (model_id: string, type: Model["type"]): Model => ({
-  model_id, type, name: `The ${model_id}`, provider_id: "p", context_window: 1, abilities: [], prices: null,
+  model_id, type, name: `The ${model_id}`, provider_id: "p", context_window: 1, max_output_tokens: 1, abilities: [], prices: null, parameters: {},
 });
 const CHOICES: Choices = {
   models: [model("big", "llm"), model("small", "llm"), model("order", "rerank"), model("vector", "embedding")],
@@ -169,6 +169,19 @@ describe("every kind of item", () => {
     expect(input.value).toBe("");
     expect(input.type).toBe("password");
     expect(input.placeholder).toContain("keep");
+  });
+});
+
+describe("what is required", () => {
+  it.each(["string", "text", "integer", "number", "select", "secret"] as FormType[])("%s holds the form back until it is given", (kind) => {
+    draw([item(kind, { required: true, options: [{ value: "a", label: null }] })]);
+    expect((document.querySelector("input, textarea, select") as HTMLInputElement).required).toBe(true);
+  });
+
+  it("a secret that is there already need not be given again", () => {
+    draw([item("secret", { required: true })], { x: "********" });
+    const input = document.querySelector("input") as HTMLInputElement;
+    expect([input.required, input.value]).toEqual([false, ""]);
   });
 });
 

@@ -1,17 +1,15 @@
 // Which readings a happening makes stale.
-import { describe, expect, it } from "vitest";
+import type { QueryClient } from "@tanstack/react-query";
+import { describe, expect, it, vi } from "vitest";
 
-import { staleKeys } from "../src/api/live";
+import { follow, staleKeys } from "../src/api/live";
 import { series } from "../src/features/home/figures";
-import { numbered } from "../src/features/bots/RoutesEditor";
-import { bodyOf } from "../src/features/tools/server";
-import type { Route } from "../src/api/facts";
 
 describe("a frame of the live channel", () => {
   it("makes stale what it is about", () => {
-    expect(staleKeys({ type: "run" })).toContain("runs");
-    expect(staleKeys({ type: "configuration", what: "bots" })).toEqual(["bots"]);
-    expect(staleKeys({ type: "delivery", kind: "approval" })).toContain("approvals");
+    expect(staleKeys({ type: "run", id: "r" })).toEqual([["runs", "head"], ["runs", "one", "r"], ["stats"]]);
+    expect(staleKeys({ type: "configuration", what: "bots" })).toEqual([["bots"]]);
+    expect(staleKeys({ type: "approval", id: "a" })).toEqual([["approvals"]]);
     expect(staleKeys({ type: "later invention" })).toEqual([]);
   });
 
@@ -35,23 +33,43 @@ describe("a chart", () => {
   });
 });
 
-describe("routes", () => {
-  it("are tried in the order of the page", () => {
-    const route = (route_id: string) => ({ route_id, priority: 0 }) as Route;
-    const [first, second] = numbered([route("a"), route("b")]);
-    expect(first!.priority).toBeGreaterThan(second!.priority);
-  });
-});
+describe("the channel after a cut", () => {
+  class Peer {
+    static all: Peer[] = [];
+    onmessage: ((message: { data: string }) => void) | null = null;
+    onclose: ((event: { code: number }) => void) | null = null;
+    constructor(readonly address: string) {
+      Peer.all.push(this);
+    }
+    close() {}
+    tell(...frames: object[]) {
+      for (const frame of frames) this.onmessage?.({ data: JSON.stringify(frame) });
+    }
+  }
+  const last = () => Peer.all.at(-1)!;
 
-describe("an MCP server", () => {
-  it("over stdio has a command and its arguments, and no address", () => {
-    const body = bodyOf({ name: "files", transport: "stdio", url: "https://old", command: "npx\n-y\nserver", pairs: "TOKEN=a=b" });
-    expect(body).toEqual({ name: "files", transport: "stdio", command: "npx", arguments: ["-y", "server"], environment: { TOKEN: "a=b" } });
-  });
-
-  it("over the network has headers", () => {
-    expect(bodyOf({ name: "x", transport: "http", url: "https://h/mcp", command: "", pairs: "Authorization: Bearer a:b" })).toEqual({
-      name: "x", transport: "http", url: "https://h/mcp", headers: { Authorization: "Bearer a:b" },
-    });
+  it("goes on where it was, reads again only what is stale, and everything when too much was missed", () => {
+    vi.useFakeTimers();
+    vi.stubGlobal("WebSocket", Peer);
+    const stale = vi.fn();
+    const client = { invalidateQueries: (filter?: { queryKey: string[] }) => stale(filter?.queryKey ?? "everything") };
+    const stop = follow(client as unknown as QueryClient, () => undefined);
+    last().tell({ type: "connected", seq: 10 }, { type: "bot", id: "b", state: "connected", seq: 10 });
+    vi.advanceTimersByTime(1000);
+    expect(stale).not.toHaveBeenCalled();
+    last().tell({ type: "approval", id: "a", state: "pending", seq: 11 });
+    vi.advanceTimersByTime(1000);
+    expect(stale.mock.calls).toEqual([[["approvals"]]]);
+    last().onclose?.({ code: 1006 });
+    vi.advanceTimersByTime(500);
+    expect(new URL(last().address).searchParams.get("after")).toBe("11");
+    last().tell({ type: "connected", seq: 14 }, { type: "bot", id: "b", state: "error", seq: 13 });
+    vi.advanceTimersByTime(1000);
+    expect(stale).toHaveBeenLastCalledWith(["bots"]);
+    last().tell({ type: "missed", seq: 13 });
+    expect(stale).toHaveBeenLastCalledWith("everything");
+    stop();
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { RunEvent } from "../src/api/facts";
 import { Timeline } from "../src/features/runs/Timeline";
-import { timeline } from "../src/features/runs/timeline";
+import { type Step, stretch, timeline } from "../src/features/runs/timeline";
 
 let sequence = 0;
 const event = (type: string, data: RunEvent["data"]): RunEvent => ({ sequence: ++sequence, type, data, source: "host", created_at: 1_794_798_494_556, artifact_refs: [] });
@@ -13,16 +13,49 @@ const MODEL = event("model.called", { name: "m1", outcome: "answered", milliseco
 const END = event("run.completed", { finish_reason: "stop" });
 
 describe("a timeline", () => {
-  it("leaves out fragments and beginnings, whose whole comes anyway", () => {
-    const steps = timeline([event("message.delta", { chunk: {} }), event("tool.call.started", { tool_name: "a" }), event("message.completed", { message: { content: "Hi" } })]);
-    expect(steps.map((step) => step.kind)).toEqual(["message"]);
-    expect(steps[0]?.text).toBe("Hi");
+  it("leaves out fragments, whose whole comes anyway, and keeps thinking apart", () => {
+    const steps = timeline([event("message.delta", { chunk: {} }), event("message.completed", { message: { content: "Hi", reasoning: "A greeting." } })]);
+    expect(steps.map((step) => [step.kind, step.text, step.thinking])).toEqual([["message", "Hi", "A greeting."]]);
   });
 
-  it("tells a tool once, by the Host's account of it", () => {
-    const steps = timeline([event("tool.call.completed", { tool_name: "time.now" }), event("tool.called", { name: "time.now", outcome: "answered", milliseconds: 3 })]);
+  it("tells a tool once, with what it was given and gave, and how long it took by the Host's account", () => {
+    const steps = timeline([
+      event("tool.call.started", { tool_call_id: "1", tool_name: "time.now", parameters: { zone: "UTC" } }),
+      event("tool.call.completed", { tool_call_id: "1", tool_name: "time.now", result: "noon", error: null }),
+      event("tool.called", { name: "time.now", outcome: "answered", milliseconds: 3 }),
+    ]);
     expect(steps).toHaveLength(1);
-    expect(steps[0]).toMatchObject({ kind: "tool", name: "time.now", milliseconds: 3, failed: false });
+    expect(steps[0]).toMatchObject({ kind: "tool", name: "time.now", milliseconds: 3, failed: false, given: { zone: "UTC" }, gave: "noon" });
+  });
+
+  it("pairs two calls of one tool with their own times, and keeps one that only the Host knows of", () => {
+    const call = (id: string) => [event("tool.call.started", { tool_call_id: id, tool_name: "a" }), event("tool.call.completed", { tool_call_id: id, tool_name: "a", result: id })];
+    const called = (name: string, milliseconds: number) => event("tool.called", { name, outcome: "answered", milliseconds });
+    const steps = timeline([...call("1"), called("a", 10), ...call("2"), called("a", 20), called("b", 30)]);
+    expect(steps.map((step) => [step.name, step.gave, step.milliseconds])).toEqual([["a", "1", 10], ["a", "2", 20], ["b", undefined, 30]]);
+  });
+
+  it("shows a tool that has not answered yet as running", () => {
+    expect(timeline([event("tool.call.started", { tool_call_id: "1", tool_name: "slow" })])[0]).toMatchObject({ kind: "tool", name: "slow", state: "running" });
+  });
+
+  it("begins with the event and ends with what was delivered, with denials between in their time", () => {
+    const at = MODEL.created_at;
+    const around = {
+      event: { event_id: "e", event_type: "message.received", source: "qq", actor_name: "Ann", input_summary: "Hello", created_at: at - 10 },
+      denials: [{ action: "call_tool", resource: "web.fetch", code: "unauthorized", created_at: at - 5 }],
+      deliveries: [{ outbox_id: "o", kind: "message", state: "failed", surface: "platform", attempts: 3, reason: "the platform is gone", created_at: at, updated_at: at + 5 }],
+    };
+    const steps = timeline([END, MODEL], around);
+    expect(steps.map((step) => step.kind)).toEqual(["event", "denial", "model", "end", "delivery"]);
+    expect(steps.at(-1)).toMatchObject({ failed: true, state: "failed", text: "the platform is gone" });
+  });
+
+  it("places a step within the whole", () => {
+    const step = { at: 800, milliseconds: 400 } as Step;
+    expect(stretch(step, 0, 1000)).toEqual({ left: 0.4, width: 0.4 });
+    expect(stretch({ at: 800 } as Step, 0, 1000)).toBeNull();
+    expect(stretch(step, 500, 500)).toBeNull();
   });
 
   it("ends with the end, although calls are written down after it", () => {
@@ -40,6 +73,18 @@ describe("a timeline", () => {
       ["action", true, "not granted"],
       ["failure", true, "it broke"],
     ]);
+  });
+
+  it("has the words with which a run ended", () => {
+    const steps = timeline([event("run.completed", { finish_reason: "stop", message: { content: "Bye" } })]);
+    expect(steps.map((step) => [step.kind, step.text])).toEqual([["message", "Bye"], ["end", ""]]);
+  });
+
+  it("tells what was remembered, and which files were made", () => {
+    const made = { ...event("artifact.created", { name: "plan.pdf", artifact_id: "a1" }), artifact_refs: [{ artifact_id: "a1", name: "plan.pdf" }] };
+    const [state, file] = timeline([event("state.updated", { scope: "actor", key: "tea", value: { green: true } }), made]);
+    expect(state).toMatchObject({ kind: "state", name: "actor.tea", text: '{"green":true}' });
+    expect(file).toMatchObject({ kind: "artifact", name: "plan.pdf", files: [{ artifact_id: "a1", name: "plan.pdf" }] });
   });
 
   it("keeps what it does not know", () => {

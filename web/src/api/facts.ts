@@ -1,4 +1,4 @@
-// The shapes of what the Host answers, as far as the page reads them. Its document describes bodies, not answers.
+// The shapes of what the Host answers, as far as the page reads them; tests/facts.test.ts holds them against its document.
 
 export type Text = Record<string, string>;
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -37,7 +37,7 @@ export type FormItem = {
 export type Runner = {
   id: string;
   label: Text;
-  description: Text;
+  description: Text | null;
   capabilities: Record<string, boolean>;
   permissions: Record<string, string[]>;
   config_schema: FormItem[];
@@ -63,7 +63,7 @@ export type Agent = {
   enabled: boolean;
 };
 
-export type Usage = { model_calls?: number; prompt_tokens?: number; completion_tokens?: number; cost_micros?: number };
+export type Usage = { model_calls?: number; tool_calls?: number; unpriced_calls?: number; prompt_tokens?: number; completion_tokens?: number; cost_micros?: number };
 export type RunStatus = string;
 export type Run = {
   run_id: string;
@@ -75,18 +75,27 @@ export type Run = {
   bot_id: string | null;
   conversation_id: string | null;
   rerun_of: string | null;
+  parent_run_id: string | null;
   runner_id: string;
   attempt: number;
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
   usage: Usage;
-  authorization: Fields;
+  authorization: Grants;
+  agent_name?: string | null;
+  input_summary?: string | null;
+  actor_name?: string | null;
+  /** Of one run, not of those in a list. */
+  event?: EventRecord | null;
+  deliveries?: Delivery[];
+  denials?: Denial[];
+  reruns?: { run_id: string; agent_id: string | null; status: RunStatus }[];
   /** Of a rerun only. */
   texts?: string[];
   original?: RunSide | null;
 };
-export type RunSide = Pick<Run, "run_id" | "agent_id" | "status" | "usage" | "started_at" | "finished_at"> & { texts: string[] };
+export type RunSide = Pick<Run, "run_id" | "agent_id" | "status" | "error" | "usage" | "started_at" | "finished_at"> & { texts: string[] };
 export type RunEvent = {
   sequence: number;
   type: string;
@@ -95,7 +104,31 @@ export type RunEvent = {
   created_at: number;
   artifact_refs: { artifact_id: string; name?: string | null }[];
 };
-export type Why = { steps: { at: number; step: string; text: string }[] };
+export type Grants = {
+  apis?: string[];
+  permissions?: string[];
+  state_scopes?: string[];
+  resources?: Record<string, Record<string, string[]>>;
+  storage?: string[];
+  actions?: string[];
+  other_conversations?: boolean;
+};
+export type Delivery = {
+  outbox_id: string;
+  kind: string;
+  state: string;
+  surface: string;
+  bot_id?: string | null;
+  text?: string | null;
+  attempts: number;
+  reason?: string | null;
+  platform_message_id?: string | null;
+  created_at: number;
+  updated_at: number;
+};
+export type Denial = { action: string; resource?: string | null; code: string | null; created_at: number };
+export type Replay = { run_id: string; frames: ({ type: string; at: number } & Fields)[]; complete: boolean };
+export type Why = { event: EventRecord; steps: { at: number; step: string; text: string; data: Fields }[] };
 export type EventRecord = {
   event_id: string;
   event_type: string;
@@ -108,10 +141,20 @@ export type TranscriptItem = {
   transcript_id: string;
   seq: number;
   run_id: string | null;
+  event_id?: string | null;
   role: "user" | "assistant" | "system" | "tool";
   item_type: string;
   content: string;
+  content_json?: unknown[];
+  artifact_refs?: unknown[];
   created_at: number;
+};
+export type ChatSession = {
+  session: string;
+  conversation_id: string;
+  items: number;
+  title: string | null;
+  updated_at: number;
 };
 
 export type Adapter = {
@@ -141,7 +184,7 @@ export type Route = {
   priority: number;
   description: string;
 };
-export type DryRun = { route: Route | null; handler_type: string; reasons: string[] };
+export type DryRun = { route: Route | null; handler_type: HandlerType; reasons: string[] };
 
 export type ModelKind = {
   kind: string;
@@ -158,8 +201,10 @@ export type Model = {
   name: string;
   type: "llm" | "embedding" | "rerank";
   context_window: number | null;
+  max_output_tokens: number | null;
   abilities: string[];
-  prices: { input: number; output: number } | null;
+  prices: { input: number; output: number; cached_input: number | null } | null;
+  parameters: Fields;
 };
 export type ModelTest = { ok: boolean; message: string; milliseconds?: number };
 export type Budget = {
@@ -171,18 +216,25 @@ export type Budget = {
   tokens: number | null;
   cost_micros: number | null;
   enabled: boolean;
+  current_period: string;
+  uses: BudgetUse[];
+};
+export type BudgetUse = {
+  subject: string;
+  used: { tokens: number; cost_micros: number };
+  left: { tokens: number | null; cost_micros: number | null };
 };
 
-export type PermissionWords = { key: string; text?: string; [name: string]: unknown };
+export type PermissionWords = { key: string; values: Record<string, string>; text: string };
 export type Plugin = {
   id: string;
   version: string;
   status: string;
   reason: string | null;
   enabled: boolean;
-  label: Text;
-  description: Text;
-  permissions: { words: Record<"asked" | "granted" | "ungranted", PermissionWords[]> };
+  label: Text | null;
+  description: Text | null;
+  permissions: Record<"asked" | "granted" | "ungranted", Record<string, string[]>> & { words: Record<"asked" | "granted" | "ungranted", PermissionWords[]> };
   sandbox: string | null;
   sandbox_reason: string | null;
   sandbox_remedy: string | null;
@@ -191,7 +243,7 @@ export type Plugin = {
   warnings: string[];
 };
 
-export type Tool = { tool_name: string; description: string; read_only: boolean; source: string };
+export type Tool = { tool_name: string; description: string; parameters_schema: Fields; read_only: boolean; source: string };
 export type McpServer = {
   server_id: string;
   name: string;
@@ -199,8 +251,19 @@ export type McpServer = {
   url: string;
   command: string;
   arguments: string[];
+  headers: Record<string, string>;
+  environment: Record<string, string>;
   enabled: boolean;
-  status?: { state: string; last_error?: string | null };
+  status: McpStatus;
+};
+export type McpStatus = {
+  state: string;
+  since: number | null;
+  last_error: string | null;
+  protocol_version: string | null;
+  server: { name: string; version: string };
+  tools: { name: string; description: string; read_only: boolean }[];
+  left_out: string[];
 };
 export type Approval = {
   approval_id: string;
@@ -209,19 +272,45 @@ export type Approval = {
   words: string;
   run_id: string;
   agent_id: string;
+  conversation_id: string;
   requester: string;
+  call: Fields;
+  decided_at: number | null;
+  outcome: Fields | null;
   created_at: number;
   expires_at: number;
   decided_by: string | null;
   reason: string | null;
 };
 export type Stats = { items: ({ hour: number } & Record<string, number>)[]; totals: Record<string, number> };
+export type UsageItem = {
+  day: string;
+  agent_id: string | null;
+  agent_name: string | null;
+  model_id: string;
+  model_name: string | null;
+  calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cost_micros: number;
+  unpriced_calls: number;
+};
 export type User = { user_id: string; email: string; name: string; role: Role; enabled: boolean; created_at: number };
+export type Settings = {
+  retention: { events_days: number; run_events_days: number; artifacts_days: number; audit_days: number };
+  runs: { concurrent: number; per_person: number; per_conversation_per_minute: number };
+  workspace: { time_zone: string; outbound_ips: string[] };
+  logs: { level: string };
+  /** The names of those that differ from the settings file. */
+  changed: string[];
+};
 export type ApiKey = {
   key_id: string;
   name: string;
   scope: string;
   created_at: number;
   expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
   key?: string;
 };

@@ -1,81 +1,123 @@
-// The live channel: tells which of the page's readings are stale. It comes back by itself and then reads everything again.
+// The live channel: tells which of the page's readings are stale. It comes back by itself where it was; what it could not
+// be told any more is read again, all of it.
 import type { QueryClient } from "@tanstack/react-query";
 
 import { socketAddress } from "./client";
 
-type Frame = { type: string; kind?: string; what?: string };
+type Frame = { type: string; seq?: number; id?: string; kind?: string; what?: string; run_id?: string };
+type Key = string[];
 
-const STALE: Record<string, string[]> = {
-  event: ["events", "stats"],
-  run: ["runs", "stats"],
-  delivery: ["runs"],
-  denial: ["runs"],
-  plugin: ["plugins", "runners", "tools"],
-  bot: ["bots"],
+const STALE: Record<string, (frame: Frame) => Key[]> = {
+  event: () => [["events"], ["stats"], ["chatSessions"]],
+  // of the list only its head is read again: what is far down stays as it was until somebody comes back to it
+  run: ({ id }) => [["runs", "head"], ["runs", "one", ...(id ? [id] : [])], ["stats"]],
+  delivery: ({ run_id }) => [["runs", "one", ...(run_id ? [run_id] : [])]],
+  denial: ({ id }) => [["runs", "one", ...(id ? [id] : [])]],
+  approval: () => [["approvals"]],
+  plugin: () => [["plugins"], ["runners"], ["tools"]],
+  bot: () => [["bots"]],
+  mcp_server: () => [["mcp"], ["tools"]],
 };
-const TABLES: Record<string, string[]> = {
-  agents: ["agents"],
-  bots: ["bots"],
-  routes: ["routes"],
-  models: ["models", "agents"],
-  model_providers: ["providers"],
-  mcp_servers: ["mcp", "tools"],
-  budgets: ["budgets"],
+const TABLES: Record<string, Key[]> = {
+  agents: [["agents"]],
+  bots: [["bots"]],
+  routes: [["routes"]],
+  models: [["models"], ["agents"]],
+  model_providers: [["providers"]],
+  mcp_servers: [["mcp"], ["tools"]],
+  budgets: [["budgets"]],
+  settings: [["settings"]],
 };
 const GATHER = 400;
-const LONGEST = 15_000;
+const SHORTEST = 500;
+const LONGEST = 5_000;
+const LOGGED_OUT = 4401;
 
-export function staleKeys(frame: Frame): string[] | "everything" {
+export function staleKeys(frame: Frame): Key[] | "everything" {
   if (frame.type === "missed") return "everything";
   if (frame.type === "configuration") return TABLES[frame.what ?? ""] ?? [];
-  const keys = STALE[frame.type] ?? [];
-  return frame.kind === "approval" ? [...keys, "approvals"] : keys;
+  return STALE[frame.type]?.(frame) ?? [];
+}
+
+/** Gathers what is stale for a moment, so that a busy Host is not asked the same many times over. */
+class Staleness {
+  private readonly keys = new Map<string, Key>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly client: QueryClient) {}
+
+  add(frame: Frame): void {
+    const keys = staleKeys(frame);
+    if (keys === "everything") return void this.client.invalidateQueries();
+    for (const key of keys) this.keys.set(key.join(" "), key);
+    if (this.keys.size) this.timer ??= setTimeout(() => this.refresh(), GATHER);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+
+  private refresh(): void {
+    this.timer = undefined;
+    for (const queryKey of this.keys.values()) void this.client.invalidateQueries({ queryKey });
+    this.keys.clear();
+  }
+}
+
+class LiveChannel {
+  private socket: WebSocket | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private wait = SHORTEST;
+  /** The last that was told; after a cut it goes on from there. */
+  private seen: number | undefined;
+
+  constructor(
+    private readonly stale: Staleness,
+    private readonly tell: (connected: boolean) => void,
+    private readonly loggedOut: () => void,
+  ) {
+    this.open();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.stale.stop();
+    if (this.socket) this.socket.onclose = null;
+    this.socket?.close();
+  }
+
+  private open(): void {
+    const after: Record<string, string> = this.seen === undefined ? {} : { after: String(this.seen) };
+    this.socket = new WebSocket(socketAddress("/api/v1/live", after));
+    this.socket.onmessage = (message) => this.took(JSON.parse(String(message.data)) as Frame);
+    this.socket.onclose = (event) => this.lost(event.code);
+  }
+
+  private took(frame: Frame): void {
+    if (frame.type === "connected") {
+      this.wait = SHORTEST;
+      this.tell(true);
+      // what was missed comes after this, and is not seen yet
+      this.seen ??= frame.seq;
+      return;
+    }
+    // how things are at this moment the page has just read
+    const news = this.seen === undefined || frame.seq === undefined || frame.seq > this.seen || frame.type === "missed";
+    if (news) this.stale.add(frame);
+    this.seen = Math.max(this.seen ?? 0, frame.seq ?? 0);
+  }
+
+  private lost(code: number): void {
+    this.tell(false);
+    if (code === LOGGED_OUT) this.loggedOut();
+    this.timer = setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(this.wait * 2, LONGEST);
+  }
 }
 
 /** Follows until it is told to stop; `tell` hears whether the Host is reached. */
 export function follow(client: QueryClient, tell: (connected: boolean) => void): () => void {
-  let socket: WebSocket | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let gathering: ReturnType<typeof setTimeout> | undefined;
-  let wait = 500;
-  let lost = false;
-  const stale = new Set<string>();
-
-  const refresh = () => {
-    gathering = undefined;
-    for (const key of stale) void client.invalidateQueries({ queryKey: [key] });
-    stale.clear();
-  };
-  const hear = (frame: Frame) => {
-    const keys = staleKeys(frame);
-    if (keys === "everything") return void client.invalidateQueries();
-    for (const key of keys) stale.add(key);
-    if (stale.size) gathering ??= setTimeout(refresh, GATHER);
-  };
-  const open = () => {
-    socket = new WebSocket(socketAddress("/api/v1/live", {}));
-    socket.onmessage = (message) => {
-      const frame = JSON.parse(String(message.data)) as Frame;
-      if (frame.type === "connected") {
-        wait = 500;
-        tell(true);
-        if (lost) void client.invalidateQueries();
-        lost = false;
-      } else hear(frame);
-    };
-    socket.onclose = (event) => {
-      lost = true;
-      tell(false);
-      if (event.code === 4401) void client.invalidateQueries({ queryKey: ["me"] });
-      timer = setTimeout(open, wait);
-      wait = Math.min(wait * 2, LONGEST);
-    };
-  };
-  open();
-  return () => {
-    clearTimeout(timer);
-    clearTimeout(gathering);
-    if (socket) socket.onclose = null;
-    socket?.close();
-  };
+  const loggedOut = () => void client.invalidateQueries({ queryKey: ["me"] });
+  const channel = new LiveChannel(new Staleness(client), tell, loggedOut);
+  return () => channel.close();
 }

@@ -30,3 +30,11 @@ export function fieldMessage(error: unknown, field: string): string | undefined 
   if (!(error instanceof Problem)) return undefined;
   return error.fields.find((each) => each.field === field || each.field.startsWith(`${field}.`))?.message;
 }
+
+/** The message, with a field's own name where it has its path: `time zone: must be …`, not `workspace.time_zone: must be …`. */
+export function readable(problem: Problem): string {
+  const first = problem.fields[0];
+  if (!first || !problem.message.startsWith(`${first.field}:`)) return problem.message;
+  const name = first.field.split(".").filter((part) => !/^\d+$/.test(part)).at(-1) ?? first.field;
+  return `${name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
+}

@@ -47,11 +47,25 @@ export const budgets = list<facts.Budget>("budgets", (cursor) => api.GET("/api/v
 export const plugins = list<facts.Plugin>("plugins", () => api.GET("/api/v1/plugins"));
 export const tools = list<facts.Tool>("tools", (cursor) => api.GET("/api/v1/tools", at(cursor)));
 export const mcpServers = list<facts.McpServer>("mcp", (cursor) => api.GET("/api/v1/mcp-servers", at(cursor)));
+/** Those that wait for somebody. */
 export const approvals = queryOptions({
-  queryKey: ["approvals"],
-  queryFn: () => answer<facts.Page<facts.Approval>>(api.GET("/api/v1/approvals", at(null))),
+  queryKey: ["approvals", "waiting"],
+  queryFn: () =>
+    answer<facts.Page<facts.Approval>>(api.GET("/api/v1/approvals", { params: { query: { status: "pending", limit: 100 } } })),
   select: (page) => page.items,
 });
+export const settings = queryOptions({
+  queryKey: ["settings"],
+  queryFn: () => answer<facts.Settings>(api.GET("/api/v1/settings")),
+});
+export const approvalPages = (status?: "pending") =>
+  infiniteQueryOptions({
+    queryKey: ["approvals", "pages", status ?? "all"],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam }) =>
+      answer<facts.Page<facts.Approval>>(api.GET("/api/v1/approvals", { params: { query: { status, limit: 50, cursor: pageParam } } })),
+    getNextPageParam: (last) => last.next_cursor,
+  });
 export const users = list<facts.User>("users", () => api.GET("/api/v1/users"));
 export const keys = list<facts.ApiKey>("keys", () => api.GET("/api/v1/api-keys"));
 
@@ -85,17 +99,33 @@ export const why = (name: string) =>
     queryFn: () => answer<facts.Why>(api.GET("/api/v1/events/{name}/why", { params: { path: { name } } })),
   });
 
-export type RunFilter = { status?: string; agent_id?: string; bot_id?: string };
+export type RunFilter = {
+  status?: string;
+  agent_id?: string;
+  bot_id?: string;
+  conversation_id?: string;
+  since?: number;
+  q?: string;
+};
+
+/** The first few are there at once; whoever scrolls gets them by the hundred. */
+const somePage = (filter: RunFilter, cursor: string | null) =>
+  answer<facts.Page<facts.Run>>(
+    // the Host checks the status; the document's union is wider than a select's text
+    api.GET("/api/v1/runs", { params: { query: { ...filter, limit: cursor === null ? 100 : 500, cursor } as never } }),
+  );
+/** The newest, read again whenever something happens. */
+export const newestRuns = (filter: RunFilter) =>
+  queryOptions({ queryKey: ["runs", "head", filter], queryFn: () => somePage(filter, null) });
+/** Everything before them, as far as somebody looked. */
 export const runs = (filter: RunFilter) =>
   infiniteQueryOptions({
-    queryKey: ["runs", "list", filter],
+    queryKey: ["runs", "pages", filter],
     initialPageParam: null as string | null,
-    queryFn: ({ pageParam }) =>
-      answer<facts.Page<facts.Run>>(
-        // the Host checks the status; the document's union is wider than a select's text
-        api.GET("/api/v1/runs", { params: { query: { ...filter, limit: 100, cursor: pageParam } as never } }),
-      ),
+    queryFn: ({ pageParam, client }) =>
+      pageParam === null ? client.fetchQuery(newestRuns(filter)) : somePage(filter, pageParam),
     getNextPageParam: (last) => last.next_cursor,
+    staleTime: 60_000,
   });
 export const run = (run_id: string) =>
   queryOptions({
@@ -104,16 +134,37 @@ export const run = (run_id: string) =>
   });
 export const runEvents = (run_id: string) =>
   queryOptions({
-    queryKey: ["runs", "events", run_id],
+    queryKey: ["runs", "one", run_id, "events"],
     queryFn: () =>
       everything<facts.RunEvent>((cursor) =>
         api.GET("/api/v1/runs/{run_id}/events", { params: { path: { run_id }, query: { limit: 100, cursor } } }),
       ),
   });
+export const replay = (run_id: string) =>
+  queryOptions({
+    queryKey: ["runs", "one", run_id, "replay"],
+    queryFn: () => answer<facts.Replay>(api.GET("/api/v1/runs/{run_id}/replay", { params: { path: { run_id } } })),
+  });
+export const chatSessions = (agent_id: string) =>
+  queryOptions({
+    queryKey: ["chatSessions", agent_id],
+    queryFn: () =>
+      answer<facts.Page<facts.ChatSession>>(
+        api.GET("/api/v1/agents/{agent_id}/chat/sessions", { params: { path: { agent_id }, query: { limit: 100 } } }),
+      ),
+    // one in which nothing was said, or no longer is anything, is no conversation to a person
+    select: (page) => page.items.filter((each) => each.items > 0),
+  });
 export const stats = (hours: number) =>
   queryOptions({
     queryKey: ["stats", hours],
     queryFn: () => answer<facts.Stats>(api.GET("/api/v1/stats", { params: { query: { hours } } })),
+  });
+export const usage = (days: number) =>
+  queryOptions({
+    queryKey: ["stats", "usage", days],
+    queryFn: () => answer<facts.Page<facts.UsageItem>>(api.GET("/api/v1/stats/usage", { params: { query: { days } } })),
+    select: (page) => page.items,
   });
 export const pluginLogs = (id: string) => {
   const [author = "", name = ""] = id.split("/");

@@ -9,7 +9,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Adapters */
-        get: operations["list_adapters_api_v1_adapters_get"];
+        get: operations["list_adapters"];
         put?: never;
         post?: never;
         delete?: never;
@@ -26,7 +26,7 @@ export interface paths {
             cookie?: never;
         };
         /** Read Adapter */
-        get: operations["read_adapter_api_v1_adapters__name__get"];
+        get: operations["read_adapter"];
         put?: never;
         post?: never;
         delete?: never;
@@ -43,10 +43,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Agents */
-        get: operations["list_agents_api_v1_agents_get"];
+        get: operations["list_agents"];
         put?: never;
         /** Create Agent */
-        post: operations["create_agent_api_v1_agents_post"];
+        post: operations["create_agent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -61,12 +61,12 @@ export interface paths {
             cookie?: never;
         };
         /** Read Agent */
-        get: operations["read_agent_api_v1_agents__agent_id__get"];
+        get: operations["read_agent"];
         /** Replace Agent */
-        put: operations["replace_agent_api_v1_agents__agent_id__put"];
+        put: operations["replace_agent"];
         post?: never;
         /** Delete Agent */
-        delete: operations["delete_agent_api_v1_agents__agent_id__delete"];
+        delete: operations["delete_agent"];
         options?: never;
         head?: never;
         patch?: never;
@@ -81,9 +81,9 @@ export interface paths {
         };
         /**
          * Read Messages
-         * @description What was said in this session of yours, in order.
+         * @description What was said in this session of yours, in order or the other way round.
          */
-        get: operations["read_messages_api_v1_agents__agent_id__chat__session__messages_get"];
+        get: operations["read_messages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -105,7 +105,7 @@ export interface paths {
          * Reset
          * @description Begins this session of yours anew; what was said before stays under its own conversation id.
          */
-        post: operations["reset_api_v1_agents__agent_id__chat__session__reset_post"];
+        post: operations["reset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -125,7 +125,7 @@ export interface paths {
          * Broadcast
          * @description Shown to whoever is in the chat at this moment, and kept nowhere.
          */
-        post: operations["broadcast_api_v1_agents__agent_id__chat_broadcast_post"];
+        post: operations["broadcast"];
         delete?: never;
         options?: never;
         head?: never;
@@ -143,7 +143,27 @@ export interface paths {
          * List Connections
          * @description Who is in the chat now; with a chat key only its own.
          */
-        get: operations["list_connections_api_v1_agents__agent_id__chat_connections_get"];
+        get: operations["list_connections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/chat/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sessions
+         * @description Your sessions with the agent; the one in which something was said last comes first.
+         */
+        get: operations["list_sessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -160,13 +180,13 @@ export interface paths {
             cookie?: never;
         };
         /** List Keys */
-        get: operations["list_keys_api_v1_api_keys_get"];
+        get: operations["list_keys"];
         put?: never;
         /**
          * Create Key
          * @description `key` is in this answer only.
          */
-        post: operations["create_key_api_v1_api_keys_post"];
+        post: operations["create_key"];
         delete?: never;
         options?: never;
         head?: never;
@@ -187,7 +207,7 @@ export interface paths {
          * Revoke Key
          * @description It fails on its next request.
          */
-        delete: operations["revoke_key_api_v1_api_keys__key_id__delete"];
+        delete: operations["revoke_key"];
         options?: never;
         head?: never;
         patch?: never;
@@ -204,7 +224,7 @@ export interface paths {
          * List Approvals
          * @description Newest first.
          */
-        get: operations["list_approvals_api_v1_approvals_get"];
+        get: operations["list_approvals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -221,13 +241,13 @@ export interface paths {
             cookie?: never;
         };
         /** Read Approval */
-        get: operations["read_approval_api_v1_approvals__approval_id__get"];
+        get: operations["read_approval"];
         put?: never;
         /**
          * Decide
          * @description Carried out at once if it is approved; what became of it is its `outcome`.
          */
-        post: operations["decide_api_v1_approvals__approval_id__post"];
+        post: operations["decide"];
         delete?: never;
         options?: never;
         head?: never;
@@ -242,7 +262,7 @@ export interface paths {
             cookie?: never;
         };
         /** Read Artifact */
-        get: operations["read_artifact_api_v1_artifacts__artifact_id__get"];
+        get: operations["read_artifact"];
         put?: never;
         post?: never;
         delete?: never;
@@ -262,7 +282,7 @@ export interface paths {
          * Read Content
          * @description Whole, or the range that is asked for. What could run in a browser comes as a download.
          */
-        get: operations["read_content_api_v1_artifacts__artifact_id__content_get"];
+        get: operations["read_content"];
         put?: never;
         post?: never;
         delete?: never;
@@ -282,7 +302,7 @@ export interface paths {
          * List Entries
          * @description Newest first. An allowed call may take a second to appear, a refused one is there at once.
          */
-        get: operations["list_entries_api_v1_audit_get"];
+        get: operations["list_entries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -301,7 +321,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Log In */
-        post: operations["log_in_api_v1_auth_login_post"];
+        post: operations["log_in"];
         delete?: never;
         options?: never;
         head?: never;
@@ -318,7 +338,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Log Out */
-        post: operations["log_out_api_v1_auth_logout_post"];
+        post: operations["log_out"];
         delete?: never;
         options?: never;
         head?: never;
@@ -336,12 +356,12 @@ export interface paths {
          * Read Me
          * @description Who is asking; for a person also the token that guards changes.
          */
-        get: operations["read_me_api_v1_auth_me_get"];
+        get: operations["read_me"];
         /**
          * Change Me
          * @description A new password takes the present one and ends all other sessions.
          */
-        put: operations["change_me_api_v1_auth_me_put"];
+        put: operations["change_me"];
         post?: never;
         delete?: never;
         options?: never;
@@ -360,13 +380,13 @@ export interface paths {
          * Read Setup
          * @description Whether the first owner is still to be made, and whether that takes the set-up token.
          */
-        get: operations["read_setup_api_v1_auth_setup_get"];
+        get: operations["read_setup"];
         put?: never;
         /**
          * Set Up
          * @description Makes the first owner and logs them in; there is one first owner only.
          */
-        post: operations["set_up_api_v1_auth_setup_post"];
+        post: operations["set_up"];
         delete?: never;
         options?: never;
         head?: never;
@@ -381,10 +401,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Bots */
-        get: operations["list_bots_api_v1_bots_get"];
+        get: operations["list_bots"];
         put?: never;
         /** Create Bot */
-        post: operations["create_bot_api_v1_bots_post"];
+        post: operations["create_bot"];
         delete?: never;
         options?: never;
         head?: never;
@@ -399,12 +419,12 @@ export interface paths {
             cookie?: never;
         };
         /** Read Bot */
-        get: operations["read_bot_api_v1_bots__bot_id__get"];
+        get: operations["read_bot"];
         /** Replace Bot */
-        put: operations["replace_bot_api_v1_bots__bot_id__put"];
+        put: operations["replace_bot"];
         post?: never;
         /** Delete Bot */
-        delete: operations["delete_bot_api_v1_bots__bot_id__delete"];
+        delete: operations["delete_bot"];
         options?: never;
         head?: never;
         patch?: never;
@@ -418,9 +438,9 @@ export interface paths {
             cookie?: never;
         };
         /** List Routes */
-        get: operations["list_routes_api_v1_bots__bot_id__routes_get"];
+        get: operations["list_routes"];
         /** Replace Routes */
-        put: operations["replace_routes_api_v1_bots__bot_id__routes_put"];
+        put: operations["replace_routes"];
         post?: never;
         delete?: never;
         options?: never;
@@ -437,8 +457,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Try Routes */
-        post: operations["try_routes_api_v1_bots__bot_id__routes_dry_run_post"];
+        /**
+         * Try Routes
+         * @description By the bot's own routes, or by those that come with the event.
+         */
+        post: operations["try_routes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -453,10 +476,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Budgets */
-        get: operations["list_budgets_api_v1_budgets_get"];
+        get: operations["list_budgets"];
         put?: never;
         /** Create Budget */
-        post: operations["create_budget_api_v1_budgets_post"];
+        post: operations["create_budget"];
         delete?: never;
         options?: never;
         head?: never;
@@ -471,12 +494,12 @@ export interface paths {
             cookie?: never;
         };
         /** Read Budget */
-        get: operations["read_budget_api_v1_budgets__budget_id__get"];
+        get: operations["read_budget"];
         /** Replace Budget */
-        put: operations["replace_budget_api_v1_budgets__budget_id__put"];
+        put: operations["replace_budget"];
         post?: never;
         /** Delete Budget */
-        delete: operations["delete_budget_api_v1_budgets__budget_id__delete"];
+        delete: operations["delete_budget"];
         options?: never;
         head?: never;
         patch?: never;
@@ -493,7 +516,7 @@ export interface paths {
          * List Conversations
          * @description Newest first; with a chat key only its own.
          */
-        get: operations["list_conversations_api_v1_conversations_get"];
+        get: operations["list_conversations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -516,7 +539,7 @@ export interface paths {
          * Delete Conversation
          * @description What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own.
          */
-        delete: operations["delete_conversation_api_v1_conversations__conversation_id__delete"];
+        delete: operations["delete_conversation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -535,7 +558,7 @@ export interface paths {
          * Reset Conversation
          * @description Its chat begins anew; what was said before stays under its own id.
          */
-        post: operations["reset_conversation_api_v1_conversations__conversation_id__reset_post"];
+        post: operations["reset_conversation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -551,9 +574,9 @@ export interface paths {
         };
         /**
          * Read Transcript
-         * @description In the order it was said; with `q` what matches it, the best match first, on one page.
+         * @description In the order it was said or the other way round; with `q` what matches, the best first, on one page.
          */
-        get: operations["read_transcript_api_v1_conversations__conversation_id__transcript_get"];
+        get: operations["read_transcript"];
         put?: never;
         post?: never;
         delete?: never;
@@ -573,13 +596,13 @@ export interface paths {
          * List Events
          * @description Newest first.
          */
-        get: operations["list_events_api_v1_events_get"];
+        get: operations["list_events"];
         put?: never;
         /**
          * Inject Event
          * @description Accepted when it is durable. The same event_id of the same key is the same event.
          */
-        post: operations["inject_event_api_v1_events_post"];
+        post: operations["inject_event"];
         delete?: never;
         options?: never;
         head?: never;
@@ -597,7 +620,7 @@ export interface paths {
          * Explain Event
          * @description The decision trail, in words. The name is an event's id, a run's id or a platform's message id.
          */
-        get: operations["explain_event_api_v1_events__name__why_get"];
+        get: operations["explain_event"];
         put?: never;
         post?: never;
         delete?: never;
@@ -617,7 +640,7 @@ export interface paths {
          * List Feedback
          * @description What was not withdrawn, in a lasting order that is not that of time.
          */
-        get: operations["list_feedback_api_v1_feedback_get"];
+        get: operations["list_feedback"];
         put?: never;
         post?: never;
         delete?: never;
@@ -639,7 +662,7 @@ export interface paths {
          * Upload File
          * @description One file in the field 'file'. A message takes it along by naming its id as `artifact_id`.
          */
-        post: operations["upload_file_api_v1_files_post"];
+        post: operations["upload_file"];
         delete?: never;
         options?: never;
         head?: never;
@@ -654,14 +677,14 @@ export interface paths {
             cookie?: never;
         };
         /** Read File */
-        get: operations["read_file_api_v1_files__file_id__get"];
+        get: operations["read_file"];
         put?: never;
         post?: never;
         /**
          * Delete File
          * @description Also from the conversation that has it: who sent it takes it back.
          */
-        delete: operations["delete_file_api_v1_files__file_id__delete"];
+        delete: operations["delete_file"];
         options?: never;
         head?: never;
         patch?: never;
@@ -675,7 +698,7 @@ export interface paths {
             cookie?: never;
         };
         /** Read Info */
-        get: operations["read_info_api_v1_info_get"];
+        get: operations["read_info"];
         put?: never;
         post?: never;
         delete?: never;
@@ -692,10 +715,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Mcp Servers */
-        get: operations["list_mcp_servers_api_v1_mcp_servers_get"];
+        get: operations["list_mcp_servers"];
         put?: never;
         /** Create Mcp Server */
-        post: operations["create_mcp_server_api_v1_mcp_servers_post"];
+        post: operations["create_mcp_server"];
         delete?: never;
         options?: never;
         head?: never;
@@ -710,12 +733,46 @@ export interface paths {
             cookie?: never;
         };
         /** Read Mcp Server */
-        get: operations["read_mcp_server_api_v1_mcp_servers__server_id__get"];
+        get: operations["read_mcp_server"];
         /** Replace Mcp Server */
-        put: operations["replace_mcp_server_api_v1_mcp_servers__server_id__put"];
+        put: operations["replace_mcp_server"];
         post?: never;
         /** Delete Mcp Server */
-        delete: operations["delete_mcp_server_api_v1_mcp_servers__server_id__delete"];
+        delete: operations["delete_mcp_server"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{server_id}/get-prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get Prompt Of Mcp Server */
+        post: operations["get_prompt_of_mcp_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp-servers/{server_id}/read-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read Resource Of Mcp Server */
+        post: operations["read_resource_of_mcp_server"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -730,8 +787,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Test Mcp Server */
-        post: operations["test_mcp_server_api_v1_mcp_servers__server_id__test_post"];
+        /**
+         * Test Mcp Server
+         * @description As it is, or as it would be with this change.
+         */
+        post: operations["test_mcp_server"];
         delete?: never;
         options?: never;
         head?: never;
@@ -748,7 +808,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Test Mcp Server Before Saving */
-        post: operations["test_mcp_server_before_saving_api_v1_mcp_servers_test_post"];
+        post: operations["test_mcp_server_before_saving"];
         delete?: never;
         options?: never;
         head?: never;
@@ -762,8 +822,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Kinds */
-        get: operations["list_kinds_api_v1_model_kinds_get"];
+        /**
+         * List Kinds
+         * @description All of them at once, those that most people look for first.
+         */
+        get: operations["list_kinds"];
         put?: never;
         post?: never;
         delete?: never;
@@ -780,10 +843,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Providers */
-        get: operations["list_providers_api_v1_model_providers_get"];
+        get: operations["list_providers"];
         put?: never;
         /** Create Provider */
-        post: operations["create_provider_api_v1_model_providers_post"];
+        post: operations["create_provider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -798,12 +861,12 @@ export interface paths {
             cookie?: never;
         };
         /** Read Provider */
-        get: operations["read_provider_api_v1_model_providers__provider_id__get"];
+        get: operations["read_provider"];
         /** Replace Provider */
-        put: operations["replace_provider_api_v1_model_providers__provider_id__put"];
+        put: operations["replace_provider"];
         post?: never;
         /** Delete Provider */
-        delete: operations["delete_provider_api_v1_model_providers__provider_id__delete"];
+        delete: operations["delete_provider"];
         options?: never;
         head?: never;
         patch?: never;
@@ -817,10 +880,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Models */
-        get: operations["list_models_api_v1_models_get"];
+        get: operations["list_models"];
         put?: never;
         /** Create Model */
-        post: operations["create_model_api_v1_models_post"];
+        post: operations["create_model"];
         delete?: never;
         options?: never;
         head?: never;
@@ -835,12 +898,12 @@ export interface paths {
             cookie?: never;
         };
         /** Read Model */
-        get: operations["read_model_api_v1_models__model_id__get"];
+        get: operations["read_model"];
         /** Replace Model */
-        put: operations["replace_model_api_v1_models__model_id__put"];
+        put: operations["replace_model"];
         post?: never;
         /** Delete Model */
-        delete: operations["delete_model_api_v1_models__model_id__delete"];
+        delete: operations["delete_model"];
         options?: never;
         head?: never;
         patch?: never;
@@ -856,7 +919,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Test Model */
-        post: operations["test_model_api_v1_models__model_id__test_post"];
+        post: operations["test_model"];
         delete?: never;
         options?: never;
         head?: never;
@@ -874,7 +937,7 @@ export interface paths {
          * List Plugins
          * @description Every installed plugin; one that does not run says why.
          */
-        get: operations["list_plugins_api_v1_plugins_get"];
+        get: operations["list_plugins"];
         put?: never;
         post?: never;
         delete?: never;
@@ -891,15 +954,15 @@ export interface paths {
             cookie?: never;
         };
         /** Read Plugin */
-        get: operations["read_plugin_api_v1_plugins__author___name__get"];
+        get: operations["read_plugin"];
         /** Change Plugin */
-        put: operations["change_plugin_api_v1_plugins__author___name__put"];
+        put: operations["change_plugin"];
         post?: never;
         /**
          * Remove Plugin
          * @description Its agents stay and say that it is gone.
          */
-        delete: operations["remove_plugin_api_v1_plugins__author___name__delete"];
+        delete: operations["remove_plugin"];
         options?: never;
         head?: never;
         patch?: never;
@@ -916,7 +979,7 @@ export interface paths {
          * Read Log
          * @description The last lines that it wrote, oldest first; before them those of the last build of its environment.
          */
-        get: operations["read_log_api_v1_plugins__author___name__logs_get"];
+        get: operations["read_log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -935,7 +998,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Restart Plugin */
-        post: operations["restart_plugin_api_v1_plugins__author___name__restart_post"];
+        post: operations["restart_plugin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -955,7 +1018,7 @@ export interface paths {
          * Install Plugin
          * @description Installs or upgrades; a version that does not start leaves the one before it in service.
          */
-        post: operations["install_plugin_api_v1_plugins_install_post"];
+        post: operations["install_plugin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -973,7 +1036,7 @@ export interface paths {
          * List Runners
          * @description Every runner of every installed plugin.
          */
-        get: operations["list_runners_api_v1_runners_get"];
+        get: operations["list_runners"];
         put?: never;
         post?: never;
         delete?: never;
@@ -991,9 +1054,9 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first.
+         * @description Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on.
          */
-        get: operations["list_runs_api_v1_runs_get"];
+        get: operations["list_runs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1010,7 +1073,7 @@ export interface paths {
             cookie?: never;
         };
         /** Read Run */
-        get: operations["read_run_api_v1_runs__run_id__get"];
+        get: operations["read_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1032,7 +1095,27 @@ export interface paths {
          * Cancel Run
          * @description Returns when the run is over; what its runner still says appears nowhere.
          */
-        post: operations["cancel_run_api_v1_runs__run_id__cancel_post"];
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deliveries
+         * @description What it was to show to people, in order, and what became of that.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1050,7 +1133,7 @@ export interface paths {
          * List Run Events
          * @description In the order they happened.
          */
-        get: operations["list_run_events_api_v1_runs__run_id__events_get"];
+        get: operations["list_run_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1070,7 +1153,7 @@ export interface paths {
          * Replay Run
          * @description The frames of the chat as its people saw them, each with its time.
          */
-        get: operations["replay_run_api_v1_runs__run_id__replay_get"];
+        get: operations["replay_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1092,7 +1175,7 @@ export interface paths {
          * Rerun
          * @description Its event once more, with what is asked to be different. It goes on; nothing of it is delivered.
          */
-        post: operations["rerun_api_v1_runs__run_id__rerun_post"];
+        post: operations["rerun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1110,7 +1193,7 @@ export interface paths {
          * List Runtimes
          * @description Those that are there and those that are gone.
          */
-        get: operations["list_runtimes_api_v1_runtimes_get"];
+        get: operations["list_runtimes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1127,10 +1210,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Schedules */
-        get: operations["list_schedules_api_v1_schedules_get"];
+        get: operations["list_schedules"];
         put?: never;
         /** Create Schedule */
-        post: operations["create_schedule_api_v1_schedules_post"];
+        post: operations["create_schedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1145,15 +1228,36 @@ export interface paths {
             cookie?: never;
         };
         /** Read Schedule */
-        get: operations["read_schedule_api_v1_schedules__schedule_id__get"];
+        get: operations["read_schedule"];
         /**
          * Replace Schedule
          * @description It is due next as seen from now.
          */
-        put: operations["replace_schedule_api_v1_schedules__schedule_id__put"];
+        put: operations["replace_schedule"];
         post?: never;
         /** Delete Schedule */
-        delete: operations["delete_schedule_api_v1_schedules__schedule_id__delete"];
+        delete: operations["delete_schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read Settings */
+        get: operations["read_settings"];
+        /**
+         * Change Settings
+         * @description What is left out stays as it is; null takes a change back. It acts at once and outlives a restart.
+         */
+        put: operations["change_settings"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1170,7 +1274,27 @@ export interface paths {
          * Read Stats
          * @description An hour each, oldest first, without hours in which nothing happened; `totals` adds them up.
          */
-        get: operations["read_stats_api_v1_stats_get"];
+        get: operations["read_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Usage
+         * @description What each agent used of each model, a day each, the oldest day first; days of the workspace's time zone.
+         */
+        get: operations["read_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1187,7 +1311,7 @@ export interface paths {
             cookie?: never;
         };
         /** List Tools */
-        get: operations["list_tools_api_v1_tools_get"];
+        get: operations["list_tools"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1204,10 +1328,10 @@ export interface paths {
             cookie?: never;
         };
         /** List Users */
-        get: operations["list_users_api_v1_users_get"];
+        get: operations["list_users"];
         put?: never;
         /** Create User */
-        post: operations["create_user_api_v1_users_post"];
+        post: operations["create_user"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1222,15 +1346,15 @@ export interface paths {
             cookie?: never;
         };
         /** Read User */
-        get: operations["read_user_api_v1_users__user_id__get"];
+        get: operations["read_user"];
         /**
          * Change User
          * @description What is not named stays as it is.
          */
-        put: operations["change_user_api_v1_users__user_id__put"];
+        put: operations["change_user"];
         post?: never;
         /** Delete User */
-        delete: operations["delete_user_api_v1_users__user_id__delete"];
+        delete: operations["delete_user"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1244,13 +1368,13 @@ export interface paths {
             cookie?: never;
         };
         /** List Webhooks */
-        get: operations["list_webhooks_api_v1_webhooks_get"];
+        get: operations["list_webhooks"];
         put?: never;
         /**
          * Create Webhook
          * @description The secret is in this answer only.
          */
-        post: operations["create_webhook_api_v1_webhooks_post"];
+        post: operations["create_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1265,12 +1389,12 @@ export interface paths {
             cookie?: never;
         };
         /** Read Webhook */
-        get: operations["read_webhook_api_v1_webhooks__webhook_id__get"];
+        get: operations["read_webhook"];
         /** Replace Webhook */
-        put: operations["replace_webhook_api_v1_webhooks__webhook_id__put"];
+        put: operations["replace_webhook"];
         post?: never;
         /** Delete Webhook */
-        delete: operations["delete_webhook_api_v1_webhooks__webhook_id__delete"];
+        delete: operations["delete_webhook"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1289,7 +1413,7 @@ export interface paths {
          * Call Webhook
          * @description For the other program: it signs the body with the webhook's secret, and needs no key.
          */
-        post: operations["call_webhook_api_v1_webhooks__webhook_id__events_post"];
+        post: operations["call_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1307,7 +1431,7 @@ export interface paths {
          * Healthz
          * @description The process answers.
          */
-        get: operations["healthz_healthz_get"];
+        get: operations["healthz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1327,7 +1451,7 @@ export interface paths {
          * Read Metrics
          * @description Figures since the start, for Prometheus; give its scraper a key with the scope viewer.
          */
-        get: operations["read_metrics_metrics_get"];
+        get: operations["read_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1347,7 +1471,7 @@ export interface paths {
          * Readyz
          * @description Migrated, every plugin ready or failed, owed work picked up.
          */
-        get: operations["readyz_readyz_get"];
+        get: operations["readyz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1360,6 +1484,28 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description It is durable. */
+        AcceptedEvent: {
+            /**
+             * @description The Host's own id of the conversation.
+             * @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41
+             */
+            conversation_id: string;
+            /** @description Whether it had come before; then nothing was done. */
+            duplicate: boolean;
+            event_id: string;
+            /** @description Its number among all events. */
+            seq: number;
+        };
+        /** @description One of the platform's own actions. */
+        ActionDeclaration: {
+            description: string;
+            parameters?: {
+                [key: string]: unknown;
+            };
+            /** @default false */
+            read_only?: boolean;
+        };
         /** ActorBody */
         ActorBody: {
             /** Actor Id */
@@ -1382,9 +1528,95 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        AdapterManifest: {
+            actions?: {
+                [key: string]: components["schemas"]["ActionDeclaration"];
+            };
+            /** @default false */
+            buttons?: boolean;
+            components: components["schemas"]["Components"];
+            config?: components["schemas"]["FormItem"][];
+            description: {
+                [key: string]: string;
+            };
+            /**
+             * @default plain
+             * @enum {string}
+             */
+            dialect?: "plain" | "markdown" | "html";
+            /** @default  */
+            icon?: string;
+            /** @default false */
+            idempotent?: boolean;
+            label: {
+                [key: string]: string;
+            };
+            /**
+             * @default {
+             *       "text": 4000,
+             *       "text_unit": "characters",
+             *       "sends_per_second": 20,
+             *       "edits_per_second": 0,
+             *       "group_calls_per_minute": 0,
+             *       "calls_per_second": 0,
+             *       "file_bytes": 20971520
+             *     }
+             */
+            limits?: components["schemas"]["Limits"];
+            /** @default  */
+            mentions_everyone?: string;
+            modes: {
+                [key: string]: components["schemas"]["Mode"];
+            };
+            name: string;
+            not_supported?: {
+                [key: string]: string;
+            };
+            supported_apis: string[];
+            supported_events: string[];
+        };
+        Agent: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            agent_id: string;
+            approval_policy: {
+                [key: string]: unknown;
+            };
+            /** @description Seconds of silence after which a chat begins anew; 0: never. */
+            conversation_ttl: number;
+            /** @description What differs from the defaults. */
+            delivery_policy: {
+                [key: string]: unknown;
+            };
+            description: string;
+            enabled: boolean;
+            event_types: string[];
+            journal_calls: boolean;
+            name: string;
+            resource_policy: components["schemas"]["ResourcePolicy"];
+            /** @enum {string} */
+            restart_policy: "auto" | "never" | "always";
+            /** @description As the runner's form asks for it; a secret is masked, and stays as it is when it comes back so. */
+            runner_config: {
+                [key: string]: unknown;
+            };
+            /** @description Of GET /runners. */
+            runner_id: string;
+            /** @description Seconds after which an event is no longer answered; 0: never. */
+            stale_after: number;
+            state_policy: components["schemas"]["StatePolicy"];
+            /** @description 0: none. */
+            timeout_seconds: number;
+        };
         /**
          * AgentBody
          * @description Only name and runner_id are required.
+         * @example {
+         *       "name": "Helper",
+         *       "runner_config": {
+         *         "prompt": "Be brief."
+         *       },
+         *       "runner_id": "plugin:parlour/local-agent/default"
+         *     }
          */
         AgentBody: {
             /**
@@ -1506,6 +1738,26 @@ export interface components {
             /** Text */
             text?: string | null;
         };
+        Alive: {
+            /** @constant */
+            status: "ok";
+        };
+        ApiKey: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            expires_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            key_id: string;
+            /** @description To the hour */
+            last_used_at: number | null;
+            name: string;
+            revoked_at: number | null;
+            /** @enum {string} */
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+        };
         /** ApprovalRuleBody */
         ApprovalRuleBody: {
             /**
@@ -1531,6 +1783,48 @@ export interface components {
              */
             who?: components["schemas"]["DecidersBody"];
         };
+        ApprovalShown: {
+            action: string;
+            agent_id: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            approval_id: string;
+            /** @description Exactly what will be done. */
+            call: {
+                [key: string]: unknown;
+            };
+            conversation_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            decided_at: number | null;
+            decided_by: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            hash: string;
+            /** @description What the people of the chat answer with. */
+            keyword: string;
+            outbox_id: string | null;
+            /** @description What came of it, once it was carried out. */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+            reason: string | null;
+            requester: string;
+            run_id: string;
+            /** @enum {string} */
+            status: "pending" | "approved" | "denied" | "expired";
+            /** @description Who may decide in the chat. */
+            who: {
+                [key: string]: unknown;
+            };
+            /** @description What is asked, as the chat was told. */
+            words: string;
+        };
         /**
          * ArtifactRef
          * @description Names a file, medium or large result that the Host keeps.
@@ -1553,9 +1847,76 @@ export interface components {
             /** Summary */
             summary?: string | null;
         };
+        ArtifactShown: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            artifact_id: string;
+            artifact_type: string;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            expires_at: number | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            mime_type: string | null;
+            name: string | null;
+            run_id: string | null;
+            runner_id: string | null;
+            sha256: string | null;
+            /** @description Null while its content was not fetched */
+            size_bytes: number | null;
+            source: string;
+        };
+        AuditEntry: {
+            action: string;
+            actor: string;
+            code: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @description Of a change, what was before and after, without secrets. */
+            detail: unknown;
+            /** @enum {string} */
+            kind: "access" | "admin" | "runtime";
+            outcome: string;
+            plugin_id: string | null;
+            resource: string | null;
+            run_id: string | null;
+            runner_id: string | null;
+            scope: string | null;
+            seq: number;
+        };
+        Bot: {
+            /** @description Of GET /adapters. */
+            adapter: string;
+            /** @description Without secrets. */
+            adapter_config: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            bot_id: string;
+            enabled: boolean;
+            name: string;
+            /** @description Which secrets there are. */
+            secrets_set: string[];
+            status: components["schemas"]["BotStatus"];
+        };
         /**
          * BotBody
          * @description `adapter_config` is what the adapter's form asks for. A secret that is left out stays as it is.
+         * @example {
+         *       "adapter": "onebot11",
+         *       "adapter_config": {
+         *         "mode": "reverse",
+         *         "port": 6700
+         *       },
+         *       "name": "Our QQ bot"
+         *     }
          */
         BotBody: {
             /** Adapter */
@@ -1575,14 +1936,46 @@ export interface components {
             /** Name */
             name: string;
         };
+        BotStatus: {
+            /** @description In words, with what to do about it. */
+            last_error: string | null;
+            since: number | null;
+            state: string;
+        };
+        Broadcast: {
+            /** @description How many saw it. */
+            connections: number;
+        };
         /** BroadcastBody */
         BroadcastBody: {
             /** Message */
             message: string;
         };
+        Budget: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            budget_id: string;
+            cost_micros: number | null;
+            current_period: string;
+            enabled: boolean;
+            name: string;
+            /** @enum {string} */
+            period: "day" | "total";
+            /** @enum {string} */
+            scope: "sender" | "conversation" | "agent" | "workspace";
+            target: string;
+            tokens: number | null;
+            /** @description Of its current period, the most first. */
+            uses: components["schemas"]["BudgetUse"][];
+        };
         /**
          * BudgetBody
          * @description At least one limit. `target` is one sender, conversation or agent; without it each has as much.
+         * @example {
+         *       "name": "A person a day",
+         *       "period": "day",
+         *       "scope": "sender",
+         *       "tokens": 100000
+         *     }
          */
         BudgetBody: {
             /** Cost Micros */
@@ -1613,6 +2006,33 @@ export interface components {
             /** Tokens */
             tokens?: number | null;
         };
+        BudgetUse: {
+            left: components["schemas"]["Remaining"];
+            /** @description Who used it: a sender, conversation, agent, or the workspace. */
+            subject: string;
+            used: components["schemas"]["Spent"];
+        };
+        /** @description What a runner can do. Drives the interface and what is projected to it; grants nothing. */
+        Capabilities: {
+            /** @default false */
+            interrupt?: boolean;
+            /** @default false */
+            knowledge_retrieval?: boolean;
+            /** @default false */
+            multimodal_input?: boolean;
+            /** @default false */
+            platform_actions?: boolean;
+            /** @default false */
+            skill_authoring?: boolean;
+            /** @default false */
+            skills?: boolean;
+            /** @default false */
+            steering?: boolean;
+            /** @default false */
+            streaming?: boolean;
+            /** @default false */
+            tool_calling?: boolean;
+        };
         /**
          * ChangeBody
          * @description What is named is changed.
@@ -1633,6 +2053,45 @@ export interface components {
             password?: string | null;
             /** Role */
             role?: ("owner" | "admin" | "operator" | "viewer") | null;
+        };
+        /** @description Kinds of chain components that come in and go out. */
+        Components: {
+            receive: string[];
+            send: string[];
+        };
+        ConnectionShown: {
+            /** @description Whose session it is: `user:` or `key:` and an id. */
+            owner: string;
+            session: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            since: number;
+        };
+        ConversationShown: {
+            agent_id: string | null;
+            bot_id: string | null;
+            /** @description As its platform or its caller names it. */
+            chat: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            conversation_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @description How much was said. */
+            items: number;
+            /** @description `webui`, `api`, or the adapter's name. */
+            source: string;
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            workspace_id: string;
         };
         /** Credentials */
         Credentials: {
@@ -1665,7 +2124,13 @@ export interface components {
              */
             users?: string[];
         };
-        /** DecisionBody */
+        /**
+         * DecisionBody
+         * @example {
+         *       "decision": "deny",
+         *       "reason": "not today"
+         *     }
+         */
         DecisionBody: {
             /**
              * Decision
@@ -1677,6 +2142,37 @@ export interface components {
              * @default
              */
             reason?: string;
+        };
+        /** @description Something that was to be shown to people. */
+        Delivery: {
+            attempts: number;
+            bot_id: string | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @enum {string} */
+            kind: "message" | "notice" | "approval" | "action";
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            outbox_id: string;
+            platform_message_id: string | null;
+            /** @description Whether the first try arrived is not known. */
+            possibly_repeated: boolean;
+            /** @description Why it was not sent. */
+            reason: string | null;
+            /** @enum {string} */
+            state: "pending" | "streaming" | "sending" | "sent" | "failed" | "expired";
+            /** @description Where: `webui`, `api` or `platform`. */
+            surface: string;
+            target: string;
+            text: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
         };
         /** DeliveryPolicyBody */
         DeliveryPolicyBody: {
@@ -1709,12 +2205,48 @@ export interface components {
              */
             thinking?: "hidden" | "shown";
         };
-        /** DryRunBody */
+        /** @description Something that the run asked for and did not get. */
+        Denial: {
+            action: string;
+            code: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            outcome: string;
+            resource: string | null;
+            scope: string | null;
+        };
+        DryRun: {
+            /** @enum {string} */
+            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            /** @description Its place in the list. */
+            index: number | null;
+            /** @description What each route that was looked at said, and what comes of it. */
+            reasons: string[];
+            /** @description The one that takes the event; null when none does and listeners of plugins hear of it. */
+            route: components["schemas"]["Route"] | null;
+        };
+        /**
+         * DryRunBody
+         * @example {
+         *       "event": {
+         *         "sender": {
+         *           "id": "7"
+         *         },
+         *         "text": "hello",
+         *         "type": "message.received"
+         *       }
+         *     }
+         */
         DryRunBody: {
             /** Event */
             event: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /** Routes */
+            routes?: components["schemas"]["RouteBody"][] | null;
         };
         Error: {
             error: {
@@ -1726,9 +2258,45 @@ export interface components {
                 message: string;
             };
         };
+        Event: {
+            actor_id: string | null;
+            actor_name: string | null;
+            actor_type: string | null;
+            bot_id: string | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            data: {
+                [key: string]: unknown;
+            };
+            event_id: string;
+            event_time: number | null;
+            event_type: string;
+            /** @description How its text begins. */
+            input_summary: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            seq: number;
+            source: string;
+            subject_id: string | null;
+            subject_type: string | null;
+            thread_id: string | null;
+            workspace_id: string;
+        };
         /**
          * EventBody
          * @description `conversation_id` is the caller's own name for the chat; `event_id` its idempotency key.
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "conversation_id": "my chat",
+         *       "input": {
+         *         "text": "Hello!"
+         *       }
+         *     }
          */
         EventBody: {
             actor?: components["schemas"]["ActorBody"] | null;
@@ -1762,6 +2330,85 @@ export interface components {
             subject?: components["schemas"]["SubjectBody"] | null;
             /** Thread Id */
             thread_id?: string | null;
+        };
+        EventResult: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            conversation_id: string;
+            event_id: string;
+            /** @description What was said to it: `role`, `content` and more. */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** @description What became of it: `answered`, `silent`, `failed` and so on. */
+            outcome: string;
+            reason: string | null;
+            run: components["schemas"]["RunRecord"] | null;
+        };
+        FeedbackShown: {
+            agent_id: string | null;
+            bot_id: string | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            feedback_content: string | null;
+            feedback_id: string;
+            /** @description 1: good, 2: bad. */
+            feedback_type: number;
+            inaccurate_reasons: string[];
+            message_id: string | null;
+            run_id: string | null;
+            session_id: string | null;
+            stream_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            user_id: string | null;
+        };
+        /** @description Counts by a short name, such as `events.message.received`, `runs.completed`, `prompt_tokens`, `cost_micros`. */
+        Figures: {
+            completion_tokens?: number;
+            /** @description Millionths of the currency */
+            cost_micros?: number;
+            model_calls?: number;
+            prompt_tokens?: number;
+            run_milliseconds?: number;
+            tool_calls?: number;
+            unpriced_calls?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description An upload; a message takes it along by its id. */
+        FileShown: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            artifact_id: string;
+            artifact_type: string;
+            /** @description Where its bytes are. */
+            content: string;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            expires_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            file_id: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            mime_type: string | null;
+            name: string | null;
+            run_id: string | null;
+            runner_id: string | null;
+            sha256: string | null;
+            /** @description Null while its content was not fetched */
+            size_bytes: number | null;
+            source: string;
         };
         /**
          * FiltersBody
@@ -1809,10 +2456,66 @@ export interface components {
              */
             token?: string;
         };
-        /** HTTPValidationError */
-        HTTPValidationError: {
-            /** Detail */
-            detail?: components["schemas"]["ValidationError"][];
+        /** @description One setting of a form. What a selector selects is added to a run's grants. */
+        FormItem: {
+            /** @default null */
+            default?: unknown;
+            /** @default null */
+            description?: {
+                [key: string]: string;
+            } | null;
+            /** @default false */
+            display?: boolean;
+            label: {
+                [key: string]: string;
+            };
+            name: string;
+            /** @default null */
+            options?: components["schemas"]["FormOption"][] | null;
+            /** @default false */
+            required?: boolean;
+            /** @default null */
+            show_if?: {
+                [key: string]: unknown;
+            } | null;
+            /** @enum {string} */
+            type: "string" | "text" | "secret" | "integer" | "number" | "boolean" | "select" | "multi-select" | "json" | "prompt-editor" | "llm-model-selector" | "model-fallback-selector" | "rerank-model-selector" | "embedding-model-selector" | "knowledge-base-multi-selector" | "tool-multi-selector" | "skill-multi-selector" | "file" | "array[file]" | "array[string]";
+        };
+        /** @description One choice of a select. */
+        FormOption: {
+            /** @default null */
+            label?: {
+                [key: string]: string;
+            } | null;
+            value: string;
+        };
+        /** @description What happened in an hour: counts by a short name. */
+        HourOfFigures: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            hour: number;
+        } & {
+            [key: string]: unknown;
+        };
+        Info: {
+            /** @description What this Host can do. */
+            features: {
+                [key: string]: boolean;
+            };
+            limits: components["schemas"]["Sizes"];
+            /** @description Addresses that this Host reaches platforms from. */
+            outbound_ips: string[];
+            /** @description The edition of the protocol. */
+            protocol: number;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            time: number;
+            time_zone: string;
+            version: string;
         };
         /**
          * JsonElement
@@ -1828,9 +2531,97 @@ export interface components {
             value?: unknown;
         };
         JsonValue: unknown;
+        KeyHolder: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            key_id: string;
+            /** @constant */
+            kind: "key";
+            name: string;
+            scope: string;
+        };
+        KnownModel: {
+            abilities: string[];
+            /** @description In tokens; 0 when nobody knows. */
+            context_window: number;
+            max_output_tokens: number;
+            name: string;
+            /** @description Null when nobody knows what it costs. */
+            prices: components["schemas"]["Prices"] | null;
+            /** @enum {string} */
+            type: "llm" | "embedding" | "rerank";
+        };
+        /** @description What the platform takes; delivery keeps to it. */
+        Limits: {
+            /** @default 0 */
+            calls_per_second?: number;
+            /** @default 0 */
+            edits_per_second?: number;
+            /** @default 20971520 */
+            file_bytes?: number;
+            /** @default 0 */
+            group_calls_per_minute?: number;
+            /** @default 20 */
+            sends_per_second?: number;
+            /** @default 4000 */
+            text?: number;
+            /**
+             * @default characters
+             * @enum {string}
+             */
+            text_unit?: "characters" | "utf16" | "bytes";
+        };
+        /** LogsBody */
+        LogsBody: {
+            /** Level */
+            level?: ("debug" | "info" | "warning" | "error") | null;
+        };
+        LogsShown: {
+            /** @enum {string} */
+            level: "debug" | "info" | "warning" | "error";
+        };
+        /** @description What a resource holds, or a prompt says; or why it can't be had, in words. */
+        McpContent: {
+            /** @description Texts, files and JSON values, as runs are given them. */
+            content: {
+                [key: string]: unknown;
+            }[];
+            is_error: boolean;
+            truncated: boolean;
+        };
+        McpIdentity: {
+            name: string;
+            version: string;
+        };
+        McpServer: {
+            arguments: string[];
+            command: string;
+            enabled: boolean;
+            environment: {
+                [key: string]: string;
+            };
+            /** @description Their values are masked, as those of `environment`. */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description The namespace of its tools. */
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            server_id: string;
+            status: components["schemas"]["McpStatus"];
+            /** @enum {string} */
+            transport: "http" | "sse" | "stdio";
+            url: string;
+        };
         /**
          * McpServerBody
          * @description A server over `http` or `sse` has a url and headers; one over `stdio` a command, arguments and environment.
+         * @example {
+         *       "headers": {
+         *         "Authorization": "Bearer ..."
+         *       },
+         *       "name": "weather",
+         *       "url": "https://example.org/mcp"
+         *     }
          */
         McpServerBody: {
             /**
@@ -1879,6 +2670,20 @@ export interface components {
              */
             url?: string;
         };
+        McpStatus: {
+            last_error: string | null;
+            /** @description A sentence for each thing that is not offered. */
+            left_out: string[];
+            prompts: components["schemas"]["RemotePrompt"][];
+            protocol_version: string | null;
+            resources: components["schemas"]["RemoteResource"][];
+            /** @description As it calls itself. */
+            server: components["schemas"]["McpIdentity"];
+            since: number | null;
+            /** @enum {string} */
+            state: "off" | "connecting" | "connected" | "failed";
+            tools: components["schemas"]["RemoteTool"][];
+        };
         /**
          * MediaElement
          * @description Bytes that live somewhere: exactly one of url, content_base64 and artifact_id says where.
@@ -1922,9 +2727,41 @@ export interface components {
             /** User Id */
             user_id: string;
         };
+        /** @description A way of being connected. What it can't do is named with the reason. */
+        Mode: {
+            label: {
+                [key: string]: string;
+            };
+            without?: {
+                [key: string]: string;
+            };
+        };
+        Model: {
+            abilities: string[];
+            context_window: number | null;
+            max_output_tokens: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            model_id: string;
+            /** @description The provider's own. */
+            name: string;
+            /** @description Sent with every request, unless the request says otherwise. */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @description Null when nobody knows what it costs. */
+            prices: components["schemas"]["Prices"] | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            provider_id: string;
+            /** @enum {string} */
+            type: "llm" | "embedding" | "rerank";
+        };
         /**
          * ModelBody
          * @description What is left out is taken from the catalogue, if it knows the model. `name` is the provider's own.
+         * @example {
+         *       "name": "gpt-5-mini",
+         *       "provider_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41"
+         *     }
          */
         ModelBody: {
             /** Abilities */
@@ -1942,6 +2779,7 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             };
+            /** @description Without, and unknown to the catalogue: unknown costs */
             prices?: components["schemas"]["PricesBody"] | null;
             /** Provider Id */
             provider_id: string;
@@ -1952,7 +2790,60 @@ export interface components {
              */
             type?: "llm" | "embedding" | "rerank";
         };
-        /** NewKey */
+        /** @description A service, or a family of servers that speak alike. */
+        ModelKind: {
+            /** @description Empty when everybody has their own. */
+            base_url: string;
+            currency: string;
+            /** @description Where a key is made. */
+            key_page: string;
+            kind: string;
+            label: string;
+            models: components["schemas"]["KnownModel"][];
+            needs_key: boolean;
+        };
+        ModelTested: {
+            code?: string;
+            /** @description What it answered, or exactly what is wrong. */
+            message: string;
+            milliseconds: number;
+            ok: boolean;
+            usage?: components["schemas"]["ModelUsage"] | null;
+        };
+        ModelUsage: {
+            cached_tokens?: number;
+            completion_tokens: number;
+            /** @description Millionths of the currency */
+            cost_micros?: number;
+            prompt_tokens: number;
+            reasoning_tokens?: number;
+        };
+        NewApiKey: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            expires_at: number | null;
+            /** @description Shown this once. */
+            key: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            key_id: string;
+            /** @description To the hour */
+            last_used_at: number | null;
+            name: string;
+            revoked_at: number | null;
+            /** @enum {string} */
+            scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+        };
+        /**
+         * NewKey
+         * @example {
+         *       "expires_in_days": 90,
+         *       "name": "Dashboard",
+         *       "scope": "viewer"
+         *     }
+         */
         NewKey: {
             /** Expires In Days */
             expires_in_days?: number | null;
@@ -1965,7 +2856,15 @@ export interface components {
              */
             scope?: "admin" | "operator" | "viewer" | "chat" | "platform";
         };
-        /** NewUser */
+        /**
+         * NewUser
+         * @example {
+         *       "email": "ada@example.org",
+         *       "name": "Ada",
+         *       "password": "correct horse battery",
+         *       "role": "operator"
+         *     }
+         */
         NewUser: {
             /** Email */
             email: string;
@@ -1983,6 +2882,20 @@ export interface components {
              */
             role?: "owner" | "admin" | "operator" | "viewer";
         };
+        NewWebhook: {
+            agent_id: string;
+            bot_id: string;
+            enabled: boolean;
+            name: string;
+            /** @description Where the other program calls */
+            path: string;
+            /** @enum {string} */
+            scheme: "standard" | "github";
+            /** @description Shown this once. */
+            secret: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            webhook_id: string;
+        };
         /** OwnAccount */
         OwnAccount: {
             /**
@@ -1994,6 +2907,264 @@ export interface components {
             name?: string | null;
             /** Password */
             password?: string | null;
+        };
+        Page_AdapterManifest_: {
+            items: components["schemas"]["AdapterManifest"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Agent_: {
+            items: components["schemas"]["Agent"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_ApiKey_: {
+            items: components["schemas"]["ApiKey"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_ApprovalShown_: {
+            items: components["schemas"]["ApprovalShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_AuditEntry_: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Bot_: {
+            items: components["schemas"]["Bot"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Budget_: {
+            items: components["schemas"]["Budget"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_ConnectionShown_: {
+            items: components["schemas"]["ConnectionShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_ConversationShown_: {
+            items: components["schemas"]["ConversationShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Delivery_: {
+            items: components["schemas"]["Delivery"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Event_: {
+            items: components["schemas"]["Event"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_FeedbackShown_: {
+            items: components["schemas"]["FeedbackShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_McpServer_: {
+            items: components["schemas"]["McpServer"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Model_: {
+            items: components["schemas"]["Model"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_ModelKind_: {
+            items: components["schemas"]["ModelKind"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Plugin_: {
+            items: components["schemas"]["Plugin"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Provider_: {
+            items: components["schemas"]["Provider"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Route_: {
+            items: components["schemas"]["Route"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_RunEventShown_: {
+            items: components["schemas"]["RunEventShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_RunListed_: {
+            items: components["schemas"]["RunListed"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Runner_: {
+            items: components["schemas"]["Runner"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_RuntimeShown_: {
+            items: components["schemas"]["RuntimeShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Schedule_: {
+            items: components["schemas"]["Schedule"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_SessionShown_: {
+            items: components["schemas"]["SessionShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_str_: {
+            items: string[];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_ToolDetail_: {
+            items: components["schemas"]["ToolDetail"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_TranscriptShown_: {
+            items: components["schemas"]["TranscriptShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_UsageShown_: {
+            items: components["schemas"]["UsageShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_User_: {
+            items: components["schemas"]["User"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_Webhook_: {
+            items: components["schemas"]["Webhook"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PermissionInWords: {
+            key: string;
+            /** @description What it may do, such as "call tools". */
+            text: string;
+            /** @description What the text in another language is made with. */
+            values: {
+                [key: string]: string;
+            };
+        };
+        /** @description The most a runner may ever be granted. */
+        Permissions: {
+            /** @default [] */
+            agent_runs?: ("read" | "create" | "control" | "admin")[];
+            /** @default [] */
+            artifacts?: ("metadata" | "read" | "create")[];
+            /** @default [] */
+            events?: ("get" | "page")[];
+            /** @default [] */
+            files?: ("config" | "knowledge")[];
+            /** @default [] */
+            history?: ("page" | "search")[];
+            /** @default [] */
+            knowledge_bases?: ("list" | "retrieve")[];
+            /** @default [] */
+            models?: ("invoke" | "stream" | "rerank" | "embed")[];
+            /** @default [] */
+            platform_actions?: string[];
+            /** @default [] */
+            runtimes?: ("read" | "admin")[];
+            /** @default [] */
+            skills?: ("list" | "activate" | "author")[];
+            /** @default [] */
+            storage?: ("plugin" | "workspace" | "binding")[];
+            /** @default [] */
+            tools?: ("detail" | "call")[];
+        };
+        PermissionWords: {
+            asked: components["schemas"]["PermissionInWords"][];
+            granted: components["schemas"]["PermissionInWords"][];
+            ungranted: components["schemas"]["PermissionInWords"][];
+        };
+        Person: {
+            /** @description Goes with every change as the header X-CSRF-Token. */
+            csrf_token: string;
+            email: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            /** @constant */
+            kind: "user";
+            name: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "operator" | "viewer";
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            user_id: string;
+        };
+        Plugin: {
+            components: components["schemas"]["PluginComponent"][];
+            description: {
+                [key: string]: string;
+            } | null;
+            enabled: boolean;
+            /** @description `author/name`. */
+            id: string;
+            installed_at: number | null;
+            label: {
+                [key: string]: string;
+            } | null;
+            permissions: components["schemas"]["PluginPermissionsShown"];
+            /** @description Why it does not run. */
+            reason: string | null;
+            /** @description How it is confined; null when that is not known. */
+            sandbox: string | null;
+            sandbox_reason: string | null;
+            sandbox_remedy: string | null;
+            sha256: string;
+            /** @description Where it came from. */
+            source: string;
+            /** @description `ready`, `starting`, `failed`, `stopped` and so on. */
+            status: string;
+            version: string;
+            warnings: string[];
+        };
+        PluginComponent: {
+            kind: string;
+            name: string;
+        };
+        PluginPermissionsShown: {
+            asked: {
+                [key: string]: string[];
+            };
+            granted: {
+                [key: string]: string[];
+            };
+            /** @description Asked for and not granted. */
+            ungranted: {
+                [key: string]: string[];
+            };
+            words: components["schemas"]["PermissionWords"];
+        };
+        /** @description Of a million tokens each. */
+        Prices: {
+            cached_input: number | null;
+            input: number;
+            output: number;
         };
         /**
          * PricesBody
@@ -2013,9 +3184,42 @@ export interface components {
              */
             output?: number;
         };
+        PromptArgument: {
+            description: string;
+            name: string;
+            required: boolean;
+        };
+        /**
+         * PromptBody
+         * @description Which of a server's prompts is wanted, and what goes into it.
+         */
+        PromptBody: {
+            /**
+             * Arguments
+             * @default {}
+             */
+            arguments?: {
+                [key: string]: string;
+            };
+            /** Name */
+            name: string;
+        };
+        Provider: {
+            /** @description A mask for each key that there is. */
+            api_keys: string[];
+            base_url: string;
+            kind: string;
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            provider_id: string;
+        };
         /**
          * ProviderBody
          * @description `api_keys` are never shown again; left out, or each as `********`, they stay as they are.
+         * @example {
+         *       "kind": "demo",
+         *       "name": "Demo"
+         *     }
          */
         ProviderBody: {
             /** Api Keys */
@@ -2029,6 +3233,13 @@ export interface components {
             kind: string;
             /** Name */
             name: string;
+        };
+        /** @description Whether a harness on that machine can be used. */
+        ProviderLogin: {
+            /** @default null */
+            detail?: string | null;
+            logged_in: boolean;
+            provider: string;
         };
         /**
          * QuoteElement
@@ -2050,6 +3261,57 @@ export interface components {
              */
             type: "quote";
         };
+        Ready: {
+            /** @enum {string} */
+            status: "ready" | "waiting";
+            /** @description What is still to come, in words. */
+            waiting_for?: string[];
+        };
+        /** @description Null where there is no limit. */
+        Remaining: {
+            cost_micros: number | null;
+            tokens: number | null;
+        };
+        RemotePrompt: {
+            arguments: components["schemas"]["PromptArgument"][];
+            description: string;
+            name: string;
+        };
+        RemoteResource: {
+            description: string;
+            is_template: boolean;
+            mime_type: string;
+            name: string;
+            /** @description Of a template, with names in braces to be filled in. */
+            uri: string;
+        };
+        /** @description As the server describes it. */
+        RemoteTool: {
+            description: string;
+            name: string;
+            parameters_schema: {
+                [key: string]: unknown;
+            };
+            read_only: boolean;
+        };
+        /** @description A chat that begins anew. */
+        Renewed: {
+            /**
+             * @description What is said from now on is said here.
+             * @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41
+             */
+            conversation_id: string;
+        };
+        Replay: {
+            /** @description False when the run is longer than what is told. */
+            complete: boolean;
+            /** @description Frames of the chat socket, each with `at`, its time. */
+            frames: {
+                [key: string]: unknown;
+            }[];
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+        };
         /**
          * RerunBody
          * @description What is to be different this time; what is left out is as it was.
@@ -2066,6 +3328,34 @@ export interface components {
             runner_config?: {
                 [key: string]: unknown;
             } | null;
+        };
+        RerunListed: {
+            agent_id: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+        };
+        /**
+         * ResourceBody
+         * @description Which of a server's resources is to be read; of a template, with its names filled in.
+         */
+        ResourceBody: {
+            /** Uri */
+            uri: string;
+        };
+        /** @description What the agent may use, beyond what its configuration selects. */
+        ResourcePolicy: {
+            cross_conversation_history: boolean;
+            files: "*" | string[];
+            knowledge_bases: "*" | string[];
+            mcp_servers: "*" | string[];
+            models: "*" | string[];
+            plugins: "*" | string[];
+            rules: components["schemas"]["ResourceRule"][];
+            skills: "*" | string[];
+            storage: string[];
+            tools: "*" | string[];
         };
         /**
          * ResourcePolicyBody
@@ -2126,9 +3416,66 @@ export interface components {
              */
             tools?: "*" | string[];
         };
+        /** @description Adds to or takes from what is granted, for some senders. */
+        ResourceRule: {
+            allow: {
+                [key: string]: "*" | string[];
+            };
+            deny: {
+                [key: string]: "*" | string[];
+            };
+            when: components["schemas"]["SenderShown"];
+        };
+        /**
+         * RetentionBody
+         * @description How many days things are kept. A clean-up follows at once.
+         */
+        RetentionBody: {
+            /** Artifacts Days */
+            artifacts_days?: number | null;
+            /** Audit Days */
+            audit_days?: number | null;
+            /** Events Days */
+            events_days?: number | null;
+            /** Run Events Days */
+            run_events_days?: number | null;
+        };
+        /** @description How many days things are kept; 0: for ever. */
+        RetentionShown: {
+            artifacts_days: number;
+            audit_days: number;
+            /** @description With events go transcripts, outgoing messages and runs. */
+            events_days: number;
+            /** @description What runs did, step by step. */
+            run_events_days: number;
+        };
+        Route: {
+            description: string;
+            enabled: boolean;
+            event_type: string;
+            filters: {
+                [key: string]: unknown;
+            };
+            /** @description Secrets of a webhook are masked; `secret_set` says whether there is one to sign with. */
+            handler_config: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            priority: number;
+            route_id: string;
+        };
         /**
          * RouteBody
          * @description `route_id` is given back for a route that stays, so that it keeps its webhook's secret.
+         * @example {
+         *       "event_type": "message.*",
+         *       "filters": {
+         *         "chat_type": "group",
+         *         "mentions_bot": false
+         *       },
+         *       "handler_type": "drop"
+         *     }
          */
         RouteBody: {
             /**
@@ -2171,11 +3518,6 @@ export interface components {
              */
             route_id?: string;
         };
-        /** RoutesBody */
-        RoutesBody: {
-            /** Items */
-            items: components["schemas"]["RouteBody"][];
-        };
         /**
          * RuleBody
          * @description Adds to or takes from what is granted, for some senders.
@@ -2205,7 +3547,362 @@ export interface components {
              */
             when?: components["schemas"]["SenderBody"];
         };
-        /** ScheduleBody */
+        /** @description A run begun or ended just now. */
+        Run: {
+            actor_name: string | null;
+            agent_id: string | null;
+            /** @description Null when the agent is gone */
+            agent_name: string | null;
+            attempt: number;
+            /** @description What it was granted when it began: `apis` and `resources` */
+            authorization: {
+                [key: string]: unknown;
+            };
+            binding_id: string | null;
+            bot_id: string | null;
+            cancel_requested_at: number | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            deadline_at: number | null;
+            /** @description In words */
+            error: string | null;
+            event_id: string;
+            event_type: string | null;
+            finished_at: number | null;
+            /** @description How the text that it answers begins */
+            input_summary: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The attempt before */
+            parent_run_id: string | null;
+            plugin_id: string;
+            rerun_of: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            runner_id: string;
+            started_at: number | null;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+            status_reason: string | null;
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            usage: components["schemas"]["RunUsage"];
+            workspace_id: string;
+        };
+        /** @description Of a rerun, `texts` and `original` let it be compared; of another run, `reruns` lists what was made of it. */
+        RunDetail: {
+            actor_name: string | null;
+            agent_id: string | null;
+            /** @description Null when the agent is gone */
+            agent_name: string | null;
+            attempt: number;
+            /** @description What it was granted when it began: `apis` and `resources` */
+            authorization: {
+                [key: string]: unknown;
+            };
+            binding_id: string | null;
+            bot_id: string | null;
+            cancel_requested_at: number | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            deadline_at: number | null;
+            /** @description The first hundred; /runs/{run_id}/deliveries has them all. */
+            deliveries: components["schemas"]["Delivery"][];
+            denials: components["schemas"]["Denial"][];
+            /** @description In words */
+            error: string | null;
+            event: components["schemas"]["Event"] | null;
+            event_id: string;
+            event_type: string | null;
+            feedback: components["schemas"]["FeedbackShown"][];
+            finished_at: number | null;
+            /** @description How the text that it answers begins */
+            input_summary: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            original?: components["schemas"]["RunSide"] | null;
+            /** @description The attempt before */
+            parent_run_id: string | null;
+            plugin_id: string;
+            rerun_of: string | null;
+            reruns?: components["schemas"]["RerunListed"][];
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            runner_id: string;
+            started_at: number | null;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+            status_reason: string | null;
+            texts?: string[];
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            usage: components["schemas"]["RunUsage"];
+            workspace_id: string;
+        };
+        RunEventShown: {
+            artifact_refs: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            data: unknown;
+            first_sequence: number | null;
+            last_sequence: number | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            sequence: number;
+            /** @description Who said so: `runner` or `host`. */
+            source: string;
+            /** @description Such as `message.completed`, `tool.call.started`, `model.called`, `state.updated`. */
+            type: string;
+        };
+        /** @description A run in a list; what it was granted is told by the run itself. */
+        RunListed: {
+            actor_name: string | null;
+            agent_id: string | null;
+            /** @description Null when the agent is gone */
+            agent_name: string | null;
+            attempt: number;
+            binding_id: string | null;
+            bot_id: string | null;
+            cancel_requested_at: number | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            deadline_at: number | null;
+            /** @description In words */
+            error: string | null;
+            event_id: string;
+            event_type: string | null;
+            finished_at: number | null;
+            /** @description How the text that it answers begins */
+            input_summary: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The attempt before */
+            parent_run_id: string | null;
+            plugin_id: string;
+            rerun_of: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            runner_id: string;
+            started_at: number | null;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+            status_reason: string | null;
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            usage: components["schemas"]["RunUsage"];
+            workspace_id: string;
+        };
+        /** @description What agents are made of. */
+        Runner: {
+            capabilities: components["schemas"]["Capabilities"];
+            /** @description The form of an agent's `runner_config`. */
+            config_schema: components["schemas"]["FormItem"][];
+            description: {
+                [key: string]: string;
+            } | null;
+            id: string;
+            /**
+             * @description A text by language
+             * @example {
+             *       "en": "Echo",
+             *       "zh_Hans": "回声"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+            permissions: components["schemas"]["Permissions"];
+            plugin: components["schemas"]["RunnerPlugin"];
+        };
+        RunnerPlugin: {
+            id: string;
+            status: string;
+            version: string;
+        };
+        RunRecord: {
+            agent_id: string | null;
+            attempt: number;
+            /** @description What it was granted when it began: `apis` and `resources` */
+            authorization: {
+                [key: string]: unknown;
+            };
+            binding_id: string | null;
+            bot_id: string | null;
+            cancel_requested_at: number | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            deadline_at: number | null;
+            /** @description In words */
+            error: string | null;
+            event_id: string;
+            finished_at: number | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The attempt before */
+            parent_run_id: string | null;
+            plugin_id: string;
+            rerun_of: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            runner_id: string;
+            started_at: number | null;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+            status_reason: string | null;
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            usage: components["schemas"]["RunUsage"];
+            workspace_id: string;
+        };
+        /** RunsBody */
+        RunsBody: {
+            /** Concurrent */
+            concurrent?: number | null;
+            /** Per Conversation Per Minute */
+            per_conversation_per_minute?: number | null;
+            /** Per Person */
+            per_person?: number | null;
+        };
+        /** @description One side of a comparison. */
+        RunSide: {
+            agent_id: string | null;
+            error: string | null;
+            finished_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            runner_id: string;
+            started_at: number | null;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+            texts: string[];
+            usage: components["schemas"]["RunUsage"];
+        };
+        /** @description How many runs go on at once. */
+        RunsShown: {
+            concurrent: number;
+            /** @description In groups on platforms; 0: no limit. */
+            per_conversation_per_minute: number;
+            per_person: number;
+        };
+        RuntimeShown: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            labels: string[];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            last_seen_at: number;
+            plugin_id: string;
+            providers: components["schemas"]["ProviderLogin"][];
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            registered_at: number;
+            /** @description None named means any. */
+            runners: string[];
+            runtime_id: string;
+            slots: number;
+            /** @enum {string} */
+            status: "active" | "gone";
+            versions: {
+                [key: string]: string;
+            };
+            workspaces: string[];
+        };
+        /** @description What the Host counted; a runner may tell of more. What did not happen is left out. */
+        RunUsage: {
+            cached_tokens?: number;
+            completion_tokens?: number;
+            /** @description Millionths of the currency */
+            cost_micros?: number;
+            model_calls?: number;
+            prompt_tokens?: number;
+            reasoning_tokens?: number;
+            tool_calls?: number;
+            unpriced_calls?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        Schedule: {
+            agent_id: string;
+            bot_id: string;
+            cron: string;
+            data: {
+                [key: string]: unknown;
+            };
+            due_at: number | null;
+            enabled: boolean;
+            fired_at: number | null;
+            interval_seconds: number;
+            /**
+             * @description What becomes of a time that passed while the Host was away.
+             * @enum {string}
+             */
+            missed: "skip" | "once";
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            schedule_id: string;
+            text: string;
+            timezone: string;
+        };
+        /**
+         * ScheduleBody
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "cron": "0 9 * * 1-5",
+         *       "name": "Morning",
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
         ScheduleBody: {
             /**
              * Agent Id
@@ -2287,6 +3984,88 @@ export interface components {
              */
             users?: string[];
         };
+        SenderShown: {
+            chat_type: string;
+            groups: string[];
+            roles: string[];
+            users: string[];
+        };
+        /** @description A session of yours with the agent, in its present conversation. */
+        SessionShown: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            conversation_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @description How much was said. */
+            items: number;
+            session: string;
+            /** @description How the first message of its begins; null while nothing was said. */
+            title: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+        };
+        /**
+         * SettingsBody
+         * @example {
+         *       "retention": {
+         *         "events_days": 180
+         *       },
+         *       "workspace": {
+         *         "time_zone": "Asia/Tokyo"
+         *       }
+         *     }
+         */
+        SettingsBody: {
+            /**
+             * Changed
+             * @description Only told; what is sent is not looked at
+             * @default []
+             */
+            changed?: string[];
+            /** @default {} */
+            logs?: components["schemas"]["LogsBody"];
+            /** @default {} */
+            retention?: components["schemas"]["RetentionBody"];
+            /** @default {} */
+            runs?: components["schemas"]["RunsBody"];
+            /** @default {} */
+            workspace?: components["schemas"]["WorkspaceBody"];
+        };
+        /** @description What may be changed while the Host runs. */
+        SettingsShown: {
+            /** @description What was changed here, such as `retention.events_days`; the rest is as the file and the environment say. */
+            changed: string[];
+            logs: components["schemas"]["LogsShown"];
+            retention: components["schemas"]["RetentionShown"];
+            runs: components["schemas"]["RunsShown"];
+            workspace: components["schemas"]["WorkspaceShown"];
+        };
+        SetupState: {
+            /** @description The first owner is still to be made. */
+            needed: boolean;
+            /** @description That takes the token which the Host printed when it started. */
+            token_required: boolean;
+        };
+        Sizes: {
+            body_bytes: number;
+            chat_frame_bytes: number;
+            upload_bytes: number;
+        };
+        Spent: {
+            /** @description Millionths of the currency */
+            cost_micros: number;
+            tokens: number;
+        };
+        StatePolicy: {
+            enabled: boolean;
+            scopes: string[];
+        };
         /** StatePolicyBody */
         StatePolicyBody: {
             /**
@@ -2303,6 +4082,24 @@ export interface components {
              *     ]
              */
             scopes?: ("conversation" | "actor" | "subject" | "runner" | "binding")[];
+        };
+        Stats: {
+            items: components["schemas"]["HourOfFigures"][];
+            next_cursor: null;
+            totals: components["schemas"]["Figures"];
+        };
+        Step: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            at: number;
+            data: {
+                [key: string]: unknown;
+            };
+            step: string;
+            /** @description In words. */
+            text: string;
         };
         /** SubjectBody */
         SubjectBody: {
@@ -2379,20 +4176,105 @@ export interface components {
             /** To */
             to: string;
         };
-        /** ValidationError */
-        ValidationError: {
-            /** Context */
-            ctx?: Record<string, never>;
-            /** Input */
-            input?: unknown;
-            /** Location */
-            loc: (string | number)[];
-            /** Message */
-            msg: string;
-            /** Error Type */
-            type: string;
+        /** @description A tool and what it takes. */
+        ToolDetail: {
+            /** @default null */
+            description?: string | null;
+            /** @default {} */
+            parameters_schema?: {
+                [key: string]: unknown;
+            };
+            /** @default false */
+            read_only?: boolean;
+            /** @enum {string} */
+            source: "native" | "plugin" | "mcp" | "skill";
+            tool_name: string;
         };
-        /** WebhookBody */
+        /** @description The decisions about an event, in order. */
+        Trail: {
+            event: components["schemas"]["Event"];
+            steps: components["schemas"]["Step"][];
+        };
+        TranscriptShown: {
+            artifact_refs: {
+                [key: string]: unknown;
+            }[];
+            content: string;
+            /** @description The content's elements, where it is more than text. */
+            content_json: unknown[];
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            conversation_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            event_id: string | null;
+            /** @description `notice` is a word of the Host's own. */
+            item_type: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            role: string;
+            run_id: string | null;
+            /** @description Its number in the conversation. */
+            seq: number;
+            thread_id: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            transcript_id: string;
+        };
+        /** @description What an agent used of a model on a day. */
+        UsageShown: {
+            agent_id: string | null;
+            /** @description Null when the agent is gone. */
+            agent_name: string | null;
+            calls: number;
+            completion_tokens: number;
+            /** @description Millionths of the currency */
+            cost_micros: number;
+            /** @description In the workspace's time zone, as 2026-03-01. */
+            day: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            model_id: string;
+            model_name: string | null;
+            prompt_tokens: number;
+            /** @description Calls of which nobody knows what they cost. */
+            unpriced_calls: number;
+        };
+        User: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            email: string;
+            enabled: boolean;
+            name: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "operator" | "viewer";
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            user_id: string;
+        };
+        Webhook: {
+            agent_id: string;
+            bot_id: string;
+            enabled: boolean;
+            name: string;
+            /** @description Where the other program calls */
+            path: string;
+            /** @enum {string} */
+            scheme: "standard" | "github";
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            webhook_id: string;
+        };
+        /**
+         * WebhookBody
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "name": "Pushes",
+         *       "scheme": "github"
+         *     }
+         */
         WebhookBody: {
             /**
              * Agent Id
@@ -2420,6 +4302,23 @@ export interface components {
             /** Secret */
             secret?: string | null;
         };
+        WebhookCall: {
+            /** @description Whether this call had come before. */
+            duplicate: boolean;
+            event_id: string;
+            seq: number;
+        };
+        /** WorkspaceBody */
+        WorkspaceBody: {
+            /** Outbound Ips */
+            outbound_ips?: string[] | null;
+            /** Time Zone */
+            time_zone?: string | null;
+        };
+        WorkspaceShown: {
+            outbound_ips: string[];
+            time_zone: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -2429,71 +4328,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    list_adapters_api_v1_adapters_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    read_adapter_api_v1_adapters__name__get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    list_agents_api_v1_agents_get: {
+    list_adapters: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -2507,15 +4342,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_AdapterManifest_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2529,7 +4362,72 @@ export interface operations {
             };
         };
     };
-    create_agent_api_v1_agents_post: {
+    read_adapter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdapterManifest"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_agents: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Agent_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_agent: {
         parameters: {
             query?: never;
             header?: never;
@@ -2542,15 +4440,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2564,7 +4460,7 @@ export interface operations {
             };
         };
     };
-    read_agent_api_v1_agents__agent_id__get: {
+    read_agent: {
         parameters: {
             query?: never;
             header?: never;
@@ -2575,15 +4471,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2597,7 +4491,7 @@ export interface operations {
             };
         };
     };
-    replace_agent_api_v1_agents__agent_id__put: {
+    replace_agent: {
         parameters: {
             query?: never;
             header?: never;
@@ -2612,15 +4506,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Agent"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2634,7 +4526,7 @@ export interface operations {
             };
         };
     };
-    delete_agent_api_v1_agents__agent_id__delete: {
+    delete_agent: {
         parameters: {
             query?: never;
             header?: never;
@@ -2663,13 +4555,15 @@ export interface operations {
             };
         };
     };
-    read_messages_api_v1_agents__agent_id__chat__session__messages_get: {
+    read_messages: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description Which come first */
+                order?: "oldest" | "newest";
             };
             header?: never;
             path: {
@@ -2680,15 +4574,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_TranscriptShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2702,7 +4594,7 @@ export interface operations {
             };
         };
     };
-    reset_api_v1_agents__agent_id__chat__session__reset_post: {
+    reset: {
         parameters: {
             query?: never;
             header?: never;
@@ -2714,15 +4606,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Renewed"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2736,7 +4626,7 @@ export interface operations {
             };
         };
     };
-    broadcast_api_v1_agents__agent_id__chat_broadcast_post: {
+    broadcast: {
         parameters: {
             query?: never;
             header?: never;
@@ -2751,15 +4641,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Broadcast"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2773,7 +4661,7 @@ export interface operations {
             };
         };
     };
-    list_connections_api_v1_agents__agent_id__chat_connections_get: {
+    list_connections: {
         parameters: {
             query?: never;
             header?: never;
@@ -2784,15 +4672,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ConnectionShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2806,24 +4692,63 @@ export interface operations {
             };
         };
     };
-    list_keys_api_v1_api_keys_get: {
+    list_sessions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SessionShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_keys: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ApiKey_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2837,7 +4762,7 @@ export interface operations {
             };
         };
     };
-    create_key_api_v1_api_keys_post: {
+    create_key: {
         parameters: {
             query?: never;
             header?: never;
@@ -2850,15 +4775,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["NewApiKey"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2872,7 +4795,7 @@ export interface operations {
             };
         };
     };
-    revoke_key_api_v1_api_keys__key_id__delete: {
+    revoke_key: {
         parameters: {
             query?: never;
             header?: never;
@@ -2901,7 +4824,7 @@ export interface operations {
             };
         };
     };
-    list_approvals_api_v1_approvals_get: {
+    list_approvals: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -2916,15 +4839,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ApprovalShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2938,7 +4859,7 @@ export interface operations {
             };
         };
     };
-    read_approval_api_v1_approvals__approval_id__get: {
+    read_approval: {
         parameters: {
             query?: never;
             header?: never;
@@ -2949,15 +4870,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ApprovalShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -2971,7 +4890,7 @@ export interface operations {
             };
         };
     };
-    decide_api_v1_approvals__approval_id__post: {
+    decide: {
         parameters: {
             query?: never;
             header?: never;
@@ -2986,15 +4905,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ApprovalShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3008,7 +4925,7 @@ export interface operations {
             };
         };
     };
-    read_artifact_api_v1_artifacts__artifact_id__get: {
+    read_artifact: {
         parameters: {
             query?: never;
             header?: never;
@@ -3019,15 +4936,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ArtifactShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3041,7 +4956,7 @@ export interface operations {
             };
         };
     };
-    read_content_api_v1_artifacts__artifact_id__content_get: {
+    read_content: {
         parameters: {
             query?: never;
             header?: never;
@@ -3052,14 +4967,30 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description The whole */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "*/*": string;
                 };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description It is what the caller has already */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, in words */
             default: {
@@ -3072,7 +5003,7 @@ export interface operations {
             };
         };
     };
-    list_entries_api_v1_audit_get: {
+    list_entries: {
         parameters: {
             query?: {
                 action?: string | null;
@@ -3089,15 +5020,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_AuditEntry_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3111,7 +5040,7 @@ export interface operations {
             };
         };
     };
-    log_in_api_v1_auth_login_post: {
+    log_in: {
         parameters: {
             query?: never;
             header?: never;
@@ -3124,15 +5053,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3146,7 +5073,7 @@ export interface operations {
             };
         };
     };
-    log_out_api_v1_auth_logout_post: {
+    log_out: {
         parameters: {
             query?: never;
             header?: never;
@@ -3173,7 +5100,7 @@ export interface operations {
             };
         };
     };
-    read_me_api_v1_auth_me_get: {
+    read_me: {
         parameters: {
             query?: never;
             header?: never;
@@ -3182,15 +5109,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Person"] | components["schemas"]["KeyHolder"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3204,7 +5129,7 @@ export interface operations {
             };
         };
     };
-    change_me_api_v1_auth_me_put: {
+    change_me: {
         parameters: {
             query?: never;
             header?: never;
@@ -3217,15 +5142,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3239,7 +5162,7 @@ export interface operations {
             };
         };
     };
-    read_setup_api_v1_auth_setup_get: {
+    read_setup: {
         parameters: {
             query?: never;
             header?: never;
@@ -3248,15 +5171,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: boolean;
-                    };
+                    "application/json": components["schemas"]["SetupState"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3270,7 +5191,7 @@ export interface operations {
             };
         };
     };
-    set_up_api_v1_auth_setup_post: {
+    set_up: {
         parameters: {
             query?: never;
             header?: never;
@@ -3283,15 +5204,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Person"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3305,7 +5224,7 @@ export interface operations {
             };
         };
     };
-    list_bots_api_v1_bots_get: {
+    list_bots: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -3319,15 +5238,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Bot_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3341,7 +5258,7 @@ export interface operations {
             };
         };
     };
-    create_bot_api_v1_bots_post: {
+    create_bot: {
         parameters: {
             query?: never;
             header?: never;
@@ -3354,15 +5271,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Bot"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3376,7 +5291,7 @@ export interface operations {
             };
         };
     };
-    read_bot_api_v1_bots__bot_id__get: {
+    read_bot: {
         parameters: {
             query?: never;
             header?: never;
@@ -3387,15 +5302,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Bot"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3409,7 +5322,7 @@ export interface operations {
             };
         };
     };
-    replace_bot_api_v1_bots__bot_id__put: {
+    replace_bot: {
         parameters: {
             query?: never;
             header?: never;
@@ -3424,15 +5337,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Bot"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3446,7 +5357,7 @@ export interface operations {
             };
         };
     };
-    delete_bot_api_v1_bots__bot_id__delete: {
+    delete_bot: {
         parameters: {
             query?: never;
             header?: never;
@@ -3475,7 +5386,7 @@ export interface operations {
             };
         };
     };
-    list_routes_api_v1_bots__bot_id__routes_get: {
+    list_routes: {
         parameters: {
             query?: never;
             header?: never;
@@ -3486,15 +5397,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Route_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3508,7 +5417,7 @@ export interface operations {
             };
         };
     };
-    replace_routes_api_v1_bots__bot_id__routes_put: {
+    replace_routes: {
         parameters: {
             query?: never;
             header?: never;
@@ -3519,19 +5428,17 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RouteBody"][] | components["schemas"]["RoutesBody"];
+                "application/json": components["schemas"]["RouteBody"][];
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Route_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3545,7 +5452,7 @@ export interface operations {
             };
         };
     };
-    try_routes_api_v1_bots__bot_id__routes_dry_run_post: {
+    try_routes: {
         parameters: {
             query?: never;
             header?: never;
@@ -3560,15 +5467,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["DryRun"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3582,7 +5487,7 @@ export interface operations {
             };
         };
     };
-    list_budgets_api_v1_budgets_get: {
+    list_budgets: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -3596,15 +5501,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Budget_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3618,7 +5521,7 @@ export interface operations {
             };
         };
     };
-    create_budget_api_v1_budgets_post: {
+    create_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -3631,15 +5534,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3653,7 +5554,7 @@ export interface operations {
             };
         };
     };
-    read_budget_api_v1_budgets__budget_id__get: {
+    read_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -3664,15 +5565,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3686,7 +5585,7 @@ export interface operations {
             };
         };
     };
-    replace_budget_api_v1_budgets__budget_id__put: {
+    replace_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -3701,15 +5600,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Budget"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3723,7 +5620,7 @@ export interface operations {
             };
         };
     };
-    delete_budget_api_v1_budgets__budget_id__delete: {
+    delete_budget: {
         parameters: {
             query?: never;
             header?: never;
@@ -3752,7 +5649,7 @@ export interface operations {
             };
         };
     };
-    list_conversations_api_v1_conversations_get: {
+    list_conversations: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -3766,15 +5663,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ConversationShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3788,7 +5683,7 @@ export interface operations {
             };
         };
     };
-    delete_conversation_api_v1_conversations__conversation_id__delete: {
+    delete_conversation: {
         parameters: {
             query?: never;
             header?: never;
@@ -3817,7 +5712,7 @@ export interface operations {
             };
         };
     };
-    reset_conversation_api_v1_conversations__conversation_id__reset_post: {
+    reset_conversation: {
         parameters: {
             query?: never;
             header?: never;
@@ -3828,15 +5723,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Renewed"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3850,13 +5743,15 @@ export interface operations {
             };
         };
     };
-    read_transcript_api_v1_conversations__conversation_id__transcript_get: {
+    read_transcript: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description Which come first */
+                order?: "oldest" | "newest";
                 q?: string | null;
             };
             header?: never;
@@ -3867,15 +5762,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_TranscriptShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3889,7 +5782,7 @@ export interface operations {
             };
         };
     };
-    list_events_api_v1_events_get: {
+    list_events: {
         parameters: {
             query?: {
                 bot_id?: string | null;
@@ -3906,15 +5799,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Event_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3928,7 +5819,7 @@ export interface operations {
             };
         };
     };
-    inject_event_api_v1_events_post: {
+    inject_event: {
         parameters: {
             query?: {
                 /** @description Seconds to wait */
@@ -3946,13 +5837,22 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description A good answer */
             202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["AcceptedEvent"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3966,7 +5866,7 @@ export interface operations {
             };
         };
     };
-    explain_event_api_v1_events__name__why_get: {
+    explain_event: {
         parameters: {
             query?: never;
             header?: never;
@@ -3977,15 +5877,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Trail"];
                 };
             };
             /** @description What went wrong, in words */
@@ -3999,7 +5897,7 @@ export interface operations {
             };
         };
     };
-    list_feedback_api_v1_feedback_get: {
+    list_feedback: {
         parameters: {
             query?: {
                 agent_id?: string | null;
@@ -4014,15 +5912,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_FeedbackShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4036,7 +5932,7 @@ export interface operations {
             };
         };
     };
-    upload_file_api_v1_files_post: {
+    upload_file: {
         parameters: {
             query?: never;
             header?: never;
@@ -4054,15 +5950,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["FileShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4076,7 +5970,7 @@ export interface operations {
             };
         };
     };
-    read_file_api_v1_files__file_id__get: {
+    read_file: {
         parameters: {
             query?: never;
             header?: never;
@@ -4087,15 +5981,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["FileShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4109,7 +6001,7 @@ export interface operations {
             };
         };
     };
-    delete_file_api_v1_files__file_id__delete: {
+    delete_file: {
         parameters: {
             query?: never;
             header?: never;
@@ -4138,7 +6030,7 @@ export interface operations {
             };
         };
     };
-    read_info_api_v1_info_get: {
+    read_info: {
         parameters: {
             query?: never;
             header?: never;
@@ -4147,15 +6039,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Info"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4169,7 +6059,7 @@ export interface operations {
             };
         };
     };
-    list_mcp_servers_api_v1_mcp_servers_get: {
+    list_mcp_servers: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -4183,15 +6073,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_McpServer_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4205,7 +6093,7 @@ export interface operations {
             };
         };
     };
-    create_mcp_server_api_v1_mcp_servers_post: {
+    create_mcp_server: {
         parameters: {
             query?: never;
             header?: never;
@@ -4218,15 +6106,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["McpServer"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4240,7 +6126,7 @@ export interface operations {
             };
         };
     };
-    read_mcp_server_api_v1_mcp_servers__server_id__get: {
+    read_mcp_server: {
         parameters: {
             query?: never;
             header?: never;
@@ -4251,15 +6137,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["McpServer"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4273,7 +6157,7 @@ export interface operations {
             };
         };
     };
-    replace_mcp_server_api_v1_mcp_servers__server_id__put: {
+    replace_mcp_server: {
         parameters: {
             query?: never;
             header?: never;
@@ -4288,15 +6172,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["McpServer"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4310,7 +6192,7 @@ export interface operations {
             };
         };
     };
-    delete_mcp_server_api_v1_mcp_servers__server_id__delete: {
+    delete_mcp_server: {
         parameters: {
             query?: never;
             header?: never;
@@ -4339,7 +6221,7 @@ export interface operations {
             };
         };
     };
-    test_mcp_server_api_v1_mcp_servers__server_id__test_post: {
+    get_prompt_of_mcp_server: {
         parameters: {
             query?: never;
             header?: never;
@@ -4348,17 +6230,19 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptBody"];
+            };
+        };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["McpContent"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4372,7 +6256,77 @@ export interface operations {
             };
         };
     };
-    test_mcp_server_before_saving_api_v1_mcp_servers_test_post: {
+    read_resource_of_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResourceBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpContent"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_mcp_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["McpServerBody"] | null;
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpStatus"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_mcp_server_before_saving: {
         parameters: {
             query?: never;
             header?: never;
@@ -4385,15 +6339,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["McpStatus"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4407,7 +6359,7 @@ export interface operations {
             };
         };
     };
-    list_kinds_api_v1_model_kinds_get: {
+    list_kinds: {
         parameters: {
             query?: never;
             header?: never;
@@ -4416,15 +6368,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ModelKind_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4438,7 +6388,7 @@ export interface operations {
             };
         };
     };
-    list_providers_api_v1_model_providers_get: {
+    list_providers: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -4452,15 +6402,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Provider_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4474,7 +6422,7 @@ export interface operations {
             };
         };
     };
-    create_provider_api_v1_model_providers_post: {
+    create_provider: {
         parameters: {
             query?: never;
             header?: never;
@@ -4487,15 +6435,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Provider"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4509,7 +6455,7 @@ export interface operations {
             };
         };
     };
-    read_provider_api_v1_model_providers__provider_id__get: {
+    read_provider: {
         parameters: {
             query?: never;
             header?: never;
@@ -4520,15 +6466,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Provider"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4542,7 +6486,7 @@ export interface operations {
             };
         };
     };
-    replace_provider_api_v1_model_providers__provider_id__put: {
+    replace_provider: {
         parameters: {
             query?: never;
             header?: never;
@@ -4557,15 +6501,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Provider"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4579,7 +6521,7 @@ export interface operations {
             };
         };
     };
-    delete_provider_api_v1_model_providers__provider_id__delete: {
+    delete_provider: {
         parameters: {
             query?: never;
             header?: never;
@@ -4608,7 +6550,7 @@ export interface operations {
             };
         };
     };
-    list_models_api_v1_models_get: {
+    list_models: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -4623,15 +6565,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Model_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4645,7 +6585,7 @@ export interface operations {
             };
         };
     };
-    create_model_api_v1_models_post: {
+    create_model: {
         parameters: {
             query?: never;
             header?: never;
@@ -4658,15 +6598,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Model"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4680,7 +6618,7 @@ export interface operations {
             };
         };
     };
-    read_model_api_v1_models__model_id__get: {
+    read_model: {
         parameters: {
             query?: never;
             header?: never;
@@ -4691,15 +6629,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Model"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4713,7 +6649,7 @@ export interface operations {
             };
         };
     };
-    replace_model_api_v1_models__model_id__put: {
+    replace_model: {
         parameters: {
             query?: never;
             header?: never;
@@ -4728,15 +6664,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Model"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4750,7 +6684,7 @@ export interface operations {
             };
         };
     };
-    delete_model_api_v1_models__model_id__delete: {
+    delete_model: {
         parameters: {
             query?: never;
             header?: never;
@@ -4779,7 +6713,7 @@ export interface operations {
             };
         };
     };
-    test_model_api_v1_models__model_id__test_post: {
+    test_model: {
         parameters: {
             query?: never;
             header?: never;
@@ -4790,15 +6724,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["ModelTested"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4812,24 +6744,27 @@ export interface operations {
             };
         };
     };
-    list_plugins_api_v1_plugins_get: {
+    list_plugins: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Plugin_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4843,7 +6778,7 @@ export interface operations {
             };
         };
     };
-    read_plugin_api_v1_plugins__author___name__get: {
+    read_plugin: {
         parameters: {
             query?: never;
             header?: never;
@@ -4855,15 +6790,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Plugin"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4877,7 +6810,7 @@ export interface operations {
             };
         };
     };
-    change_plugin_api_v1_plugins__author___name__put: {
+    change_plugin: {
         parameters: {
             query?: never;
             header?: never;
@@ -4893,15 +6826,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Plugin"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4915,7 +6846,7 @@ export interface operations {
             };
         };
     };
-    remove_plugin_api_v1_plugins__author___name__delete: {
+    remove_plugin: {
         parameters: {
             query?: {
                 data?: "keep" | "delete";
@@ -4947,7 +6878,7 @@ export interface operations {
             };
         };
     };
-    read_log_api_v1_plugins__author___name__logs_get: {
+    read_log: {
         parameters: {
             query?: {
                 /** @description How many of the last lines at most */
@@ -4962,15 +6893,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_str_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4984,7 +6913,7 @@ export interface operations {
             };
         };
     };
-    restart_plugin_api_v1_plugins__author___name__restart_post: {
+    restart_plugin: {
         parameters: {
             query?: never;
             header?: never;
@@ -4996,15 +6925,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Plugin"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5018,7 +6945,7 @@ export interface operations {
             };
         };
     };
-    install_plugin_api_v1_plugins_install_post: {
+    install_plugin: {
         parameters: {
             query?: never;
             header?: never;
@@ -5054,15 +6981,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Plugin"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5076,24 +7001,27 @@ export interface operations {
             };
         };
     };
-    list_runners_api_v1_runners_get: {
+    list_runners: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Runner_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5107,7 +7035,7 @@ export interface operations {
             };
         };
     };
-    list_runs_api_v1_runs_get: {
+    list_runs: {
         parameters: {
             query?: {
                 agent_id?: string | null;
@@ -5117,7 +7045,13 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
-                status?: string | null;
+                /** @description Held by how the text begins that the run answers */
+                q?: string | null;
+                /** @description Milliseconds since 1970 */
+                since?: number | null;
+                status?: ("created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout") | null;
+                /** @description Milliseconds since 1970 */
+                until?: number | null;
             };
             header?: never;
             path?: never;
@@ -5125,15 +7059,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_RunListed_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5147,7 +7079,7 @@ export interface operations {
             };
         };
     };
-    read_run_api_v1_runs__run_id__get: {
+    read_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -5158,15 +7090,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["RunDetail"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5180,7 +7110,7 @@ export interface operations {
             };
         };
     };
-    cancel_run_api_v1_runs__run_id__cancel_post: {
+    cancel_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -5191,15 +7121,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Run"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5213,7 +7141,7 @@ export interface operations {
             };
         };
     };
-    list_run_events_api_v1_runs__run_id__events_get: {
+    list_deliveries: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -5229,15 +7157,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Delivery_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5251,7 +7177,43 @@ export interface operations {
             };
         };
     };
-    replay_run_api_v1_runs__run_id__replay_get: {
+    list_run_events: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RunEventShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replay_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -5262,15 +7224,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Replay"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5284,7 +7244,7 @@ export interface operations {
             };
         };
     };
-    rerun_api_v1_runs__run_id__rerun_post: {
+    rerun: {
         parameters: {
             query?: never;
             header?: never;
@@ -5299,15 +7259,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Run"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5321,24 +7279,27 @@ export interface operations {
             };
         };
     };
-    list_runtimes_api_v1_runtimes_get: {
+    list_runtimes: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_RuntimeShown_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5352,24 +7313,27 @@ export interface operations {
             };
         };
     };
-    list_schedules_api_v1_schedules_get: {
+    list_schedules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Schedule_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5383,7 +7347,7 @@ export interface operations {
             };
         };
     };
-    create_schedule_api_v1_schedules_post: {
+    create_schedule: {
         parameters: {
             query?: never;
             header?: never;
@@ -5396,15 +7360,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Schedule"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5418,7 +7380,7 @@ export interface operations {
             };
         };
     };
-    read_schedule_api_v1_schedules__schedule_id__get: {
+    read_schedule: {
         parameters: {
             query?: never;
             header?: never;
@@ -5429,15 +7391,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Schedule"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5451,7 +7411,7 @@ export interface operations {
             };
         };
     };
-    replace_schedule_api_v1_schedules__schedule_id__put: {
+    replace_schedule: {
         parameters: {
             query?: never;
             header?: never;
@@ -5466,15 +7426,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Schedule"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5488,7 +7446,7 @@ export interface operations {
             };
         };
     };
-    delete_schedule_api_v1_schedules__schedule_id__delete: {
+    delete_schedule: {
         parameters: {
             query?: never;
             header?: never;
@@ -5517,27 +7475,22 @@ export interface operations {
             };
         };
     };
-    read_stats_api_v1_stats_get: {
+    read_settings: {
         parameters: {
-            query?: {
-                /** @description How far to look back */
-                hours?: number;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["SettingsShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5551,7 +7504,104 @@ export interface operations {
             };
         };
     };
-    list_tools_api_v1_tools_get: {
+    change_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsShown"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_stats: {
+        parameters: {
+            query?: {
+                /** @description How far to look back */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_usage: {
+        parameters: {
+            query?: {
+                /** @description How far to look back */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_UsageShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_tools: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
@@ -5565,15 +7615,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_ToolDetail_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5587,24 +7635,27 @@ export interface operations {
             };
         };
     };
-    list_users_api_v1_users_get: {
+    list_users: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_User_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5618,7 +7669,7 @@ export interface operations {
             };
         };
     };
-    create_user_api_v1_users_post: {
+    create_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -5631,15 +7682,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5653,7 +7702,7 @@ export interface operations {
             };
         };
     };
-    read_user_api_v1_users__user_id__get: {
+    read_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -5664,15 +7713,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5686,7 +7733,7 @@ export interface operations {
             };
         };
     };
-    change_user_api_v1_users__user_id__put: {
+    change_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -5701,15 +7748,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5723,7 +7768,7 @@ export interface operations {
             };
         };
     };
-    delete_user_api_v1_users__user_id__delete: {
+    delete_user: {
         parameters: {
             query?: never;
             header?: never;
@@ -5752,24 +7797,27 @@ export interface operations {
             };
         };
     };
-    list_webhooks_api_v1_webhooks_get: {
+    list_webhooks: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Page_Webhook_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5783,7 +7831,7 @@ export interface operations {
             };
         };
     };
-    create_webhook_api_v1_webhooks_post: {
+    create_webhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -5796,15 +7844,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["NewWebhook"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5818,7 +7864,7 @@ export interface operations {
             };
         };
     };
-    read_webhook_api_v1_webhooks__webhook_id__get: {
+    read_webhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -5829,15 +7875,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5851,7 +7895,7 @@ export interface operations {
             };
         };
     };
-    replace_webhook_api_v1_webhooks__webhook_id__put: {
+    replace_webhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -5866,15 +7910,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5888,7 +7930,7 @@ export interface operations {
             };
         };
     };
-    delete_webhook_api_v1_webhooks__webhook_id__delete: {
+    delete_webhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -5917,7 +7959,7 @@ export interface operations {
             };
         };
     };
-    call_webhook_api_v1_webhooks__webhook_id__events_post: {
+    call_webhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -5928,15 +7970,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["WebhookCall"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5950,7 +7990,36 @@ export interface operations {
             };
         };
     };
-    healthz_healthz_get: {
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alive"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_metrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -5965,9 +8034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: string;
-                    };
+                    "text/plain": unknown;
                 };
             };
             /** @description What went wrong, in words */
@@ -5981,7 +8048,7 @@ export interface operations {
             };
         };
     };
-    read_metrics_metrics_get: {
+    readyz: {
         parameters: {
             query?: never;
             header?: never;
@@ -5990,40 +8057,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What went wrong, in words */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    readyz_readyz_get: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
+            /** @description A good answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["Ready"];
+                };
+            };
+            /** @description A good answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ready"];
                 };
             };
             /** @description What went wrong, in words */

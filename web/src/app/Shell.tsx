@@ -83,7 +83,7 @@ function Brand() {
 
 function Places() {
   const { t } = useTranslation();
-  const pending = useQuery(queries.approvals).data?.filter((each) => each.status === "pending").length ?? 0;
+  const pending = useQuery(queries.approvals).data?.length ?? 0;
   return (
     <nav aria-label={t("nav.label")} className="space-y-0.5 overflow-y-auto">
       {PLACES.map(([path, word, Icon]) => (

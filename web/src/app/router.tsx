@@ -5,6 +5,8 @@ import { createRootRouteWithContext, createRoute, createRouter, lazyRouteCompone
 import { setToken } from "../api/client";
 import { Problem } from "../api/problem";
 import * as queries from "../api/queries";
+import { chatSearch } from "../features/chat/search";
+import { runSearch } from "../features/runs/search";
 import { Failed, Missing } from "./Failures";
 import { Shell } from "./Shell";
 
@@ -42,6 +44,25 @@ const setup = createRoute({
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
   createRoute({ path, getParentRoute: () => inside, component: lazyRouteComponent(load) });
 
+const chat = createRoute({
+  path: "/chat/$agentId",
+  getParentRoute: () => inside,
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import("../features/chat/ChatPage")),
+});
+const runs = createRoute({
+  path: "/runs",
+  getParentRoute: () => inside,
+  validateSearch: runSearch,
+  component: lazyRouteComponent(() => import("../features/runs/RunsPage")),
+});
+const run = createRoute({
+  path: "/runs/$runId",
+  getParentRoute: () => inside,
+  validateSearch: (search: Record<string, unknown>): { tab?: string } => (typeof search.tab === "string" ? { tab: search.tab } : {}),
+  component: lazyRouteComponent(() => import("../features/runs/RunPage")),
+});
+
 const tree = root.addChildren([
   login,
   setup,
@@ -49,15 +70,15 @@ const tree = root.addChildren([
     page("/", () => import("../features/home/HomePage")),
     page("/welcome", () => import("../features/start/WelcomePage")),
     page("/chat", () => import("../features/chat/ChatPage")),
-    page("/chat/$agentId", () => import("../features/chat/ChatPage")),
+    chat,
     page("/bots", () => import("../features/bots/BotsPage")),
     page("/bots/new", () => import("../features/bots/NewBotPage")),
     page("/bots/$botId", () => import("../features/bots/BotPage")),
     page("/agents", () => import("../features/agents/AgentsPage")),
     page("/agents/new", () => import("../features/agents/NewAgentPage")),
     page("/agents/$agentId", () => import("../features/agents/AgentPage")),
-    page("/runs", () => import("../features/runs/RunsPage")),
-    page("/runs/$runId", () => import("../features/runs/RunPage")),
+    runs,
+    run,
     page("/approvals", () => import("../features/approvals/ApprovalsPage")),
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),

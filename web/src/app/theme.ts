@@ -1,19 +1,28 @@
-// Light, dark, or as the system has it.
-import { useState } from "react";
+// Light, dark, or as the system has it. Every place that shows it agrees.
+import { useSyncExternalStore } from "react";
 
 import { keep, kept } from "../lib/keeping";
 
 export type Theme = "light" | "dark" | "system";
 
+let theme: Theme = (kept("theme") as Theme | null) ?? "system";
+const watchers = new Set<() => void>();
+
+function choose(chosen: Theme): void {
+  theme = chosen;
+  keep("theme", chosen === "system" ? "" : chosen);
+  if (chosen === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = chosen;
+  for (const watcher of watchers) watcher();
+}
+
 export function useTheme(): [Theme, (theme: Theme) => void] {
-  const [theme, setTheme] = useState<Theme>((kept("theme") as Theme | null) ?? "system");
-  return [
-    theme,
-    (chosen) => {
-      keep("theme", chosen === "system" ? "" : chosen);
-      if (chosen === "system") delete document.documentElement.dataset.theme;
-      else document.documentElement.dataset.theme = chosen;
-      setTheme(chosen);
+  const shown = useSyncExternalStore(
+    (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
     },
-  ];
+    () => theme,
+  );
+  return [shown, choose];
 }

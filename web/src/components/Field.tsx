@@ -14,23 +14,28 @@ export function Field({
   hint,
   error,
   required,
+  beside,
   children,
 }: {
   label: ReactNode;
   hint?: ReactNode;
   error?: string;
   required?: boolean;
+  /** A small control, such as a switch, stands beside its label. */
+  beside?: boolean;
   children: (control: ControlProps) => ReactNode;
 }) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
     <div className="space-y-1.5">
-      <label htmlFor={id} className="block text-sm font-medium">
-        {label}
-        {required && <span aria-hidden className="text-bad"> *</span>}
-      </label>
-      {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
+      <div className={beside ? "flex flex-row-reverse items-center justify-end gap-3" : "space-y-1.5"}>
+        <label htmlFor={id} className="block text-sm font-medium">
+          {label}
+          {required && <span aria-hidden className="text-bad"> *</span>}
+        </label>
+        {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
+      </div>
       {hint && <p id={`${id}-hint`} className="text-sm text-quiet">{hint}</p>}
       {error && <p id={`${id}-error`} className="text-sm text-bad">{error}</p>}
     </div>

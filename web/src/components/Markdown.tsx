@@ -1,10 +1,12 @@
 // Text from people, models and tools as Markdown. No HTML of theirs is made into elements, nothing is loaded from
 // elsewhere unasked, and a link says where it goes.
 import { Check, Copy, ImageOff } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import Renderer from "react-markdown";
 import remarkGfm from "remark-gfm";
+
+import { highlighted, type Part } from "../lib/highlight";
 
 const LINKS = new Set(["http:", "https:", "mailto:"]);
 
@@ -29,6 +31,7 @@ export function Markdown({ text }: { text: string }) {
           a: ({ href, children }) => <Link address={href} text={children} />,
           img: ({ src, alt }) => <RemoteImage address={typeof src === "string" ? src : ""} alt={alt ?? ""} />,
           pre: ({ children }) => <Block>{children}</Block>,
+          code: ({ className, children }) => <Colours language={/language-(\S+)/.exec(className ?? "")?.[1] ?? ""}>{children}</Colours>,
           input: ({ checked }) => <input type="checkbox" checked={!!checked} readOnly disabled className="mr-1.5" />,
         }}
       >
@@ -57,6 +60,17 @@ function RemoteImage({ address, alt }: { address: string; alt: string }) {
       {address ? <Link address={address} text={t("markdown.openImage", { label })} /> : label}
     </span>
   );
+}
+
+const COLOURS: Record<Part["kind"], string | undefined> = {
+  comment: "text-quiet italic", text: "text-good", number: "text-warn", word: "text-accent font-medium", plain: undefined,
+};
+
+/** Code in a language that was named; any other stays as it is. */
+function Colours({ language, children }: { language: string; children: ReactNode }) {
+  const parts = useMemo(() => (language && typeof children === "string" ? highlighted(children, language) : null), [language, children]);
+  if (!parts) return <code>{children}</code>;
+  return <code>{parts.map((part, index) => (COLOURS[part.kind] ? <span key={index} className={COLOURS[part.kind]}>{part.text}</span> : part.text))}</code>;
 }
 
 function Block({ children }: { children: ReactNode }) {

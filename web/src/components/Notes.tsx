@@ -3,14 +3,14 @@ import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import { Problem } from "../api/problem";
+import { Problem, readable } from "../api/problem";
 import { classes } from "../lib/classes";
 
 export function useSentence(): (error: unknown) => string {
   const { t } = useTranslation();
   return (error) => {
     if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
-    const message = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Problem ? readable(error) : error instanceof Error ? error.message : String(error);
     return message.charAt(0).toUpperCase() + message.slice(1);
   };
 }

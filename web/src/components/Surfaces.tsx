@@ -14,7 +14,7 @@ export function PageBody({ title, text, actions, children, wide }: {
   return (
     <div className={classes("mx-auto w-full px-4 py-6 sm:px-8 sm:py-8", wide ? "max-w-7xl" : "max-w-5xl")}>
       <header className="mb-6 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className="min-w-0">
+        <div className="min-w-0 wrap-anywhere">
           <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
           {text && <p className="mt-1 max-w-2xl text-quiet">{text}</p>}
         </div>
@@ -65,6 +65,7 @@ const STATES: Record<string, Tone> = {
   completed: "good", ready: "good", connected: "good", approved: "good", running: "accent", active: "accent",
   failed: "bad", error: "bad", denied: "bad", crashed: "bad", cancelled: "calm", stopped: "calm", disabled: "calm",
   pending: "warn", starting: "warn", connecting: "warn", queued: "warn", created: "warn", interrupted: "warn",
+  sent: "good", done: "good", injected: "good", sending: "accent", streaming: "accent", refused: "bad",
   expired: "calm", timeout: "bad", timed_out: "bad", waiting_approval: "warn", claimed: "accent", reconnecting: "warn",
 };
 

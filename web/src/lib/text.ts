@@ -10,11 +10,29 @@ export function worded(text: Text | string | null | undefined, language: string)
   return text[NAMES[language] ?? language] ?? text.en_US ?? Object.values(text)[0] ?? "";
 }
 
+const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+const DAY = { month: "short", day: "numeric" } as const;
+const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
+
+/** Making a format costs more than a hundred uses of it, and a list uses the same for every row. */
+function format<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string, make: () => Format): Format {
+  if (!formats.has(name)) formats.set(name, make());
+  return formats.get(name) as Format;
+}
+
 export function moment(at: number | null | undefined, language: string): string {
   if (!at) return "–";
   const today = new Date(at).toDateString() === new Date().toDateString();
-  const day = today ? {} : ({ month: "short", day: "numeric" } as const);
-  return new Intl.DateTimeFormat(language, { ...day, hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(at);
+  const dated = today ? TIME : { ...DAY, ...TIME };
+  return format(`moment ${today} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
+}
+
+/** How long until then, or since. */
+export function fromNow(at: number, now: number, language: string): string {
+  const minutes = (at - now) / 60_000;
+  const [unit, amount]: ["day" | "hour" | "minute", number] =
+    Math.abs(minutes) >= 2880 ? ["day", minutes / 1440] : Math.abs(minutes) >= 120 ? ["hour", minutes / 60] : ["minute", minutes];
+  return new Intl.RelativeTimeFormat(language, { numeric: "always" }).format(Math.round(amount), unit);
 }
 
 export function span(milliseconds: number): string {
@@ -24,12 +42,14 @@ export function span(milliseconds: number): string {
 }
 
 export function figure(amount: number, language: string): string {
-  return new Intl.NumberFormat(language, { notation: amount >= 100_000 ? "compact" : "standard" }).format(amount);
+  const notation = amount >= 100_000 ? "compact" : "standard";
+  return format(`figure ${notation} ${language}`, () => new Intl.NumberFormat(language, { notation })).format(amount);
 }
 
 /** Millionths of the providers' currency. */
 export function cost(micros: number): string {
   if (micros === 0) return "0";
+  if (micros < 100) return "<0.0001";
   return (micros / 1_000_000).toFixed(micros < 10_000 ? 4 : 2);
 }
 

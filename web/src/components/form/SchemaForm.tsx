@@ -36,6 +36,7 @@ export function SchemaForm({
             hint={worded(item.description, i18n.language)}
             error={messages[item.name]}
             required={item.required}
+            beside={item.type === "boolean"}
           >
             {(control) =>
               item.display ? (

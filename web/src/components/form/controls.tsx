@@ -8,6 +8,7 @@ import { type ControlProps, Input, Select, TextArea } from "../Field";
 import { Switch } from "../Switch";
 import { FileControl, FilesControl } from "./files";
 import { CheckList, type Choice, StringList } from "./lists";
+import { SEALED } from "./pairs";
 import { PromptControl } from "./prompt";
 import { JsonControl } from "./json";
 import { FallbackControl } from "./fallback";
@@ -36,19 +37,21 @@ function StringControl({ control, value, onChange, disabled, item }: ItemProps) 
   );
 }
 
-function TextControl({ control, value, onChange, disabled }: ItemProps) {
-  return <TextArea {...control} rows={4} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
+function TextControl({ control, item, value, onChange, disabled }: ItemProps) {
+  return <TextArea {...control} rows={4} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
 }
 
-function SecretControl({ control, value, onChange, disabled, kept }: ItemProps) {
+function SecretControl({ control, item, value, onChange, disabled, kept }: ItemProps) {
   const { t } = useTranslation();
+  const sealed = value === SEALED;
   return (
     <Input
       {...control}
       type="password"
       autoComplete="off"
-      placeholder={kept ? t("form.secretKept") : undefined}
-      value={text(value)}
+      required={item.required && !kept && !sealed}
+      placeholder={kept || sealed ? t("form.secretKept") : undefined}
+      value={sealed ? "" : text(value)}
       disabled={disabled}
       onChange={(event) => onChange(event.target.value)}
     />
@@ -62,6 +65,7 @@ function NumberControl({ control, item, value, onChange, disabled }: ItemProps) 
       type="number"
       step={item.type === "integer" ? 1 : "any"}
       className="max-w-48"
+      required={item.required}
       value={text(value)}
       disabled={disabled}
       onChange={(event) => onChange(event.target.valueAsNumber)}
@@ -76,7 +80,7 @@ function BooleanControl({ control, value, onChange, disabled }: ItemProps) {
 function SelectControl({ control, item, value, onChange, disabled }: ItemProps) {
   const { i18n } = useTranslation();
   return (
-    <Select {...control} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+    <Select {...control} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
       {(!item.required || value === undefined) && <option value="">–</option>}
       {item.options?.map((option) => (
         <option key={option.value} value={option.value}>{worded(option.label, i18n.language) || option.value}</option>

@@ -49,7 +49,7 @@ function Options({ models }: { models: Model[] }) {
   return models.map((model) => <option key={model.model_id} value={model.model_id}>{model.name}</option>);
 }
 
-export function swapped<T>(list: T[], from: number, to: number): T[] {
+function swapped<T>(list: T[], from: number, to: number): T[] {
   const copy = [...list];
   [copy[from], copy[to]] = [copy[to]!, copy[from]!];
   return copy;

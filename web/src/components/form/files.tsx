@@ -44,7 +44,7 @@ function Files({ control, files, put, disabled }: Pick<ItemProps, "control" | "d
         {...control}
         type="file"
         disabled={disabled || sending.isPending}
-        className="text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
+        className="max-w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
         onChange={(event) => {
           const file = event.target.files?.[0];
           if (file) sending.mutate(file);

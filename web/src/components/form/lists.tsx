@@ -20,7 +20,7 @@ export function CheckList({ control, options, value, onChange, disabled }: Props
         <label key={option.value} className="flex cursor-pointer items-start gap-2.5 px-3 py-2 hover:bg-raised">
           <input
             type="checkbox"
-            className="mt-1 size-4 accent-(--accent)"
+            className="mt-0.5 size-4 shrink-0 accent-(--accent)"
             checked={value.includes(option.value)}
             disabled={disabled}
             onChange={(event) => toggle(option.value, event.target.checked)}

@@ -8,6 +8,7 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
+import { Monogram } from "../../components/Monogram";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { Badge, PageBody } from "../../components/Surfaces";
 import { worded } from "../../lib/text";
@@ -29,8 +30,9 @@ export default function AgentsPage() {
           {agents.data.map((agent) => (
             <Row
               key={agent.agent_id}
+              sign={<Monogram name={agent.name} />}
               title={<Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className="hover:underline">{agent.name}</Link>}
-              text={agent.description || label(agent.runner_id)}
+              text={agent.description}
               marks={
                 <>
                   <Badge>{label(agent.runner_id)}</Badge>

@@ -16,13 +16,15 @@ import { useSave } from "../../lib/useSave";
 import { prefilled } from "../../components/form/values";
 import { RunnerPicker } from "./RunnerPicker";
 
+const USUAL = "parlour/local-agent";
+
 export default function NewAgentPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const runners = useQuery(queries.runners);
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState("");
-  const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.[0];
+  const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.find((each) => each.plugin.id === USUAL) ?? runners.data?.[0];
   const creating = useSave(
     () =>
       answer<Agent>(

@@ -1,65 +1,53 @@
-// What agents may do only when somebody says so: waiting first, then decided.
-import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+// What agents may do only when somebody says so: what waits, and what was decided.
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
-import { useState } from "react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
 import type { Approval } from "../../api/facts";
 import * as queries from "../../api/queries";
-import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Input } from "../../components/Field";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { PageBody, State } from "../../components/Surfaces";
-import { moment, short } from "../../lib/text";
-import { useSave } from "../../lib/useSave";
+import { PageBody } from "../../components/Surfaces";
+import { ApprovalCard } from "./ApprovalCard";
+import { isPending } from "./asked";
 
 export default function ApprovalsPage() {
   const { t } = useTranslation();
-  const approvals = useQuery(queries.approvals);
-  const sorted = [...(approvals.data ?? [])].sort((a, b) => Number(b.status === "pending") - Number(a.status === "pending"));
+  const waiting = useInfiniteQuery(queries.approvalPages("pending"));
+  const all = useInfiniteQuery(queries.approvalPages());
+  const asked = waiting.data?.pages.flatMap((page) => page.items) ?? [];
+  const decided = (all.data?.pages.flatMap((page) => page.items) ?? []).filter((each) => !isPending(each));
+  const ready = waiting.data && all.data;
   return (
     <PageBody title={t("nav.approvals")} text={t("approvals.text")}>
-      <ErrorNote error={approvals.error} />
-      {approvals.isPending && <Loading />}
-      {approvals.data?.length === 0 && <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />}
-      <ul className="space-y-4">{sorted.map((approval) => <Item key={approval.approval_id} approval={approval} />)}</ul>
+      <ErrorNote error={waiting.error ?? all.error} />
+      {!ready && !waiting.error && !all.error && <Loading />}
+      {ready && asked.length + decided.length === 0 && <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />}
+      <div className="space-y-8">
+        {ready && (asked.length > 0 || decided.length > 0) && (
+          <Part title={t("approvals.waiting")} approvals={asked} more={waiting.hasNextPage && <More query={waiting} />}>
+            <p className="text-sm text-quiet">{t("approvals.noneWaiting")}</p>
+          </Part>
+        )}
+        {decided.length > 0 && <Part title={t("approvals.decided")} approvals={decided} more={all.hasNextPage && <More query={all} />} />}
+      </div>
     </PageBody>
   );
 }
 
-function Item({ approval }: { approval: Approval }) {
-  const { t, i18n } = useTranslation();
-  const { operate } = useRights();
-  const [reason, setReason] = useState("");
-  const deciding = useSave(
-    (decision: "approve" | "deny") =>
-      answer(api.POST("/api/v1/approvals/{approval_id}", { params: { path: { approval_id: approval.approval_id } }, body: { decision, reason } })),
-    ["approvals"],
-  );
+function Part({ title, approvals, more, children }: { title: string; approvals: Approval[]; more: ReactNode; children?: ReactNode }) {
   return (
-    <li className="rounded-card border border-line bg-surface p-5 shadow-card">
-      <div className="flex flex-wrap items-center gap-3">
-        <State state={approval.status} />
-        <span className="font-mono text-sm">{approval.action}</span>
-        <span className="flex-1" />
-        <Link to="/runs/$runId" params={{ runId: approval.run_id }} className="text-sm text-accent underline">{t("approvals.run", { run: short(approval.run_id) })}</Link>
-        <time className="text-sm text-quiet">{moment(approval.created_at, i18n.language)}</time>
-      </div>
-      <p className="mt-3 break-words whitespace-pre-wrap">{approval.words}</p>
-      {approval.decided_by && <p className="mt-2 text-sm text-quiet">{t("approvals.by", { who: approval.decided_by, reason: approval.reason ?? "" })}</p>}
-      {approval.status === "pending" && operate && (
-        <div className="mt-4 space-y-3">
-          <div className="flex flex-wrap gap-2">
-            <Input aria-label={t("approvals.reason")} placeholder={t("approvals.reason")} className="max-w-sm" value={reason} onChange={(event) => setReason(event.target.value)} />
-            <Button weight="primary" busy={deciding.isPending} onClick={() => deciding.mutate("approve")}>{t("approvals.approve")}</Button>
-            <Button weight="danger" busy={deciding.isPending} onClick={() => deciding.mutate("deny")}>{t("approvals.deny")}</Button>
-          </div>
-          <ErrorNote error={deciding.error} />
-        </div>
-      )}
-    </li>
+    <section aria-label={title}>
+      <h2 className="mb-3 text-sm font-medium text-quiet">{title}</h2>
+      {approvals.length === 0 && children}
+      <ul className="space-y-4">{approvals.map((approval) => <ApprovalCard key={approval.approval_id} approval={approval} />)}</ul>
+      {more}
+    </section>
   );
+}
+
+function More({ query }: { query: { isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
+  const { t } = useTranslation();
+  return <Button className="mt-4" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>{t("approvals.more")}</Button>;
 }

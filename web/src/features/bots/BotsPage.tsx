@@ -8,7 +8,8 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
+import { Monogram } from "../../components/Monogram";
+import { Empty, ErrorNote, Loading, useSentence } from "../../components/Notes";
 import { Badge, PageBody, State } from "../../components/Surfaces";
 import { worded } from "../../lib/text";
 
@@ -17,6 +18,7 @@ export default function BotsPage() {
   const { edit } = useRights();
   const bots = useQuery(queries.bots);
   const adapters = useQuery(queries.adapters).data ?? [];
+  const sentence = useSentence();
   const create = edit && <Link to="/bots/new" className={buttonClasses("primary")}>{t("bots.create")}</Link>;
   return (
     <PageBody title={t("nav.bots")} text={t("bots.text")} actions={create}>
@@ -28,8 +30,14 @@ export default function BotsPage() {
           {bots.data.map((bot) => (
             <Row
               key={bot.bot_id}
+              sign={<Monogram name={bot.name} />}
               title={<Link to="/bots/$botId" params={{ botId: bot.bot_id }} className="hover:underline">{bot.name}</Link>}
-              text={bot.status.last_error ?? worded(adapters.find((each) => each.name === bot.adapter)?.label, i18n.language)}
+              text={
+                <>
+                  {worded(adapters.find((each) => each.name === bot.adapter)?.label, i18n.language) || bot.adapter}
+                  {bot.enabled && bot.status.last_error && <span className="block text-warn">{sentence(bot.status.last_error)}</span>}
+                </>
+              }
               marks={bot.enabled ? <State state={bot.status.state} /> : <Badge>{t("common.disabled")}</Badge>}
             />
           ))}

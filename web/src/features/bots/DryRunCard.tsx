@@ -1,27 +1,34 @@
-// Tries the saved routes on an example, and says in words who would take it and why.
+// Tries the routes as they stand on the page on an example, and says in words who would take it and why.
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { DryRun } from "../../api/facts";
+import type { DryRun, Route } from "../../api/facts";
 import { Button } from "../../components/Button";
 import { Field, Input, Select, TextArea } from "../../components/Field";
+import { Fold } from "../../components/Fold";
 import { ErrorNote } from "../../components/Notes";
 import { Badge, Card } from "../../components/Surfaces";
+import { Switch } from "../../components/Switch";
+import { EventTypeSelect } from "./EventTypeSelect";
+import { eventOf, SAMPLE, type Sample } from "./sample";
 
-export function DryRunCard({ botId, unsaved, events }: { botId: string; unsaved: boolean; events: string[] }) {
+/** `routes` are those that are not saved yet; without them, the saved ones are tried. */
+export function DryRunCard({ botId, routes, events }: { botId: string; routes: Route[] | null; events: string[] }) {
   const { t } = useTranslation();
-  const [sample, setSample] = useState({ type: "message.received", text: "", sender: "", group: "" });
-  const put = (change: Partial<typeof sample>) => setSample({ ...sample, ...change });
+  const [sample, setSample] = useState(SAMPLE);
   const trying = useMutation({
     mutationFn: () =>
       answer<DryRun>(
-        api.POST("/api/v1/bots/{bot_id}/routes/dry-run", { params: { path: { bot_id: botId } }, body: { event: eventOf(sample) as never } }),
+        api.POST("/api/v1/bots/{bot_id}/routes/dry-run", {
+          params: { path: { bot_id: botId } },
+          body: { event: eventOf(sample), ...(routes && { routes }) } as never,
+        }),
       ),
   });
   return (
-    <Card title={t("dryRun.title")} className="h-fit">
+    <Card title={t("dryRun.title")} className="lg:sticky lg:top-6">
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -29,37 +36,69 @@ export function DryRunCard({ botId, unsaved, events }: { botId: string; unsaved:
           trying.mutate();
         }}
       >
-        <Field label={t("routes.event")}>
-          {(control) => (
-            <Select {...control} value={sample.type} onChange={(event) => put({ type: event.target.value })}>
-              {events.filter((each) => !each.includes("*")).map((each) => <option key={each}>{each}</option>)}
-            </Select>
-          )}
-        </Field>
-        <Field label={t("dryRun.text")}>
-          {(control) => <TextArea {...control} rows={2} value={sample.text} onChange={(event) => put({ text: event.target.value })} />}
-        </Field>
-        <Field label={t("dryRun.sender")}>
-          {(control) => <Input {...control} value={sample.sender} onChange={(event) => put({ sender: event.target.value })} />}
-        </Field>
-        <Field label={t("dryRun.group")} hint={t("dryRun.groupHint")}>
-          {(control) => <Input {...control} value={sample.group} onChange={(event) => put({ group: event.target.value })} />}
-        </Field>
-        {unsaved && <p className="text-sm text-warn">{t("dryRun.unsaved")}</p>}
+        <SampleFields sample={sample} events={events} put={(change) => setSample({ ...sample, ...change })} />
         <Button type="submit" busy={trying.isPending} className="w-full">{t("dryRun.try")}</Button>
+        {routes && <p className="text-sm text-quiet">{t("dryRun.unsaved")}</p>}
         <ErrorNote error={trying.error} />
       </form>
-      {trying.data && (
-        <div role="status" className="mt-4 space-y-2 border-t border-line pt-4 text-sm">
-          <Badge tone="accent">{t(`handler.${trying.data.handler_type}`)}</Badge>
-          <ul className="space-y-1.5">{trying.data.reasons.map((reason) => <li key={reason}>{reason}</li>)}</ul>
-        </div>
-      )}
+      {trying.data && <Outcome outcome={trying.data} />}
     </Card>
   );
 }
 
-export function eventOf(sample: { type: string; text: string; sender: string; group: string }): Record<string, unknown> {
-  const chat = sample.group ? { chat_type: "group", chat_id: sample.group, group: { id: sample.group } } : { chat_type: "private", chat_id: sample.sender };
-  return { type: sample.type, ...chat, ...(sample.text && { text: sample.text }), sender: { id: sample.sender || "somebody" } };
+function SampleFields({ sample, events, put }: { sample: Sample; events: string[]; put: (change: Partial<Sample>) => void }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Field label={t("routes.event")}>
+        {(control) => <EventTypeSelect control={control} value={sample.type} events={events} onChange={(type) => put({ type })} />}
+      </Field>
+      <Field label={t("dryRun.text")}>
+        {(control) => <TextArea {...control} rows={2} value={sample.text} onChange={(event) => put({ text: event.target.value })} />}
+      </Field>
+      <Field label={t("dryRun.group")} hint={t("dryRun.groupHint")}>
+        {(control) => <Input {...control} value={sample.group} onChange={(event) => put({ group: event.target.value })} />}
+      </Field>
+      {sample.group && (
+        <div className="flex items-center justify-between gap-3 text-sm">
+          {t("filter.mentions_bot")}
+          <Switch label={t("filter.mentions_bot")} checked={sample.mentions} onChange={(mentions) => put({ mentions })} />
+        </div>
+      )}
+      <Fold title={t("dryRun.more")}>
+        <div className="space-y-4">
+          <Field label={t("dryRun.sender")}>
+            {(control) => <Input {...control} value={sample.sender} onChange={(event) => put({ sender: event.target.value })} />}
+          </Field>
+          {sample.group && (
+            <Field label={t("filter.roles")}>
+              {(control) => (
+                <Select {...control} value={sample.role} onChange={(event) => put({ role: event.target.value })}>
+                  <option value="">–</option>
+                  {["owner", "admin", "member"].map((role) => <option key={role} value={role}>{t(`memberRole.${role}`)}</option>)}
+                </Select>
+              )}
+            </Field>
+          )}
+          <Field label={t("dryRun.at")} hint={t("dryRun.atHint")}>
+            {(control) => <Input {...control} type="datetime-local" value={sample.at} onChange={(event) => put({ at: event.target.value })} />}
+          </Field>
+        </div>
+      </Fold>
+    </>
+  );
+}
+
+function Outcome({ outcome }: { outcome: DryRun }) {
+  const { t } = useTranslation();
+  return (
+    <div role="status" className="mt-4 space-y-2 border-t border-line pt-4 text-sm">
+      <Badge tone={outcome.route ? "accent" : "warn"}>{t(outcome.route ? `handler.${outcome.handler_type}` : "dryRun.none")}</Badge>
+      <ol className="space-y-1.5">
+        {outcome.reasons.map((reason, index) => (
+          <li key={index} className={index === outcome.reasons.length - 1 ? "font-medium" : "text-quiet"}>{reason}</li>
+        ))}
+      </ol>
+    </div>
+  );
 }

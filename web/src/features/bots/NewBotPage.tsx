@@ -13,6 +13,7 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { prefilled } from "../../components/form/values";
+import { Monogram } from "../../components/Monogram";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody } from "../../components/Surfaces";
 import { worded } from "../../lib/text";
@@ -29,9 +30,12 @@ export default function NewBotPage() {
       {!adapter && (
         <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
           {adapters.data?.map((each) => (
-            <button key={each.name} type="button" onClick={() => setAdapter(each)} className="rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent">
-              <span className="block font-medium">{worded(each.label, i18n.language)}</span>
-              <span className="mt-1 block text-sm text-quiet">{worded(each.description, i18n.language)}</span>
+            <button key={each.name} type="button" onClick={() => setAdapter(each)} className="flex items-start gap-4 rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent">
+              <Monogram name={worded(each.label, i18n.language)} />
+              <span className="min-w-0">
+                <span className="block font-medium">{worded(each.label, i18n.language)}</span>
+                <span className="mt-1 block text-sm text-quiet">{worded(each.description, i18n.language)}</span>
+              </span>
             </button>
           ))}
         </div>
@@ -55,7 +59,7 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   return (
     <Card>
       <form
-        className="space-y-5"
+        className="max-w-2xl space-y-5"
         onSubmit={(event) => {
           event.preventDefault();
           creating.mutate(undefined);

@@ -1,108 +1,127 @@
-// One route: which events, under which conditions, and who handles them.
+// One route: said in a line, and opened to be changed.
 import { useQuery } from "@tanstack/react-query";
-import { ArrowDown, ArrowUp, Trash2 } from "lucide-react";
+import { ArrowRight, ChevronDown, GripVertical, Trash2 } from "lucide-react";
+import { Collapsible } from "radix-ui";
+import { type ComponentProps, useId } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Adapter, Fields, HandlerType, Route } from "../../api/facts";
+import type { Adapter, HandlerType } from "../../api/facts";
 import * as queries from "../../api/queries";
-import { IconButton } from "../../components/Button";
+import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
-import { Fold } from "../../components/Fold";
-import { CheckList } from "../../components/form/lists";
+import { Badge } from "../../components/Surfaces";
 import { Switch } from "../../components/Switch";
-import { FilterFields } from "./FilterFields";
+import { classes } from "../../lib/classes";
+import { useEventWords } from "../../lib/useEventWords";
+import { ConditionFields } from "./ConditionFields";
+import { told } from "./conditions";
+import { EventTypeSelect } from "./EventTypeSelect";
+import { HandlerFields } from "./HandlerFields";
+import { handedTo, problemOf, type RouteDraft } from "./route";
 
 const HANDLERS: HandlerType[] = ["agent", "webhook", "plugin", "drop"];
 
 type Props = {
-  route: Route;
+  route: RouteDraft;
+  number: number;
   adapter: Adapter;
+  problems: Record<string, string>;
+  open: boolean;
+  held: boolean;
   disabled: boolean;
-  onChange: (route: Route) => void;
+  handle: Pick<ComponentProps<"button">, "onPointerDown" | "onKeyDown">;
+  onOpen: (open: boolean) => void;
+  onChange: (route: RouteDraft) => void;
   onRemove: () => void;
-  onUp?: () => void;
-  onDown?: () => void;
 };
 
-export function RouteCard({ route, adapter, disabled, onChange, onRemove, onUp, onDown }: Props) {
+export function RouteCard({ route, number, problems, open, held, disabled, handle, onOpen, onChange, ...rest }: Props) {
   const { t } = useTranslation();
-  const patterns = [...new Set(["message.received", "message.*", "*", ...adapter.supported_events, route.event_type])];
-  const count = Object.keys(route.filters).length;
+  const wrong = Object.keys(problems).length > 0;
   return (
-    <li className="rounded-card border border-line bg-surface p-4 shadow-card">
-      <div className="flex flex-wrap items-end gap-3">
-        <div className="min-w-40 flex-1">
-          <Field label={t("routes.event")}>
-            {(control) => (
-              <Select {...control} value={route.event_type} disabled={disabled} onChange={(event) => onChange({ ...route, event_type: event.target.value })}>
-                {patterns.map((pattern) => <option key={pattern}>{pattern}</option>)}
-              </Select>
-            )}
-          </Field>
+    <Collapsible.Root asChild open={open} onOpenChange={onOpen}>
+      <li className={classes("rounded-card border bg-surface shadow-card", wrong ? "border-bad" : held ? "border-accent" : "border-line", !route.enabled && !open && "opacity-70")}>
+        <div className="flex items-center gap-1 p-2">
+          {!disabled && (
+            <button type="button" aria-label={t("routes.move", { number })} title={t("routes.moveHint")} className="grid h-9 w-7 shrink-0 cursor-grab touch-none place-items-center rounded-control text-quiet hover:bg-raised active:cursor-grabbing" {...handle}>
+              <GripVertical className="size-4" />
+            </button>
+          )}
+          <Collapsible.Trigger className="group flex min-w-0 flex-1 items-center gap-2 rounded-control px-2 py-1.5 text-left hover:bg-raised">
+            <Line route={route} number={number} />
+            <ChevronDown aria-hidden className="ml-auto size-4 shrink-0 text-quiet transition-transform group-data-[state=open]:rotate-180" />
+          </Collapsible.Trigger>
+          <span className="flex px-1.5">
+            <Switch label={t("routes.enabled", { number })} checked={route.enabled} disabled={disabled} onChange={(enabled) => onChange({ ...route, enabled })} />
+          </span>
         </div>
-        <div className="min-w-40 flex-1">
-          <Field label={t("routes.handler")}>
-            {(control) => (
-              <Select {...control} value={route.handler_type} disabled={disabled} onChange={(event) => onChange({ ...route, handler_type: event.target.value as HandlerType, handler_config: {} })}>
-                {HANDLERS.map((handler) => <option key={handler} value={handler}>{t(`handler.${handler}`)}</option>)}
-              </Select>
-            )}
-          </Field>
-        </div>
-        <div className="flex h-10 items-center">
-          <Switch label={t("common.enabled")} checked={route.enabled} disabled={disabled} onChange={(enabled) => onChange({ ...route, enabled })} />
-          <IconButton label={t("common.up")} disabled={disabled || !onUp} onClick={onUp}><ArrowUp className="size-4" /></IconButton>
-          <IconButton label={t("common.down")} disabled={disabled || !onDown} onClick={onDown}><ArrowDown className="size-4" /></IconButton>
-          <IconButton label={t("common.remove")} disabled={disabled} onClick={onRemove}><Trash2 className="size-4" /></IconButton>
-        </div>
-      </div>
-      <div className="mt-4"><Handler route={route} disabled={disabled} onChange={(handler_config) => onChange({ ...route, handler_config })} /></div>
-      <div className="mt-3">
-        <Fold title={count ? t("routes.filterCount", { count }) : t("routes.noFilters")}>
-          <FilterFields filters={route.filters} disabled={disabled} onChange={(filters) => onChange({ ...route, filters })} />
-        </Fold>
-      </div>
-    </li>
+        <Collapsible.Content className="border-t border-line p-4">
+          <Details route={route} problems={problems} disabled={disabled} onChange={onChange} {...rest} />
+        </Collapsible.Content>
+      </li>
+    </Collapsible.Root>
   );
 }
 
-function Handler({ route, disabled, onChange }: { route: Route; disabled: boolean; onChange: (config: Fields) => void }) {
+function Line({ route, number }: { route: RouteDraft; number: number }) {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data ?? [];
-  const plugins = useQuery(queries.plugins).data ?? [];
+  const words = useEventWords();
+  const target = useTarget(route);
+  return (
+    <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+      <span className="sr-only">{t("routes.edit", { number })}</span>
+      <span className="font-medium">{words(route.event_type)}</span>
+      {told(route.filters).map(({ key, values }) => <Badge key={key}>{t(`condition.${key}`, values)}</Badge>)}
+      <span className="flex min-w-0 items-center gap-2">
+        <ArrowRight aria-hidden className="size-4 shrink-0 text-quiet" />
+        <span className={classes("min-w-0 truncate", route.handler_type === "drop" ? "text-quiet" : "text-accent")}>{target}</span>
+      </span>
+      {route.description && <span className="w-full truncate text-sm text-quiet">{route.description}</span>}
+    </span>
+  );
+}
+
+function useTarget(route: RouteDraft): string {
+  const { t } = useTranslation();
+  const agents = useQuery(queries.agents).data;
   const config = route.handler_config;
-  if (route.handler_type === "agent") {
-    return (
-      <Field label={t("routes.agent")} required>
-        {(control) => (
-          <Select {...control} required value={String(config.agent_id ?? "")} disabled={disabled} onChange={(event) => onChange({ agent_id: event.target.value })}>
-            <option value="">{t("routes.chooseAgent")}</option>
-            {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
-          </Select>
-        )}
-      </Field>
-    );
+  switch (route.handler_type) {
+    case "agent": return agents?.find((agent) => agent.agent_id === config.agent_id)?.name ?? t("routes.chooseAgent");
+    case "webhook": return hostOf(String(config.url ?? "")) || t("handler.webhook");
+    case "plugin": return (config.plugins as string[] | undefined)?.join(", ") || t("routes.everyPlugin");
+    case "drop": return t("handler.drop");
   }
-  if (route.handler_type === "webhook") {
-    return (
-      <div className="grid gap-3 sm:grid-cols-2">
-        <Field label={t("routes.url")} required>
-          {(control) => <Input {...control} type="url" placeholder="https://" value={String(config.url ?? "")} disabled={disabled} onChange={(event) => onChange({ ...config, url: event.target.value })} />}
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
+
+function Details({ route, adapter, problems, disabled, onChange, onRemove }: Pick<Props, "route" | "adapter" | "problems" | "disabled" | "onChange" | "onRemove">) {
+  const { t } = useTranslation();
+  const id = useId();
+  return (
+    <div className="space-y-5">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={t("routes.event")} error={problemOf(problems, "event_type")}>
+          {(control) => <EventTypeSelect control={control} value={route.event_type} events={adapter.supported_events} patterns disabled={disabled} onChange={(event_type) => onChange({ ...route, event_type })} />}
         </Field>
-        <Field label={t("routes.secret")} hint={t("routes.secretHint")}>
-          {(control) => <Input {...control} type="password" autoComplete="off" value={String(config.secret ?? "")} disabled={disabled} onChange={(event) => onChange({ ...config, secret: event.target.value || undefined })} />}
+        <Field label={t("routes.handler")}>
+          {(control) => (
+            <Select {...control} value={route.handler_type} disabled={disabled} onChange={(event) => onChange(handedTo(route, event.target.value as HandlerType))}>
+              {HANDLERS.map((handler) => <option key={handler} value={handler}>{t(`handler.${handler}`)}</option>)}
+            </Select>
+          )}
         </Field>
       </div>
-    );
-  }
-  if (route.handler_type === "plugin") {
-    return (
-      <Field label={t("nav.plugins")} hint={t("routes.allPlugins")}>
-        {(control) => (
-          <CheckList control={control} options={plugins.map((plugin) => ({ value: plugin.id, label: plugin.id }))} value={(config.plugins as string[] | undefined) ?? []} disabled={disabled} onChange={(chosen) => onChange({ plugins: chosen })} />
-        )}
-      </Field>
-    );
-  }
-  return <p className="text-sm text-quiet">{t("routes.dropped")}</p>;
+      <HandlerFields key={route.handler_type + id} route={route} config={route.handler_config} problems={problems} disabled={disabled} onChange={(handler_config) => onChange({ ...route, handler_config })} />
+      <ConditionFields filters={route.filters} problems={problems} disabled={disabled} onChange={(filters) => onChange({ ...route, filters })} />
+      <div className="flex flex-wrap items-end gap-3 border-t border-line pt-4">
+        <div className="min-w-56 flex-1">
+          <Field label={t("routes.note")} error={problemOf(problems, "description")}>
+            {(control) => <Input {...control} maxLength={500} value={route.description} disabled={disabled} onChange={(event) => onChange({ ...route, description: event.target.value })} />}
+          </Field>
+        </div>
+        {!disabled && <Button weight="danger" onClick={onRemove}><Trash2 aria-hidden className="size-4" /> {t("common.remove")}</Button>}
+      </div>
+    </div>
+  );
 }

@@ -1,4 +1,4 @@
-// A bot's routes, in the order in which they are tried. They are saved as a whole, and tried out on an example.
+// A bot's routes, in the order in which they are tried. They are saved as a whole, and tried out on an example before.
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -9,68 +9,92 @@ import type { Adapter, Page, Route } from "../../api/facts";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { swapped } from "../../components/form/fallback";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
+import { moved, useSorting } from "../../lib/useSorting";
+import { meant } from "./conditions";
 import { DryRunCard } from "./DryRunCard";
+import { drafted, fresh, numbered, problemsAt, type RouteDraft } from "./route";
 import { RouteCard } from "./RouteCard";
+
+const sent = (routes: RouteDraft[]): Route[] => numbered(routes.map((route) => ({ ...route, filters: meant(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const saved = useQuery(queries.routes(botId));
-  const [draft, setDraft] = useState<Route[] | null>(null);
-  const routes = draft ?? saved.data;
+  const agents = useQuery(queries.agents).data;
+  const [draft, setDraft] = useState<RouteDraft[] | null>(null);
+  const [open, setOpen] = useState<string | null>(null);
+  const [said, setSaid] = useState("");
+  const routes = draft ?? (saved.data ? drafted(saved.data) : null);
   const saving = useSave(
-    (items: Route[]) =>
+    (items: RouteDraft[]) =>
       answer<Page<Route>>(
-        api.PUT("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id: botId } }, body: { items: numbered(items) } as never }),
+        api.PUT("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id: botId } }, body: { items: sent(items) } as never }),
       ),
     ["routes"],
   );
+  const sorting = useSorting<HTMLOListElement>(routes?.length ?? 0, (from, to) => {
+    setDraft((before) => moved(before ?? routes ?? [], from, to));
+    setSaid(t("routes.moved", { place: to + 1, of: routes?.length }));
+  });
   useEffect(() => {
     if (saving.isSuccess) setDraft(null);
   }, [saving.isSuccess, saving.data]);
+  useEffect(() => {
+    const wrong = draft?.find((_, index) => Object.keys(problemsAt(saving.error, index)).length > 0);
+    if (wrong) setOpen(wrong.key);
+    // what is wrong is shown once, when it was said; it may be closed again while it is mended
+  }, [saving.error]);
+  if (saved.error) return <ErrorNote error={saved.error} />;
   if (!routes) return <Loading />;
-  const put = (index: number, route: Route) => setDraft(routes.map((each, at) => (at === index ? route : each)));
+  const put = (index: number, route: RouteDraft) => setDraft(routes.map((each, at) => (at === index ? route : each)));
+  const add = () => {
+    const route = fresh(agents?.find((agent) => agent.enabled)?.agent_id);
+    setDraft([...routes, route]);
+    setOpen(route.key);
+  };
   return (
-    <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
-      <div className="space-y-3">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <form
+        className="space-y-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (draft) saving.mutate(draft);
+        }}
+      >
         <p className="text-sm text-quiet">{t("routes.text")}</p>
         {routes.length === 0 && <Empty title={t("routes.empty")} text={t("routes.emptyText")} />}
-        <ol className="space-y-3">
+        <ol ref={sorting.list} className="space-y-3">
           {routes.map((route, index) => (
             <RouteCard
-              key={route.route_id || `new-${index}`}
+              key={route.key}
               route={route}
+              number={index + 1}
               adapter={adapter}
+              problems={draft ? problemsAt(saving.error, index) : {}}
+              open={open === route.key}
+              held={sorting.held === index}
               disabled={!edit}
+              handle={sorting.handle(index)}
+              onOpen={(opened) => setOpen(opened ? route.key : null)}
               onChange={(next) => put(index, next)}
               onRemove={() => setDraft(routes.filter((_, at) => at !== index))}
-              onUp={index > 0 ? () => setDraft(swapped(routes, index, index - 1)) : undefined}
-              onDown={index < routes.length - 1 ? () => setDraft(swapped(routes, index, index + 1)) : undefined}
             />
           ))}
         </ol>
-        <ErrorNote error={saving.error} />
+        <p role="status" className="sr-only">{said}</p>
+        <ErrorNote error={draft && saving.error} />
         {edit && (
           <div className="flex flex-wrap gap-2">
-            <Button onClick={() => setDraft([...routes, NEW])}><Plus aria-hidden className="size-4" /> {t("routes.add")}</Button>
-            {draft && <Button weight="primary" busy={saving.isPending} onClick={() => saving.mutate(draft)}>{t("common.save")}</Button>}
-            {draft && <Button weight="quiet" onClick={() => setDraft(null)}>{t("common.discard")}</Button>}
+            <Button onClick={add}><Plus aria-hidden className="size-4" /> {t("routes.add")}</Button>
+            {draft && <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>}
+            {draft && <Button weight="quiet" onClick={() => { setDraft(null); saving.reset(); }}>{t("common.discard")}</Button>}
           </div>
         )}
-      </div>
-      <DryRunCard botId={botId} unsaved={draft !== null} events={adapter.supported_events} />
+      </form>
+      <DryRunCard botId={botId} routes={draft && sent(draft)} events={adapter.supported_events} />
     </div>
   );
-}
-
-const NEW: Route = {
-  route_id: "", event_type: "message.received", handler_type: "agent", handler_config: {}, filters: {}, enabled: true, priority: 0, description: "",
-};
-
-/** The order on the page is what counts; higher priorities are tried first. */
-export function numbered(routes: Route[]): Route[] {
-  return routes.map((route, index) => ({ ...route, priority: (routes.length - index) * 10 }));
 }

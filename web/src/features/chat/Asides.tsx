@@ -1,11 +1,15 @@
 // What stands between messages: tool calls, questions for approval, and notices.
 import { Check, LoaderCircle, ShieldQuestion, TriangleAlert, Wrench } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import type { Approval } from "../../api/facts";
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
+import { actionKey } from "../approvals/asked";
+import { Details } from "../approvals/Details";
 import type { Ask, Notice as NoticeFact, ToolCall } from "./log";
 
 export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
@@ -34,19 +38,28 @@ export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
   );
 }
 
-export function Asked({ ask, decide }: { ask: Ask; decide: (id: string, decision: "approve" | "deny") => void }) {
-  const { t } = useTranslation();
+type Decision = "approve" | "deny";
+
+/** `approval` is the whole of it, as soon as it was read. */
+export function Asked({ ask, approval, connected, decide }: { ask: Ask; approval?: Approval; connected: boolean; decide: (id: string, decision: Decision) => void }) {
+  const { t, i18n } = useTranslation();
+  const action = actionKey(ask.action);
+  const [decided, setDecided] = useState<Decision | null>(null);
+  const choose = (decision: Decision) => {
+    setDecided(decision);
+    decide(ask.approval_id, decision);
+  };
   return (
     <section aria-label={t("chat.approval")} className="rounded-card border border-line bg-surface p-4 shadow-card">
       <div className="flex items-start gap-3">
         <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div className="min-w-0 flex-1 space-y-2">
-          <p className="font-medium">{t("chat.approval")}</p>
-          <p className="text-sm break-words whitespace-pre-wrap">{ask.words}</p>
+          <p className="font-medium">{t("chat.approval")} {i18n.exists(action) && <span className="font-normal text-quiet">{t(action)}</span>}</p>
+          {approval ? <Details approval={approval} /> : <p className="text-sm break-words whitespace-pre-wrap">{ask.words}</p>}
           {ask.status === "pending" ? (
             <div className="flex gap-2">
-              <Button small weight="primary" onClick={() => decide(ask.approval_id, "approve")}>{t("approvals.approve")}</Button>
-              <Button small onClick={() => decide(ask.approval_id, "deny")}>{t("approvals.deny")}</Button>
+              <Button small weight="primary" busy={decided === "approve"} disabled={!connected || decided !== null} onClick={() => choose("approve")}>{t("approvals.approve")}</Button>
+              <Button small busy={decided === "deny"} disabled={!connected || decided !== null} onClick={() => choose("deny")}>{t("approvals.deny")}</Button>
             </div>
           ) : (
             <State state={ask.status} />

@@ -1,25 +1,31 @@
-// Talk to any agent.
+// Talk to any agent, in as many conversations as one likes.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { MessageCirclePlus, Sparkles } from "lucide-react";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { MessageCirclePlus, PanelLeft, Sparkles } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Agent } from "../../api/facts";
 import * as queries from "../../api/queries";
-import { Button, buttonClasses } from "../../components/Button";
+import { Button, buttonClasses, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
-import { Empty, Loading } from "../../components/Notes";
+import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { useRights } from "../../app/session";
+import { classes } from "../../lib/classes";
+import { newSession } from "./search";
+import { Sessions } from "./Sessions";
 import { Talk } from "./Talk";
-import { useChat } from "./useChat";
+import { SESSION, useChat } from "./useChat";
 
 export default function ChatPage() {
   const { t } = useTranslation();
   const { operate } = useRights();
   const agents = useQuery(queries.agents);
   const { agentId } = useParams({ strict: false });
+  const { session } = useSearch({ strict: false }) as { session?: string };
   if (agents.isPending) return <div className="p-8"><Loading /></div>;
-  const usable = agents.data?.filter((agent) => agent.enabled) ?? [];
+  if (agents.error) return <div className="p-8"><ErrorNote error={agents.error} /></div>;
+  const usable = agents.data.filter((agent) => agent.enabled);
   const agent = usable.find((each) => each.agent_id === agentId) ?? usable[0];
   if (!operate) return <div className="p-8"><Empty title={t("chat.viewer")} text={t("chat.viewerText")} /></div>;
   if (!agent) {
@@ -31,34 +37,74 @@ export default function ChatPage() {
       </div>
     );
   }
-  return <Room key={agent.agent_id} agent={agent} agents={usable} />;
+  return <Chosen key={agent.agent_id} agent={agent} agents={usable} session={session} />;
 }
 
-function Room({ agent, agents }: { agent: Agent; agents: Agent[] }) {
+/** Without a session in the address it is the one that was talked in last. */
+function Chosen({ agent, agents, session }: { agent: Agent; agents: Agent[]; session?: string }) {
+  const sessions = useQuery(queries.chatSessions(agent.agent_id));
+  // once it is known it stays: a new conversation elsewhere must not move somebody who is typing in this one
+  const [last, setLast] = useState<string>();
+  if (session === undefined && last === undefined) {
+    if (sessions.isPending) return <div className="p-8"><Loading /></div>;
+    setLast(sessions.data?.[0]?.session ?? SESSION);
+    return null;
+  }
+  const name = session ?? last ?? SESSION;
+  return <Room key={name} agent={agent} agents={agents} session={name} />;
+}
+
+function Room({ agent, agents, session }: { agent: Agent; agents: Agent[]; session: string }) {
   const { t } = useTranslation();
-  const navigate = useNavigate();
-  const chat = useChat(agent.agent_id);
+  const chat = useChat(agent.agent_id, session);
+  const [open, setOpen] = useState(false);
   return (
-    <div className="flex h-full flex-col">
-      <header className="flex items-center gap-2 border-b border-line bg-surface px-4 py-2">
-        <h1 className="sr-only">{t("nav.chat")}</h1>
-        <Select
-          aria-label={t("chat.agent")}
-          fits className="max-w-[60vw] !border-transparent font-medium"
-          value={agent.agent_id}
-          onChange={(event) => void navigate({ to: "/chat/$agentId", params: { agentId: event.target.value } })}
-        >
-          {agents.map((each) => <option key={each.agent_id} value={each.agent_id}>{each.name}</option>)}
-        </Select>
-        <span className="flex-1" />
-        <Button small weight="quiet" onClick={() => void chat.anew()}>
-          <MessageCirclePlus aria-hidden className="size-4" />
-          <span className="max-sm:sr-only">{t("chat.anew")}</span>
-        </Button>
-      </header>
-      <div className="min-h-0 flex-1">
-        <Talk agentId={agent.agent_id} chat={chat} />
+    <div className="flex h-full">
+      <aside className={classes("z-10 w-64 shrink-0 border-r border-line bg-surface lg:block", open ? "absolute inset-y-0 left-0 shadow-card" : "hidden")}>
+        <Sessions agentId={agent.agent_id} session={session} onChosen={() => setOpen(false)} />
+      </aside>
+      {open && <div aria-hidden className="absolute inset-0 z-5 bg-black/30 lg:hidden" onClick={() => setOpen(false)} />}
+      <div className="flex min-w-0 flex-1 flex-col">
+        <header className="flex items-center gap-2 border-b border-line bg-surface px-3 py-2 sm:px-4">
+          <IconButton label={t("chat.sessions")} aria-expanded={open} onClick={() => setOpen(!open)} className="lg:hidden">
+            <PanelLeft className="size-4.5" />
+          </IconButton>
+          <h1 className="sr-only">{t("nav.chat")}</h1>
+          <AgentChoice agent={agent} agents={agents} />
+          <span className="flex-1" />
+          <NewButton agentId={agent.agent_id} />
+        </header>
+        <div className="min-h-0 flex-1">
+          <Talk agentId={agent.agent_id} session={session} chat={chat} />
+        </div>
       </div>
     </div>
+  );
+}
+
+function AgentChoice({ agent, agents }: { agent: Agent; agents: Agent[] }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  return (
+    <Select
+      aria-label={t("chat.agent")}
+      fits
+      className="max-w-[60vw] border-transparent! font-medium"
+      value={agent.agent_id}
+      onChange={(event) => void navigate({ to: "/chat/$agentId", params: { agentId: event.target.value }, search: {} })}
+    >
+      {agents.map((each) => <option key={each.agent_id} value={each.agent_id}>{each.name}</option>)}
+    </Select>
+  );
+}
+
+function NewButton({ agentId }: { agentId: string }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  return (
+    <Button small weight="quiet" className="lg:hidden" onClick={() => void navigate({ to: "/chat/$agentId", params: { agentId }, search: { session: newSession() } })}>
+      <MessageCirclePlus aria-hidden className="size-4" />
+      <span className="max-sm:sr-only">{t("chat.anew")}</span>
+    </Button>
   );
 }

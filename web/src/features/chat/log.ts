@@ -4,48 +4,72 @@ import type { TranscriptItem } from "../../api/facts";
 export type Frame = { type: string; seq: number } & Record<string, unknown>;
 export type ToolCall = { id: string; name: string; status: string };
 export type Ask = { approval_id: string; status: string; action: string; words: string; decided_by: string | null; reason: string | null };
-export type Own = { id: string; text: string; attachments: string[]; eventId?: string };
-export type Fresh = { run_id: string; content: string; seq: number };
+export type FileRef = { artifact_id: string; name: string; mime_type: string | null };
+export type Own = { kind: "own"; id: string; text: string; files: FileRef[]; eventId?: string };
+export type Answer = { kind: "answer"; run_id: string; content: string; thinking: string; files: FileRef[]; seq: number };
 /** In the Host's words, or as a key of the page's own. */
 export type Notice = { seq: number; text?: string; key?: string; tone: "bad" | "calm" };
+/** What is read on the screen, one under the other. */
+export type Line = {
+  key: string;
+  role: "you" | "agent" | "notice";
+  text: string;
+  thinking: string;
+  files: FileRef[];
+  runId: string | null;
+  /** Said here and not yet with the Host. */
+  faint: boolean;
+};
 
 export type ChatLog = {
-  items: (TranscriptItem & { event_id?: string | null })[];
-  /** What was said here and is not yet in the history. */
-  own: Own[];
-  /** Answers that came and are not yet in the history. */
-  fresh: Fresh[];
+  conversationId: string | null;
+  items: TranscriptItem[];
+  /** What was said and answered since the history was read, in the order in which it came. */
+  later: (Own | Answer)[];
   tools: Record<string, ToolCall[]>;
+  /** What answers were thought out with: the history does not keep it. */
+  thoughts: Record<string, string>;
   asks: Ask[];
   notices: Notice[];
   /** The run that is under way, and what it has written so far. */
   running: string | null;
   writing: string;
+  /** What it thinks meanwhile, from agents that show it. */
+  pondering: string;
 };
 
-export const EMPTY: ChatLog = { items: [], own: [], fresh: [], tools: {}, asks: [], notices: [], running: null, writing: "" };
+export const EMPTY: ChatLog = {
+  conversationId: null, items: [], later: [], tools: {}, thoughts: {}, asks: [], notices: [], running: null, writing: "", pondering: "",
+};
 
 export function withHistory(log: ChatLog, items: ChatLog["items"]): ChatLog {
   const events = new Set(items.map((item) => item.event_id));
   const said = new Set(items.map((item) => `${item.run_id} ${item.content}`));
-  return {
-    ...log,
-    items,
-    own: log.own.filter((own) => !own.eventId || !events.has(own.eventId)),
-    fresh: log.fresh.filter((fresh) => !said.has(`${fresh.run_id} ${fresh.content}`)),
-  };
+  const known = (each: Own | Answer) => (each.kind === "own" ? !!each.eventId && events.has(each.eventId) : said.has(`${each.run_id} ${each.content}`));
+  return { ...log, items, later: log.later.filter((each) => !known(each)) };
+}
+
+/** Whoever goes on talking has seen what was decided and what went wrong. */
+export function withOwn(log: ChatLog, own: Omit<Own, "kind">): ChatLog {
+  return { ...log, notices: [], asks: log.asks.filter((ask) => ask.status === "pending"), later: [...log.later, { kind: "own", ...own }] };
 }
 
 export function withFrame(log: ChatLog, frame: Frame): ChatLog {
   switch (frame.type) {
+    case "connected":
+      return begun(log, frame);
     case "accepted":
-      return { ...log, own: log.own.map((own) => (own.id === frame.id ? { ...own, eventId: String(frame.event_id) } : own)) };
+      return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId: String(frame.event_id) } : each)) };
+    case "said":
+      return withSaid(log, frame);
     case "run":
       return withRun(log, frame);
     case "delta":
       return { ...log, running: String(frame.run_id), writing: frame.replace ? String(frame.content) : log.writing + String(frame.content) };
+    case "thinking":
+      return { ...log, running: String(frame.run_id), pondering: log.pondering + String(frame.content) };
     case "message":
-      return { ...log, writing: "", fresh: [...log.fresh, freshOf(frame)] };
+      return withAnswer(log, answerOf(frame));
     case "tool":
       return { ...log, tools: withTool(log.tools, frame) };
     case "approval":
@@ -59,9 +83,29 @@ export function withFrame(log: ChatLog, frame: Frame): ChatLog {
   }
 }
 
+/** Also after a cut: what was going on then is told again, if it still does. */
+function begun(log: ChatLog, frame: Frame): ChatLog {
+  const id = String(frame.conversation_id ?? "") || null;
+  return log.conversationId && id !== log.conversationId ? { ...EMPTY, conversationId: id, later: log.later.filter((each) => each.kind === "own") } : { ...log, conversationId: id };
+}
+
+/** What was said in this chat, here or in another tab. */
+function withSaid(log: ChatLog, frame: Frame): ChatLog {
+  const eventId = String(frame.event_id);
+  const known = log.later.some((each) => each.kind === "own" && (each.id === frame.id || each.eventId === eventId)) || log.items.some((item) => item.event_id === eventId);
+  if (known) return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId } : each)) };
+  return { ...log, later: [...log.later, { kind: "own", id: eventId, eventId, text: String(frame.text ?? ""), files: filesOf(frame.contents) }] };
+}
+
+function withAnswer(log: ChatLog, answer: Answer): ChatLog {
+  const known = log.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
+  const thoughts = answer.thinking ? { ...log.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking } : log.thoughts;
+  return { ...log, writing: "", pondering: "", thoughts, later: known ? log.later : [...log.later, answer] };
+}
+
 function withRun(log: ChatLog, frame: Frame): ChatLog {
-  if (frame.status === "running") return { ...log, running: String(frame.run_id), writing: "" };
-  const over = { ...log, running: log.running === frame.run_id ? null : log.running, writing: "" };
+  if (frame.status === "running") return { ...log, running: String(frame.run_id), writing: "", pondering: "" };
+  const over = log.running === frame.run_id ? { ...log, running: null, writing: "", pondering: "" } : log;
   return frame.status === "cancelled" ? withNotice(over, { seq: frame.seq, key: "chat.stopped", tone: "calm" }) : over;
 }
 
@@ -77,8 +121,27 @@ function withTool(tools: ChatLog["tools"], frame: Frame): ChatLog["tools"] {
   return { ...tools, [run]: known ? calls.map((each) => (each.id === call.id ? call : each)) : [...calls, call] };
 }
 
-function freshOf(frame: Frame): Fresh {
-  return { run_id: String(frame.run_id), content: textOf(frame.message), seq: frame.seq };
+function answerOf(frame: Frame): Answer {
+  const message = frame.message as { content?: unknown; reasoning?: unknown } | null;
+  const thinking = typeof message?.reasoning === "string" ? message.reasoning : "";
+  return { kind: "answer", run_id: String(frame.run_id), content: textOf(message), thinking, files: filesOf(message?.content), seq: frame.seq };
+}
+
+const thoughtKey = (run_id: string, content: string) => `${run_id} ${content}`;
+
+export function lines(items: ChatLog["items"], later: ChatLog["later"], thoughts: ChatLog["thoughts"]): Line[] {
+  return [...items.map((item) => lineOf(item, thoughts)), ...later.map(laterLine)];
+}
+
+function lineOf(item: TranscriptItem, thoughts: ChatLog["thoughts"]): Line {
+  const role = item.item_type === "notice" ? "notice" : item.role === "user" ? "you" : "agent";
+  const thinking = role === "agent" ? thoughts[thoughtKey(item.run_id ?? "", item.content)] ?? "" : "";
+  return { key: item.transcript_id, role, text: item.content, thinking, files: filesOf([...(item.content_json ?? []), ...(item.artifact_refs ?? [])]), runId: item.run_id, faint: false };
+}
+
+function laterLine(each: Own | Answer): Line {
+  if (each.kind === "own") return { key: each.id, role: "you", text: each.text, thinking: "", files: each.files, runId: null, faint: !each.eventId };
+  return { key: `${each.run_id} ${each.seq}`, role: "agent", text: each.content, thinking: each.thinking, files: each.files, runId: each.run_id, faint: false };
 }
 
 /** The text of a message, whose content is a text or a list of elements. */
@@ -86,5 +149,15 @@ export function textOf(message: unknown): string {
   const content = (message as { content?: unknown } | null)?.content;
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((part: { text?: string; name?: string; type?: string }) => part.text ?? `[${part.name ?? part.type}]`).join("\n");
+  return content.map((part: { text?: string }) => part.text ?? "").filter(Boolean).join("\n");
+}
+
+/** The files among the elements of a message, each once. Those that lie elsewhere are not ours to show. */
+export function filesOf(content: unknown): FileRef[] {
+  if (!Array.isArray(content)) return [];
+  const parts = content as { artifact_id?: unknown; name?: unknown; mime_type?: unknown; type?: unknown; artifact_type?: unknown }[];
+  const files = parts
+    .filter((part) => typeof part.artifact_id === "string")
+    .map((part) => ({ artifact_id: String(part.artifact_id), name: String(part.name ?? part.type ?? part.artifact_type ?? ""), mime_type: typeof part.mime_type === "string" ? part.mime_type : null }));
+  return [...new Map(files.map((file) => [file.artifact_id, file])).values()];
 }

@@ -2,23 +2,31 @@
 import { socketAddress } from "../../api/client";
 import type { Frame } from "./log";
 
-const LONGEST = 10_000;
+const SHORTEST = 300;
+const LONGEST = 5_000;
+const LOGGED_OUT = 4401;
 
 export type Outgoing = { type: "message"; id: string; text?: string; contents?: unknown[] };
+export type Listener = {
+  hear: (frame: Frame) => void;
+  tell: (connected: boolean) => void;
+  /** The session is over: until somebody has logged in again, nothing gets through, and nothing is lost. */
+  loggedOut: () => void;
+};
 
 export class ChatSocket {
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private wait = 300;
+  private wait = SHORTEST;
   private seq: number | undefined;
   private closed = false;
+  private out = false;
   private readonly waiting = new Map<string, Outgoing>();
 
   constructor(
     private readonly agentId: string,
     private readonly session: string,
-    private readonly hear: (frame: Frame) => void,
-    private readonly tell: (connected: boolean) => void,
+    private readonly listener: Listener,
   ) {
     this.open();
   }
@@ -36,6 +44,14 @@ export class ChatSocket {
     this.send({ type: "approve", approval_id, decision });
   }
 
+  /** Somebody logged in again: no need to wait any longer. */
+  hurry(): void {
+    if (this.closed || this.socket?.readyState === WebSocket.OPEN) return;
+    clearTimeout(this.timer);
+    this.wait = SHORTEST;
+    this.open();
+  }
+
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
@@ -48,27 +64,44 @@ export class ChatSocket {
 
   private open(): void {
     const after: Record<string, string> = this.seq === undefined ? {} : { after: String(this.seq) };
-    const socket = new WebSocket(
-      socketAddress(`/api/v1/agents/${encodeURIComponent(this.agentId)}/chat/ws`, { session: this.session, ...after }),
-    );
+    const path = `/api/v1/agents/${encodeURIComponent(this.agentId)}/chat/ws`;
+    const socket = new WebSocket(socketAddress(path, { session: this.session, said: "true", ...after }));
     this.socket = socket;
-    socket.onmessage = (message) => this.took(JSON.parse(String(message.data)) as Frame);
-    socket.onclose = () => {
-      if (this.closed) return;
-      this.tell(false);
-      this.timer = setTimeout(() => this.open(), this.wait);
-      this.wait = Math.min(this.wait * 2, LONGEST);
+    socket.onmessage = (message) => {
+      if (socket === this.socket) this.took(JSON.parse(String(message.data)) as Frame);
+    };
+    socket.onclose = (event) => {
+      if (socket === this.socket) this.lost(event.code);
     };
   }
 
-  private took(frame: Frame): void {
-    if (frame.seq) this.seq = Math.max(this.seq ?? 0, frame.seq);
-    if (frame.type === "connected") {
-      this.wait = 300;
-      this.tell(true);
-      for (const message of this.waiting.values()) this.send(message);
+  private lost(code: number): void {
+    if (this.closed) return;
+    this.listener.tell(false);
+    if (code === LOGGED_OUT && !this.out) {
+      this.out = true;
+      this.listener.loggedOut();
     }
+    this.timer = setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(this.wait * 2, LONGEST);
+  }
+
+  private took(frame: Frame): void {
+    if (frame.type === "error" && frame.code === "unauthenticated") {
+      // this connection keeps the cookie it began with: only a new one can be let in
+      this.socket?.close(1000);
+      return;
+    }
+    if (frame.seq) this.seq = Math.max(this.seq ?? 0, frame.seq);
+    if (frame.type === "connected") this.connected();
     if (frame.type === "accepted") this.waiting.delete(String(frame.id));
-    this.hear(frame);
+    this.listener.hear(frame);
+  }
+
+  private connected(): void {
+    this.wait = SHORTEST;
+    this.out = false;
+    this.listener.tell(true);
+    for (const message of this.waiting.values()) this.send(message);
   }
 }

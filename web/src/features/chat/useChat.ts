@@ -1,18 +1,18 @@
-// A chat with one agent: its history, its socket, and what can be done in it.
+// A chat with one agent in one of its sessions: its history, its socket, and what can be done in it.
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 
 import { answer, api } from "../../api/client";
-import type { Page } from "../../api/facts";
-import { type ChatLog, EMPTY, type Frame, withFrame, withHistory } from "./log";
+import { markSessionOver, useSessionOver } from "../../app/sessionOver";
+import { type ChatLog, EMPTY, type FileRef, type Frame, withFrame, withHistory, withOwn } from "./log";
+import { history } from "./history";
 import { ChatSocket } from "./socket";
 
 export const SESSION = "default";
 
-export type Attachment = { artifact_id: string; name: string; mime_type: string | null; size_bytes: number | null };
 type Change =
   | { kind: "history"; items: ChatLog["items"] }
   | { kind: "frame"; frame: Frame }
-  | { kind: "said"; id: string; text: string; attachments: string[] }
+  | { kind: "said"; id: string; text: string; files: FileRef[] }
   | { kind: "anew" };
 
 function reduce(log: ChatLog, change: Change): ChatLog {
@@ -22,60 +22,59 @@ function reduce(log: ChatLog, change: Change): ChatLog {
     case "frame":
       return withFrame(log, change.frame);
     case "said":
-      return { ...log, notices: [], own: [...log.own, { id: change.id, text: change.text, attachments: change.attachments }] };
+      return withOwn(log, { id: change.id, text: change.text, files: change.files });
     case "anew":
       return EMPTY;
   }
 }
 
-async function history(agent_id: string): Promise<ChatLog["items"]> {
-  const items: ChatLog["items"] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Page<ChatLog["items"][number]> = await answer(
-      api.GET("/api/v1/agents/{agent_id}/chat/{session}/messages", {
-        params: { path: { agent_id, session: SESSION }, query: { limit: 100, cursor } },
-      }),
-    );
-    items.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor);
-  return items;
-}
+export type Chat = ReturnType<typeof useChat>;
 
-export function useChat(agentId: string) {
+export function useChat(agentId: string, session: string = SESSION) {
   const [log, change] = useReducer(reduce, EMPTY);
   const [connected, setConnected] = useState(true);
+  const [isWhole, setWhole] = useState(true);
   const socket = useRef<ChatSocket | null>(null);
   const reading = useRef(0);
 
+  /** As far back as was read before, so that what somebody scrolled up to stays. */
+  const depth = useRef(1);
   const read = useCallback(async () => {
     const mine = ++reading.current;
-    const items = await history(agentId).catch(() => null);
-    if (items && mine === reading.current) change({ kind: "history", items });
-  }, [agentId]);
+    const found = await history(agentId, session, depth.current).catch(() => null);
+    if (!found || mine !== reading.current) return;
+    change({ kind: "history", items: found.items });
+    setWhole(found.isWhole);
+  }, [agentId, session]);
+  const older = () => {
+    depth.current += 1;
+    return read();
+  };
 
   useEffect(() => {
     change({ kind: "anew" });
+    depth.current = 1;
     const hear = (frame: Frame) => {
       change({ kind: "frame", frame });
-      // the words of other tabs come only with the history
       if (frame.type === "connected" || frame.type === "run") void read();
     };
-    socket.current = new ChatSocket(agentId, SESSION, hear, setConnected);
+    socket.current = new ChatSocket(agentId, session, { hear, tell: setConnected, loggedOut: markSessionOver });
     return () => socket.current?.close();
-  }, [agentId, read]);
+  }, [agentId, session, read]);
 
-  const say = (text: string, attachments: Attachment[]) => {
+  const over = useSessionOver();
+  useEffect(() => {
+    if (!over) socket.current?.hurry();
+  }, [over]);
+
+  const say = (text: string, files: FileRef[]) => {
     const id = crypto.randomUUID();
-    const contents = attachments.map((file) => ({ type: file.mime_type?.startsWith("image/") ? "image" : "file", ...file }));
-    change({ kind: "said", id, text, attachments: attachments.map((file) => file.name) });
+    const contents = files.map((file) => ({ type: file.mime_type?.startsWith("image/") ? "image" : "file", ...file }));
+    change({ kind: "said", id, text, files });
     socket.current?.say({ type: "message", id, ...(text && { text }), ...(contents.length && { contents }) });
   };
   const anew = async () => {
-    await answer(
-      api.POST("/api/v1/agents/{agent_id}/chat/{session}/reset", { params: { path: { agent_id: agentId, session: SESSION } } }),
-    );
+    await answer(api.POST("/api/v1/agents/{agent_id}/chat/{session}/reset", { params: { path: { agent_id: agentId, session } } }));
     change({ kind: "anew" });
     await read();
   };
@@ -84,6 +83,8 @@ export function useChat(agentId: string) {
     connected,
     say,
     anew,
+    /** Reads what was said before, if there is more. */
+    older: isWhole ? null : older,
     cancel: () => socket.current?.cancel(),
     decide: (id: string, decision: "approve" | "deny") => socket.current?.decide(id, decision),
   };

@@ -1,10 +1,12 @@
-// What somebody should look at now: approvals that wait, connections and plugins that fail, agents that have no model.
+// What somebody should look at now: approvals that wait, what fails, and that nothing but the demo model answers.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
+import type { RunSearch } from "../runs/search";
+import { MEASURES } from "./figures";
 
-export type Concern = { key: string; text: string; to: string; params?: Record<string, string> };
+export type Concern = { key: string; text: string; to: string; params?: Record<string, string>; search?: RunSearch };
 
 const HEALTHY = new Set(["connected", "connecting", "ready", "starting", "disabled", "stopped"]);
 
@@ -14,7 +16,10 @@ export function useConcerns(): Concern[] {
   const bots = useQuery(queries.bots).data ?? [];
   const plugins = useQuery(queries.plugins).data ?? [];
   const models = useQuery(queries.models).data;
-  const waiting = approvals.filter((each) => each.status === "pending").length;
+  const servers = useQuery(queries.mcpServers).data ?? [];
+  const totals = useQuery(queries.stats(24)).data?.totals ?? {};
+  const failed = MEASURES.find((measure) => measure.name === "failed")?.of(totals) ?? 0;
+  const waiting = approvals.length;
   return [
     ...(waiting ? [{ key: "approvals", text: t("concern.approvals", { count: waiting }), to: "/approvals" }] : []),
     ...bots
@@ -28,6 +33,10 @@ export function useConcerns(): Concern[] {
     ...plugins
       .filter((plugin) => plugin.enabled && !HEALTHY.has(plugin.status))
       .map((plugin) => ({ key: plugin.id, text: t("concern.plugin", { name: plugin.id, reason: plugin.reason ?? plugin.status }), to: "/plugins" })),
+    ...servers
+      .filter((server) => server.enabled && server.status?.last_error)
+      .map((server) => ({ key: server.server_id, text: t("concern.server", { name: server.name, reason: server.status?.last_error }), to: "/tools" })),
+    ...(failed > 0 ? [{ key: "failed", text: t("concern.failed", { count: failed }), to: "/runs", search: { status: "failed", within: "day" } as const }] : []),
     ...(models && !models.some((model) => model.provider_id !== "demo") ? [{ key: "models", text: t("concern.demo"), to: "/models" }] : []),
   ];
 }

@@ -1,24 +1,49 @@
-// Hours without anything are left out by the Host and put back here, so that time is even on a chart.
-
+// Hours without anything are left out by the Host and put back here, so that time is even on a chart. Knows no screen.
 const HOUR = 3_600_000;
 const COLUMNS = 48;
 
-export type Point = { at: number; value: number };
+export type Hours = { hour: number } & Record<string, number>;
+export type Point = { at: number; value: number; bad: number };
+export type Measure = {
+  name: "messages" | "runs" | "failed" | "latency" | "tokens" | "cost";
+  of: (sums: Record<string, number>) => number;
+  /** The part of it that went wrong. */
+  bad?: (sums: Record<string, number>) => number;
+};
 
 /** Everything whose name begins so, added up. */
 export function amount(item: Record<string, number>, prefix: string): number {
   return Object.entries(item).reduce((sum, [name, value]) => (name.startsWith(prefix) ? sum + value : sum), 0);
 }
 
-export function series(items: ({ hour: number } & Record<string, number>)[], hours: number, now: number, of: (item: Record<string, number>) => number): Point[] {
+const failed = (sums: Record<string, number>) => amount(sums, "runs.") - (sums["runs.completed"] ?? 0) - (sums["runs.cancelled"] ?? 0);
+
+export const MEASURES: Measure[] = [
+  { name: "messages", of: (sums) => sums["events.message.received"] ?? 0 },
+  { name: "runs", of: (sums) => amount(sums, "runs."), bad: failed },
+  { name: "failed", of: failed, bad: failed },
+  { name: "latency", of: (sums) => (amount(sums, "runs.") ? (sums.run_milliseconds ?? 0) / amount(sums, "runs.") : 0) },
+  { name: "tokens", of: (sums) => (sums.prompt_tokens ?? 0) + (sums.completion_tokens ?? 0) },
+  { name: "cost", of: (sums) => sums.cost_micros ?? 0 },
+];
+
+/** A column stands for as many hours as it takes to have no more than 48 of them. */
+export function series(items: Hours[], hours: number, now: number, of: Measure["of"], bad: Measure["of"] = () => 0): Point[] {
   const width = Math.max(1, Math.ceil(hours / COLUMNS));
   const last = Math.floor(now / HOUR);
   const columns = Math.ceil(hours / width);
-  const points = Array.from({ length: columns }, (_, index) => ({ at: (last - (columns - 1 - index) * width) * HOUR, value: 0 }));
-  for (const item of items) {
-    const back = Math.floor((last - Math.floor(item.hour / HOUR)) / width);
-    const point = points[columns - 1 - back];
-    if (point) point.value += of(item);
+  const sums = Array.from({ length: columns }, (): Record<string, number> => ({}));
+  for (const { hour, ...item } of items) {
+    const column = sums[columns - 1 - Math.floor((last - Math.floor(hour / HOUR)) / width)];
+    if (column) for (const [name, value] of Object.entries(item)) column[name] = (column[name] ?? 0) + value;
   }
-  return points;
+  return sums.map((sum, index) => ({ at: (last - (columns - 1 - index) * width - (width - 1)) * HOUR, value: of(sum), bad: bad(sum) }));
+}
+
+/** The next figure above of which the half reads well too; amounts below ten are whole. */
+export function roundUp(most: number): number {
+  if (most <= 0) return 2;
+  const power = 10 ** Math.floor(Math.log10(most));
+  const steps = power === 1 ? [2, 4, 6, 8, 10] : [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10];
+  return (steps.find((step) => step * power >= most * 0.9999) ?? 10) * power;
 }

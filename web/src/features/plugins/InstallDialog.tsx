@@ -11,9 +11,12 @@ import { Field, Input } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
-import { askedOf } from "./asked";
+import { askedIn, choicesOf, namesOf } from "./grants";
+import { useGrantWords } from "./useGrantWords";
 
 type Given = { source: string; file: File | null; granted: string[] | null };
+
+const NOTHING: Given = { source: "", file: null, granted: null };
 
 function install({ source, file, granted }: Given): Promise<Plugin> {
   if (!file) return answer<Plugin>(api.POST("/api/v1/plugins/install", { body: { source, granted } as never }));
@@ -25,36 +28,46 @@ function install({ source, file, granted }: Given): Promise<Plugin> {
 
 export function InstallDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { t } = useTranslation();
-  const [given, setGiven] = useState<Given>({ source: "", file: null, granted: null });
-  const installing = useSave(install, ["plugins", "runners", "tools"], onClose);
-  const asked = installing.error instanceof Problem && installing.error.code === "grants_required" ? askedOf(installing.error.details) : null;
+  return <Dialog open={open} title={t("plugins.install")} onClose={onClose}><InstallForm onDone={onClose} /></Dialog>;
+}
+
+function InstallForm({ onDone }: { onDone: () => void }) {
+  const { t } = useTranslation();
+  const words = useGrantWords();
+  const [given, setGiven] = useState(NOTHING);
+  const installing = useSave(install, ["plugins", "runners", "tools"], onDone);
+  const asked = installing.error instanceof Problem && installing.error.code === "grants_required" ? askedIn(installing.error.details) : null;
+  const put = (change: Partial<Given>) => {
+    setGiven({ ...given, granted: null, ...change });
+    if (!("granted" in change)) installing.reset(); // another plugin asks for something else
+  };
+  const granted = asked && (given.granted ?? namesOf(asked));
   return (
-    <Dialog open={open} title={t("plugins.install")} onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          installing.mutate(asked ? { ...given, granted: given.granted ?? asked.map((each) => each.value) } : given);
-        }}
-      >
-        <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
-          {(control) => <Input {...control} value={given.source} disabled={!!given.file} required={!given.file} onChange={(event) => setGiven({ ...given, source: event.target.value, granted: null })} />}
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        installing.mutate({ ...given, granted });
+      }}
+    >
+      <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
+        {(control) => <Input {...control} value={given.source} placeholder="git+https://example.org/plugin.git" disabled={!!given.file} required={!given.file} onChange={(event) => put({ source: event.target.value })} />}
+      </Field>
+      <Field label={t("plugins.zip")}>
+        {(control) => <input {...control} type="file" accept=".zip" className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5" onChange={(event) => put({ file: event.target.files?.[0] ?? null })} />}
+      </Field>
+      {asked && granted ? (
+        <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
+          {(control) => <CheckList control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
         </Field>
-        <Field label={t("plugins.zip")}>
-          {(control) => <input {...control} type="file" accept=".zip" className="block text-sm" onChange={(event) => setGiven({ ...given, file: event.target.files?.[0] ?? null, granted: null })} />}
-        </Field>
-        {asked ? (
-          <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
-            {(control) => <CheckList control={control} options={asked} value={given.granted ?? asked.map((each) => each.value)} onChange={(granted) => setGiven({ ...given, granted })} />}
-          </Field>
-        ) : (
-          <ErrorNote error={installing.error} />
-        )}
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common.cancel")}</Button>
-          <Button type="submit" weight="primary" busy={installing.isPending}>{t(asked ? "plugins.grant" : "plugins.install")}</Button>
-        </div>
-      </form>
-    </Dialog>
+      ) : (
+        <ErrorNote error={installing.error} />
+      )}
+      {installing.isPending && <p role="status" className="text-sm text-quiet">{t("plugins.installing")}</p>}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>{t("common.cancel")}</Button>
+        <Button type="submit" weight="primary" busy={installing.isPending}>{t(asked ? "plugins.grant" : "plugins.install")}</Button>
+      </div>
+    </form>
   );
 }

@@ -1,37 +1,67 @@
-// A rerun beside the run that it repeats.
+// A rerun beside the run that it repeats: what each took, and what each said.
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { RunSide } from "../../api/facts";
+import * as queries from "../../api/queries";
 import { Markdown } from "../../components/Markdown";
+import { ErrorNote } from "../../components/Notes";
 import { State } from "../../components/Surfaces";
-import { cost, figure, short, span } from "../../lib/text";
+import { classes } from "../../lib/classes";
+import { figure, short, span } from "../../lib/text";
+import { change, costOf, took, tokens } from "./comparing";
 
 export function Comparison({ original, rerun }: { original: RunSide; rerun: RunSide }) {
   const { t } = useTranslation();
+  const same = original.texts.join("\n") === rerun.texts.join("\n") && rerun.finished_at !== null;
   return (
-    <div className="grid gap-4 md:grid-cols-2">
-      <Side title={t("runs.original")} side={original} />
-      <Side title={t("runs.again")} side={rerun} />
+    <div className="space-y-4">
+      {same && <p role="status" className="text-sm text-good">{t("runs.sameWords")}</p>}
+      <div className="grid gap-4 md:grid-cols-2">
+        <Side title={t("runs.original")} side={original} />
+        <Side title={t("runs.again")} side={rerun} beside={original} />
+      </div>
     </div>
   );
 }
 
-function Side({ title, side }: { title: string; side: RunSide }) {
+function Side({ title, side, beside }: { title: string; side: RunSide; beside?: RunSide }) {
   const { t, i18n } = useTranslation();
-  const tokens = (side.usage.prompt_tokens ?? 0) + (side.usage.completion_tokens ?? 0);
+  const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === side.agent_id);
+  const figures: [string, string, number | null, number | null][] = [
+    [t("runs.took"), took(side) === null ? "–" : span(took(side)!), took(side), beside ? took(beside) : null],
+    [t("home.tokens"), figure(tokens(side), i18n.language), tokens(side), beside ? tokens(beside) : null],
+    [t("runs.costs"), costOf(side.usage, t("runs.costUnknown")), side.usage.cost_micros ?? 0, beside ? beside.usage.cost_micros ?? 0 : null],
+  ];
   return (
-    <section className="rounded-card border border-line bg-surface p-4">
-      <h3 className="flex flex-wrap items-center gap-2 font-medium">
-        {title} <State state={side.status} />
-        <Link to="/runs/$runId" params={{ runId: side.run_id }} className="ml-auto text-sm text-accent underline">{short(side.run_id)}</Link>
-      </h3>
-      <p className="mt-1 flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
-        <span>{side.started_at && side.finished_at ? span(side.finished_at - side.started_at) : "–"}</span>
-        <span>{t("runs.tokenCount", { count: tokens, shown: figure(tokens, i18n.language) })}</span>
-        <span>{t("runs.cost", { cost: cost(side.usage.cost_micros ?? 0) })}</span>
-      </p>
-      <div className="mt-3 space-y-3">{side.texts.map((text, index) => <Markdown key={index} text={text} />)}</div>
+    <section aria-label={title} className="flex flex-col rounded-card border border-line bg-surface shadow-card">
+      <header className="border-b border-line p-4">
+        <h3 className="flex flex-wrap items-center gap-2 font-semibold">
+          {title} <State state={side.status} />
+          <Link to="/runs/$runId" params={{ runId: side.run_id }} className="ml-auto font-mono text-sm font-normal text-accent underline">{short(side.run_id)}</Link>
+        </h3>
+        {agent && <p className="text-sm text-quiet">{agent.name}</p>}
+        <dl className="mt-3 grid grid-cols-3 gap-3 tabular-nums">
+          {figures.map(([name, value, own, other]) => (
+            <div key={name}>
+              <dt className="text-xs text-quiet">{name}</dt>
+              <dd className="font-medium">{value} <Change percent={change(own, other)} /></dd>
+            </div>
+          ))}
+        </dl>
+      </header>
+      <div className="flex-1 space-y-3 p-4">
+        {side.texts.map((text, index) => <Markdown key={index} text={text} />)}
+        {side.texts.length === 0 && <p className="text-sm text-quiet">{t(side.finished_at === null ? "runs.stillRunning" : "runs.saidNothing")}</p>}
+        {side.error && <ErrorNote error={new Error(typeof side.error === "string" ? side.error : side.error.message ?? "")} />}
+      </div>
     </section>
   );
+}
+
+/** Less is better for all of these. */
+function Change({ percent }: { percent: number | null }) {
+  if (!percent) return null;
+  return <span className={classes("text-xs font-normal", percent < 0 ? "text-good" : "text-warn")}>{percent > 0 ? "+" : "−"}{Math.abs(percent)}%</span>;
 }

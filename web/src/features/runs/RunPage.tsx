@@ -1,7 +1,8 @@
-// One run: what it cost, its timeline, and why it came to be; cancel it, or run it again.
+// One run: what it took, its timeline, how it looked, and why it came to be; cancel it, or have it done again.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
+import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
@@ -9,40 +10,45 @@ import type { Run } from "../../api/facts";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Dialog } from "../../components/Dialog";
-import { Field, Select } from "../../components/Field";
 import { ErrorNote, Loading } from "../../components/Notes";
-import { Card, Code, PageBody, State } from "../../components/Surfaces";
+import { Card, PageBody, State } from "../../components/Surfaces";
 import { Tabs } from "../../components/Tabs";
-import { cost, figure, moment, short, span } from "../../lib/text";
+import { figure, moment, short, span } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
+import { costOf, took } from "./comparing";
 import { Comparison } from "./Comparison";
+import { Granted } from "./Granted";
+import { Replay } from "./Replay";
+import { Rerun } from "./Rerun";
 import { Timeline } from "./Timeline";
 import { timeline } from "./timeline";
+import { Why } from "./Why";
+
+export { Why };
 
 export default function RunPage() {
-  const { t, i18n } = useTranslation();
-  const { operate } = useRights();
   const { runId } = useParams({ from: "/inside/runs/$runId" });
   const run = useQuery(queries.run(runId));
-  const events = useQuery(queries.runEvents(runId));
-  const agents = useQuery(queries.agents).data ?? [];
-  const models = useQuery(queries.models).data ?? [];
-  const names = new Map(models.map((model) => [model.model_id, model.name]));
+  if (run.error) return <div className="mx-auto max-w-5xl p-8"><ErrorNote error={run.error} /></div>;
+  if (!run.data) return <div className="mx-auto max-w-5xl p-8"><Loading /></div>;
+  return <Shown key={runId} run={run.data} />;
+}
+
+function Shown({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const { operate } = useRights();
+  const names = useNames();
   const [rerunning, setRerunning] = useState(false);
-  const cancelling = useSave(() => answer(api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: runId } } })), ["runs"]);
-  if (run.error) return <div className="p-8"><ErrorNote error={run.error} /></div>;
-  if (!run.data) return <div className="p-8"><Loading /></div>;
-  const { data } = run;
-  const agent = agents.find((each) => each.agent_id === data.agent_id);
+  const cancelling = useSave(() => answer(api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: run.run_id } } })), ["runs"]);
+  const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
   return (
     <PageBody
-      title={<span className="flex flex-wrap items-center gap-3">{agent?.name ?? t("runs.run")} <State state={data.status} /></span>}
-      text={`${moment(data.created_at, i18n.language)} · ${short(data.run_id)}`}
+      title={<span className="flex flex-wrap items-center gap-3">{agent} <State state={run.status} /></span>}
+      text={<Origin run={run} names={names} />}
       actions={
         operate && (
           <>
-            {data.finished_at === null && <Button weight="danger" busy={cancelling.isPending} onClick={() => cancelling.mutate(undefined)}>{t("runs.cancel")}</Button>}
+            {run.finished_at === null && <Button weight="danger" busy={cancelling.isPending} onClick={() => cancelling.mutate(undefined)}>{t("runs.cancel")}</Button>}
             <Button onClick={() => setRerunning(true)}>{t("runs.rerun")}</Button>
           </>
         )
@@ -50,40 +56,82 @@ export default function RunPage() {
     >
       <div className="space-y-5">
         <ErrorNote error={cancelling.error} />
-        <Figures run={data} />
-        {data.error && <ErrorNote error={new Error(typeof data.error === "string" ? data.error : data.error.message ?? data.status_reason ?? "")} />}
-        {data.rerun_of && <p className="text-sm text-quiet">{t("runs.rerunOf")} <Link to="/runs/$runId" params={{ runId: data.rerun_of }} className="text-accent underline">{short(data.rerun_of)}</Link></p>}
-        <Tabs
-          tabs={[
-            {
-              id: "timeline",
-              label: t("runs.timeline"),
-              content: events.data ? <Timeline steps={timeline(events.data)} names={names} /> : <Loading />,
-            },
-            ...(data.original ? [{ id: "compare", label: t("runs.compare"), content: <Comparison original={data.original} rerun={{ ...data, texts: data.texts ?? [] }} /> }] : []),
-            { id: "why", label: t("runs.why"), content: <Why name={data.event_id} /> },
-            { id: "grants", label: t("runs.grants"), content: <Code>{JSON.stringify(data.authorization, null, 2)}</Code> },
-          ]}
-        />
+        <Figures run={run} />
+        {run.error && <ErrorNote error={new Error(typeof run.error === "string" ? run.error : run.error.message ?? run.status_reason ?? "")} />}
+        <Relatives run={run} />
+        <Views run={run} names={names} />
       </div>
-      <Rerun run={data} open={rerunning} onClose={() => setRerunning(false)} />
+      <Rerun run={run} open={rerunning} onClose={() => setRerunning(false)} />
     </PageBody>
+  );
+}
+
+function Views({ run, names }: { run: Run; names: Map<string, string> }) {
+  const { t } = useTranslation();
+  const { tab } = useSearch({ from: "/inside/runs/$runId" });
+  const navigate = useNavigate({ from: "/runs/$runId" });
+  const events = useQuery(queries.runEvents(run.run_id));
+  const steps = useMemo(() => events.data && timeline(events.data, run), [events.data, run]);
+  const content = steps ? <Timeline steps={steps} names={names} /> : <Loading />;
+  const compared = run.original && <Comparison original={run.original} rerun={{ ...run, texts: run.texts ?? [] }} />;
+  const tabs = [
+    { id: "timeline", label: t("runs.timeline"), content: events.error ? <ErrorNote error={events.error} /> : content },
+    ...(compared ? [{ id: "compare", label: t("runs.compare"), content: compared }] : []),
+    { id: "replay", label: t("runs.replay"), content: <Replay run={run} /> },
+    { id: "why", label: t("runs.why"), content: <Why name={run.run_id} /> },
+    { id: "grants", label: t("runs.grants"), content: <Granted grants={run.authorization} names={names} /> },
+  ];
+  const first = tabs.find((each) => each.id === tab)?.id;
+  return <Tabs tabs={tabs} first={first} onChange={(id) => void navigate({ search: { tab: id }, replace: true })} />;
+}
+
+/** Of models, bots and agents, which the ledger knows by their ids. */
+function useNames(): Map<string, string> {
+  const agents = useQuery(queries.agents).data;
+  const models = useQuery(queries.models).data;
+  const bots = useQuery(queries.bots).data;
+  return useMemo(() => {
+    const pairs = [agents?.map((each) => [each.agent_id, each.name]), models?.map((each) => [each.model_id, each.name]), bots?.map((each) => [each.bot_id, each.name])];
+    return new Map(pairs.flatMap((each) => (each ?? []) as [string, string][]));
+  }, [agents, models, bots]);
+}
+
+function Origin({ run, names }: { run: Run; names: Map<string, string> }) {
+  const { t, i18n } = useTranslation();
+  const place = run.bot_id ? names.get(run.bot_id) ?? short(run.bot_id) : t("runs.direct");
+  const parts = [place, run.event?.actor_name ?? run.actor_name, moment(run.created_at, i18n.language), short(run.run_id)];
+  return <span className="tabular-nums">{parts.filter(Boolean).join(" · ")}</span>;
+}
+
+function Relatives({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const reruns = run.reruns ?? [];
+  const link = (runId: string) => <Link key={runId} to="/runs/$runId" params={{ runId }} search={{}} className="font-mono text-accent underline">{short(runId)}</Link>;
+  if (!run.rerun_of && !run.parent_run_id && reruns.length === 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-quiet">
+      {run.rerun_of && <><ArrowLeft aria-hidden className="size-4" /> {t("runs.rerunOf")} {link(run.rerun_of)}</>}
+      {run.parent_run_id && <>{t("runs.attempt", { number: run.attempt })} {link(run.parent_run_id)}</>}
+      {reruns.length > 0 && <>{t("runs.reruns")} {reruns.map((each) => link(each.run_id))}</>}
+    </p>
   );
 }
 
 function Figures({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
-  const took = run.started_at && run.finished_at ? span(run.finished_at - run.started_at) : "–";
+  const { usage } = run;
+  const spent = took(run);
   const figures: [string, string][] = [
-    [t("runs.took"), took],
-    [t("runs.modelCalls"), figure(run.usage.model_calls ?? 0, i18n.language)],
-    [t("runs.tokensIn"), figure(run.usage.prompt_tokens ?? 0, i18n.language)],
-    [t("runs.tokensOut"), figure(run.usage.completion_tokens ?? 0, i18n.language)],
-    [t("runs.costs"), cost(run.usage.cost_micros ?? 0)],
+    [t("runs.took"), spent === null ? "–" : span(spent)],
+    [t("runs.modelCalls"), figure(usage.model_calls ?? 0, i18n.language)],
+    [t("runs.toolCalls"), figure(usage.tool_calls ?? 0, i18n.language)],
+    [t("runs.tokensIn"), figure(usage.prompt_tokens ?? 0, i18n.language)],
+    [t("runs.tokensOut"), figure(usage.completion_tokens ?? 0, i18n.language)],
+    [t("runs.costs"), costOf(usage, t("runs.costUnknown"))],
   ];
   return (
     <Card>
-      <dl className="grid grid-cols-2 gap-4 sm:grid-cols-5">
+      <dl className="grid grid-cols-3 gap-4 sm:grid-cols-6">
         {figures.map(([name, value]) => (
           <div key={name}>
             <dt className="text-xs text-quiet">{name}</dt>
@@ -92,57 +140,5 @@ function Figures({ run }: { run: Run }) {
         ))}
       </dl>
     </Card>
-  );
-}
-
-export function Why({ name }: { name: string }) {
-  const { i18n } = useTranslation();
-  const trail = useQuery(queries.why(name));
-  if (trail.error) return <ErrorNote error={trail.error} />;
-  if (!trail.data) return <Loading />;
-  return (
-    <ol className="space-y-2.5">
-      {trail.data.steps.map((step, index) => (
-        <li key={index} className="flex gap-4 text-sm">
-          <time className="w-24 shrink-0 text-quiet tabular-nums">{moment(step.at, i18n.language)}</time>
-          <span className="min-w-0 break-words">{step.text}</span>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose: () => void }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const agents = useQuery(queries.agents).data ?? [];
-  const [agentId, setAgentId] = useState("");
-  const rerunning = useSave(
-    () => answer<Run>(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: run.run_id } }, body: agentId ? { agent_id: agentId, allow_effects: false } : { allow_effects: false } })),
-    ["runs"],
-    (made) => {
-      onClose();
-      void navigate({ to: "/runs/$runId", params: { runId: made.run_id } });
-    },
-  );
-  return (
-    <Dialog open={open} title={t("runs.rerun")} onClose={onClose}>
-      <div className="space-y-4">
-        <p className="text-sm text-quiet">{t("runs.rerunText")}</p>
-        <Field label={t("runs.agent")}>
-          {(control) => (
-            <Select {...control} value={agentId} onChange={(event) => setAgentId(event.target.value)}>
-              <option value="">{t("runs.sameAgent")}</option>
-              {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
-            </Select>
-          )}
-        </Field>
-        <ErrorNote error={rerunning.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common.cancel")}</Button>
-          <Button weight="primary" busy={rerunning.isPending} onClick={() => rerunning.mutate(undefined)}>{t("runs.rerun")}</Button>
-        </div>
-      </div>
-    </Dialog>
   );
 }

@@ -1,63 +1,129 @@
-// The steps of a run, one under the other.
+// The steps of a run, one under the other, each with where it lies in the time of the whole.
 import {
-  Ban, CircleCheck, CircleX, Cpu, Database, FileText, type LucideIcon, MessageSquare, ShieldQuestion, Waypoints, Wrench,
+  Ban, CircleCheck, CircleX, Compass, Cpu, Database, FileText, Inbox, type LucideIcon, MessageSquare, Send, ShieldCheck, ShieldQuestion, Waypoints, Wrench,
 } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { Fold } from "../../components/Fold";
 import { Markdown } from "../../components/Markdown";
-import { Code } from "../../components/Surfaces";
+import { Code, State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { cost, figure, moment, span } from "../../lib/text";
-import type { Step, StepKind } from "./timeline";
+import { type Step, type StepKind, stretch } from "./timeline";
 
 const ICONS: Record<StepKind, LucideIcon> = {
-  model: Cpu, tool: Wrench, message: MessageSquare, state: Database, artifact: FileText, action: ShieldQuestion,
-  denial: Ban, end: CircleCheck, failure: CircleX, other: Waypoints,
+  event: Inbox, model: Cpu, tool: Wrench, message: MessageSquare, state: Database, artifact: FileText, action: ShieldQuestion,
+  approval: ShieldCheck, steering: Compass, denial: Ban, delivery: Send, end: CircleCheck, failure: CircleX, other: Waypoints,
 };
+
+/** Kinds of which everything stands on the page already. */
+const WHOLE = new Set<StepKind>(["event", "model", "message", "end"]);
 
 /** `names` are those of models, which the ledger knows by their ids. */
 export function Timeline({ steps, names }: { steps: Step[]; names: Map<string, string> }) {
+  // an event may have waited long for its turn: time counts from when somebody began to work on it
+  const done = steps.filter((step) => step.kind !== "event");
+  const from = Math.min(...done.map((step) => step.at - (step.milliseconds ?? 0)));
+  const to = Math.max(...done.map((step) => step.at));
   return (
-    <ol className="relative space-y-5 before:absolute before:top-2 before:bottom-2 before:left-[0.95rem] before:w-px before:bg-line">
-      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} />)}
+    <ol className="relative before:absolute before:top-4 before:bottom-6 before:left-4 before:w-px before:bg-line">
+      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} from={from} to={to} />)}
     </ol>
   );
 }
 
-function StepItem({ step, name }: { step: Step; name: string }) {
-  const { t, i18n } = useTranslation();
+function StepItem({ step, name, from, to }: { step: Step; name: string; from: number; to: number }) {
+  const { t } = useTranslation();
   const Icon = ICONS[step.kind];
   return (
-    <li className="relative flex gap-4">
-      <span className={classes("z-1 grid size-8 shrink-0 place-items-center rounded-full border border-line", step.failed ? "bg-bad-wash text-bad" : "bg-surface text-quiet")}>
+    <li className="relative flex gap-4 pb-5">
+      <span className={classes("z-1 grid size-8 shrink-0 place-items-center rounded-full border", step.failed ? "border-bad/40 bg-bad-wash text-bad" : "border-line bg-surface text-quiet")}>
         <Icon aria-hidden className="size-4" />
       </span>
       <div className="min-w-0 flex-1 pt-1">
-        <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
-          <span className="font-medium">{t(`step.${step.kind}`)}</span>
-          {name && <span className="font-mono text-sm break-all">{name}</span>}
-          <span className="ml-auto text-xs text-quiet tabular-nums">{moment(step.at, i18n.language)}</span>
+        <div className="flex items-baseline gap-x-3">
+          <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 gap-y-0.5">
+            <span className="font-medium">{t(`step.${step.kind}`)}</span>
+            {name && <span className="min-w-0 font-mono text-sm break-words text-quiet">{name}</span>}
+            {step.state && <State state={step.state} />}
+          </div>
+          <When step={step} from={from} to={to} />
         </div>
-        <p className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
-          {step.milliseconds !== undefined && <span>{span(step.milliseconds)}</span>}
-          {step.usage && (
-            <span>
-              {t("runs.tokens", {
-                in: figure(step.usage.prompt_tokens ?? 0, i18n.language),
-                out: figure(step.usage.completion_tokens ?? 0, i18n.language),
-              })}
-            </span>
-          )}
-          {!!step.usage?.cost_micros && <span>{t("runs.cost", { cost: cost(step.usage.cost_micros) })}</span>}
-        </p>
-        {step.kind === "message" ? (
-          <div className="mt-2 rounded-card border border-line bg-surface p-4"><Markdown text={step.text} /></div>
-        ) : (
-          step.text && <p className={classes("mt-1 text-sm break-words", step.failed && "text-bad")}>{step.text}</p>
-        )}
-        <Fold title={t("runs.record")}><Code>{JSON.stringify(step.detail, null, 2)}</Code></Fold>
+        <Figures step={step} />
+        <Content step={step} />
+        <Folds step={step} />
       </div>
     </li>
   );
+}
+
+/** How long after the beginning, and the stretch of the whole that it took. */
+function When({ step, from, to }: { step: Step; from: number; to: number }) {
+  const { i18n } = useTranslation();
+  const place = stretch(step, from, to);
+  return (
+    <>
+      {place && (
+        <span aria-hidden className="relative h-1.5 w-40 shrink-0 self-center rounded-full bg-raised max-lg:hidden">
+          <span className={classes("absolute inset-y-0 rounded-full", step.failed ? "bg-bad" : "bg-accent")} style={{ left: `${place.left * 100}%`, width: `${place.width * 100}%` }} />
+        </span>
+      )}
+      <time title={moment(step.at, i18n.language)} className="w-16 shrink-0 text-right text-xs text-quiet tabular-nums">
+        {step.at < from ? "−" : "+"}{span(Math.abs(step.at - from))}
+      </time>
+    </>
+  );
+}
+
+function Figures({ step }: { step: Step }) {
+  const { t, i18n } = useTranslation();
+  const { usage } = step;
+  if (step.milliseconds === undefined && !usage) return null;
+  return (
+    <p className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
+      {step.milliseconds !== undefined && <span>{span(step.milliseconds)}</span>}
+      {usage && <span>{t("runs.tokens", { in: figure(usage.prompt_tokens ?? 0, i18n.language), out: figure(usage.completion_tokens ?? 0, i18n.language) })}</span>}
+      {!!usage?.cost_micros && <span>{t("runs.cost", { cost: cost(usage.cost_micros) })}</span>}
+    </p>
+  );
+}
+
+function Content({ step }: { step: Step }) {
+  const { t } = useTranslation();
+  if (step.kind === "message") {
+    return (
+      <div className="mt-2 rounded-card border border-line bg-surface p-4">
+        {step.thinking && <Fold title={t("chat.thoughts")}><p className="mb-3 border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{step.thinking}</p></Fold>}
+        <Markdown text={step.text} />
+      </div>
+    );
+  }
+  return (
+    <>
+      {step.text && <p className={classes("mt-1 text-sm break-words whitespace-pre-wrap", step.failed ? "text-bad" : step.kind === "event" && "rounded-2xl rounded-tl-md bg-accent-wash px-4 py-2.5 w-fit max-w-full text-[0.9375rem]")}>{step.text}</p>}
+      {step.files?.map((file) => (
+        <a key={file.artifact_id} href={`/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`} className="mt-1 inline-block text-sm text-accent underline" download>{file.name}</a>
+      ))}
+    </>
+  );
+}
+
+function Folds({ step }: { step: Step }) {
+  const { t } = useTranslation();
+  if (WHOLE.has(step.kind) && !step.failed) return null;
+  return (
+    <>
+      {isSomething(step.given) && <Fold title={t("runs.given")}><Code>{shown(step.given)}</Code></Fold>}
+      {isSomething(step.gave) && <Fold title={t("runs.gave")}><Code>{shown(step.gave)}</Code></Fold>}
+      {step.given === undefined && step.gave === undefined && <Fold title={t("runs.record")}><Code>{shown(step.detail)}</Code></Fold>}
+    </>
+  );
+}
+
+function isSomething(value: unknown): boolean {
+  return value !== undefined && value !== null && JSON.stringify(value) !== "{}";
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

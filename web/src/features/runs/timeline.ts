@@ -1,9 +1,11 @@
 // A run's records as steps that a person reads: what happened, how long it took, what it cost. Knows no screen.
-import type { RunEvent, Usage } from "../../api/facts";
+import type { Delivery, Denial, Run, RunEvent, Usage } from "../../api/facts";
 
-export type StepKind = "model" | "tool" | "message" | "state" | "artifact" | "action" | "denial" | "end" | "failure" | "other";
+export type StepKind =
+  | "event" | "model" | "tool" | "message" | "state" | "artifact" | "action" | "approval" | "steering" | "denial" | "delivery" | "end"
+  | "failure" | "other";
 export type Step = {
-  key: number;
+  key: string;
   kind: StepKind;
   /** A name of the model, tool, action or key of state. */
   name: string;
@@ -12,26 +14,41 @@ export type Step = {
   milliseconds?: number;
   usage?: Usage;
   failed: boolean;
+  /** How it stands, where that changes: of a delivery, an action, an approval. */
+  state?: string;
+  thinking?: string;
+  /** What a tool was given and what it gave. */
+  given?: unknown;
+  gave?: unknown;
+  /** Files that can be looked at. */
+  files?: { artifact_id: string; name: string }[];
   /** Everything that was recorded, for those who want to look. */
   detail: unknown;
 };
+type Around = Pick<Run, "event" | "deliveries" | "denials">;
 
+const BRIEF = 200;
+const FINE = ["", "answered", "done", "completed", "ok", "allowed"];
 const str = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function base(event: RunEvent, kind: StepKind, name: string, more: Partial<Step> = {}): Step {
-  return { key: event.sequence, kind, name, text: "", at: event.created_at, failed: false, detail: event.data, ...more };
+  return { key: `${event.sequence}`, kind, name, text: "", at: event.created_at, failed: false, detail: event.data, ...more };
 }
 
 function called(event: RunEvent, kind: "model" | "tool"): Step {
   const { data } = event;
   const outcome = str(data.outcome);
-  const failed = data.error != null || !["", "answered", "done", "completed", "ok"].includes(outcome);
+  const failed = data.error != null || !FINE.includes(outcome);
   return base(event, kind, str(data.name) || str(data.tool_name), {
-    text: failed ? str(data.error) || outcome : "",
+    text: failed ? words(data.error) || outcome : "",
     milliseconds: typeof data.milliseconds === "number" ? data.milliseconds : undefined,
     usage: data.usage as Usage | undefined,
     failed,
   });
+}
+
+function words(error: unknown): string {
+  return str(error) || str((error as { message?: unknown } | null)?.message);
 }
 
 function textOf(message: unknown): string {
@@ -40,36 +57,122 @@ function textOf(message: unknown): string {
   return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? "").join("") : "";
 }
 
-function step(event: RunEvent): Step | null {
+function said(event: RunEvent): Step {
+  const message = event.data.message as { reasoning?: unknown } | undefined;
+  return base(event, "message", "", { text: textOf(message), thinking: str(message?.reasoning) || undefined });
+}
+
+function kept(event: RunEvent): Step {
+  const { data } = event;
+  const name = str(data.name) || str(data.artifact_type);
+  const named = event.artifact_refs.map((ref) => ({ artifact_id: ref.artifact_id, name: ref.name || name }));
+  const own = str(data.artifact_id);
+  return base(event, "artifact", name, { files: named.length || !own ? named : [{ artifact_id: own, name: name || own }] });
+}
+
+function asked(event: RunEvent): Step {
   const { type, data } = event;
-  if (type === "message.delta" || type === "tool.call.started") return null;
+  const state = str(data.status);
+  const kind = type.startsWith("approval.") ? "approval" : "action";
+  const failed = ["refused", "failed", "denied"].includes(state);
+  return base(event, kind, str(data.action) || (kind === "action" ? type : ""), { text: str(data.message) || str(data.reason), state: state || undefined, failed });
+}
+
+/** A value in a line; the whole of it is in the record. */
+function brief(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text;
+}
+
+/** A run may say its last words as it ends: that is a message, and then the end. */
+function steps(event: RunEvent): Step[] {
+  const last = event.type === "run.completed" && event.data.message != null;
+  return last ? [{ ...said(event), key: `${event.sequence} said` }, step(event)] : [step(event)];
+}
+
+function step(event: RunEvent): Step {
+  const { type, data } = event;
   if (type === "model.called") return called(event, "model");
-  if (type === "tool.called") return called(event, "tool");
-  if (type === "tool.call.completed") return called(event, "tool");
-  if (type === "message.completed") return base(event, "message", "", { text: textOf(data.message) });
-  if (type === "state.updated") return base(event, "state", `${str(data.scope)}.${str(data.key)}`);
-  if (type === "artifact.created") return base(event, "artifact", str(data.name) || str(data.artifact_type));
-  if (type.startsWith("action.") || type.startsWith("approval.")) {
-    const failed = data.status === "refused" || data.status === "failed";
-    return base(event, "action", str(data.action) || type, { text: str(data.message) || str(data.status), failed });
-  }
+  if (type === "message.completed") return said(event);
+  if (type === "state.updated") return base(event, "state", `${str(data.scope)}.${str(data.key)}`, { text: brief(data.value) });
+  if (type === "artifact.created") return kept(event);
+  if (type.startsWith("action.") || type.startsWith("approval.")) return asked(event);
+  if (type.startsWith("steering.")) return base(event, "steering", "", { state: type.slice("steering.".length), text: str(data.text) });
   if (type.endsWith("denied")) return base(event, "denial", str(data.action) || type, { text: str(data.message), failed: true });
   if (type === "run.completed") return base(event, "end", str(data.finish_reason));
-  if (type === "run.failed") return base(event, "failure", str(data.code), { text: str(data.error), failed: true });
+  if (type === "run.failed") return base(event, "failure", str(data.code), { text: words(data.error), failed: true });
   return base(event, "other", type);
 }
 
 /**
- * A tool that both the Host and the runner told of is one step: the Host's, which knows how long it took. Calls are
- * written down when they are over, which may be after the runner's last word: the end comes last all the same.
+ * A tool is told of up to three times: that the runner began, that it had an answer, and by the Host, which knows how long
+ * it took. To a person that is one step.
  */
-export function timeline(events: RunEvent[]): Step[] {
-  const counted = events.some((event) => event.type === "tool.called");
-  const told = events.filter((event) => !(counted && event.type === "tool.call.completed"));
-  const steps = told.map(step).filter((each) => each !== null);
-  return [...steps.filter((each) => !isEnd(each)), ...steps.filter(isEnd)];
+function toolSteps(events: RunEvent[]): Step[] {
+  const begun = new Map<string, RunEvent>();
+  const steps: Step[] = [];
+  const counted: Step[] = [];
+  for (const event of events) {
+    const id = str(event.data.tool_call_id) || `${event.sequence}`;
+    if (event.type === "tool.call.started") begun.set(id, event);
+    if (event.type === "tool.called") counted.push(called(event, "tool"));
+    if (event.type === "tool.call.completed") {
+      const start = begun.get(id);
+      begun.delete(id);
+      const took = start && event.created_at - start.created_at;
+      steps.push({ ...called(event, "tool"), milliseconds: took, given: start?.data.parameters, gave: event.data.result });
+    }
+  }
+  const open = [...begun.values()].map((event) => base(event, "tool", str(event.data.tool_name), { state: "running", given: event.data.parameters }));
+  return [...withTimes(steps, counted), ...open];
 }
 
-function isEnd(each: Step): boolean {
-  return each.kind === "end" || each.kind === "failure";
+function withTimes(told: Step[], counted: Step[]): Step[] {
+  const left = [...counted];
+  const steps = told.map((each) => {
+    const place = left.findIndex((other) => other.name === each.name);
+    const [own] = place < 0 ? [] : left.splice(place, 1);
+    if (!own) return each;
+    return { ...each, milliseconds: own.milliseconds, failed: each.failed || own.failed, text: each.text || own.text };
+  });
+  return [...steps, ...left];
+}
+
+function delivered(delivery: Delivery): Step {
+  const failed = delivery.state === "failed" || delivery.state === "expired";
+  // a reply stands above already, as the message that it is
+  const text = delivery.reason || (delivery.kind === "message" ? "" : delivery.text ?? "");
+  return { key: delivery.outbox_id, kind: "delivery", name: delivery.bot_id || delivery.surface, text, at: delivery.updated_at, failed, state: delivery.state, detail: delivery };
+}
+
+function denied(denial: Denial, index: number): Step {
+  const name = [denial.action, denial.resource].filter(Boolean).join(" ");
+  return { key: `denial ${index}`, kind: "denial", name, text: denial.code ?? "", at: denial.created_at, failed: true, detail: denial };
+}
+
+function begin({ event }: Around): Step[] {
+  if (!event) return [];
+  return [{ key: event.event_id, kind: "event", name: event.event_type, text: event.input_summary ?? "", at: event.created_at, failed: false, state: undefined, detail: event }];
+}
+
+/**
+ * In the order of time, from the event to the end. Calls are written down when they are over, which may be after the
+ * runner's last word: the end comes last all the same, and after it only what was still to be delivered.
+ */
+export function timeline(events: RunEvent[], around: Around = {}): Step[] {
+  const told = events.filter((event) => event.type !== "message.delta");
+  const tools = told.filter((event) => event.type.startsWith("tool."));
+  const others = told.filter((event) => !event.type.startsWith("tool."));
+  const all = [...others.flatMap(steps), ...toolSteps(tools), ...(around.denials ?? []).map(denied)];
+  const sorted = all.map((each, index) => ({ each, index })).sort((a, b) => rank(a.each) - rank(b.each) || a.each.at - b.each.at || a.index - b.index);
+  return [...begin(around), ...sorted.map(({ each }) => each), ...(around.deliveries ?? []).map(delivered)];
+}
+
+const rank = (each: Step): number => (each.kind === "end" || each.kind === "failure" ? 1 : 0);
+
+/** Where a step lies within the whole, from 0 to 1; nothing where it took no time of its own. */
+export function stretch(step: Step, from: number, to: number): { left: number; width: number } | null {
+  if (step.milliseconds === undefined || to <= from) return null;
+  const left = Math.min(1, Math.max(0, (step.at - step.milliseconds - from) / (to - from)));
+  return { left, width: Math.min(1 - left, Math.max(0.01, step.milliseconds / (to - from))) };
 }

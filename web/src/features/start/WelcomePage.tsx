@@ -1,51 +1,104 @@
-// What to do first: a model, a first talk, a platform. Each step says whether it is done.
+// The way to the first bot: a model, a first talk, a platform, its first message. Each step says whether it is done.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check } from "lucide-react";
-import type { ReactNode } from "react";
+import { Check, PartyPopper } from "lucide-react";
+import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import type { Bot } from "../../api/facts";
 import * as queries from "../../api/queries";
-import { buttonClasses } from "../../components/Button";
-import { PageBody } from "../../components/Surfaces";
+import { useRights } from "../../app/session";
+import { Button, buttonClasses } from "../../components/Button";
+import { ErrorNote } from "../../components/Notes";
+import { PageBody, State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
+import { ProviderForm } from "../models/ProviderForm";
+import { doneOf, nextOf, type Step, STEPS } from "./steps";
 
 export default function WelcomePage() {
   const { t } = useTranslation();
   const models = useQuery(queries.models).data ?? [];
-  const agents = useQuery(queries.agents).data ?? [];
   const bots = useQuery(queries.bots).data ?? [];
-  const runs = useQuery({ ...queries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
-  const agent = agents.find((each) => each.enabled);
+  const answered = useQuery({ ...queries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
+  const events = useQuery({ ...queries.botEvents(bots[0]?.bot_id ?? ""), enabled: bots.length > 0 }).data ?? [];
+  const done = doneOf({ models, answered, bots, events });
+  const next = nextOf(done);
+  const parts: Record<Step, ReactNode> = {
+    model: <ModelStep next={next === "model"} done={done.has("model")} />,
+    chat: <ChatStep next={next === "chat"} />,
+    platform: <PlatformStep next={next === "platform"} bots={bots} />,
+    message: bots[0] && <MessageStep next={next === "message"} bot={bots[0]} arrived={events.length > 0} />,
+  };
   return (
     <PageBody title={t("welcome.title")} text={t("welcome.text")}>
       <ol className="space-y-4">
-        <Step number={1} done={models.some((model) => model.provider_id !== "demo")} title={t("welcome.model")} text={t("welcome.modelText")}>
-          <Link to="/models" className={buttonClasses("plain")}>{t("welcome.modelAction")}</Link>
-        </Step>
-        <Step number={2} done={runs > 0} title={t("welcome.chat")} text={t("welcome.chatText")}>
-          <Link to={agent ? "/chat/$agentId" : "/chat"} params={{ agentId: agent?.agent_id ?? "" }} className={buttonClasses("primary")}>{t("welcome.chatAction")}</Link>
-        </Step>
-        <Step number={3} done={bots.length > 0} title={t("welcome.platform")} text={t("welcome.platformText")}>
-          <Link to="/bots/new" className={buttonClasses("plain")}>{t("welcome.platformAction")}</Link>
-        </Step>
+        {STEPS.map((step, index) => (
+          <StepCard key={step} number={index + 1} step={step} done={done.has(step)} next={next === step}>{parts[step]}</StepCard>
+        ))}
       </ol>
+      {next === null && (
+        <p role="status" className="mt-6 flex flex-wrap items-center gap-3 rounded-card bg-good-wash p-5 text-good">
+          <PartyPopper aria-hidden className="size-5" /> {t("welcome.allDone")}
+          <Link to="/" className={classes(buttonClasses("plain", true), "ml-auto text-ink")}>{t("nav.home")}</Link>
+        </p>
+      )}
     </PageBody>
   );
 }
 
-function Step({ number, done, title, text, children }: { number: number; done: boolean; title: string; text: string; children: ReactNode }) {
+function StepCard({ number, step, done, next, children }: { number: number; step: Step; done: boolean; next: boolean; children: ReactNode }) {
   const { t } = useTranslation();
   return (
-    <li className="flex flex-wrap items-center gap-4 rounded-card border border-line bg-surface p-5 shadow-card">
-      <span className={classes("grid size-9 place-items-center rounded-full font-semibold", done ? "bg-good-wash text-good" : "bg-accent-wash text-accent")}>
+    <li aria-current={next ? "step" : undefined} className={classes("flex flex-wrap items-start gap-4 rounded-card border bg-surface p-5 shadow-card", next ? "border-accent" : "border-line")}>
+      <span className={classes("grid size-9 shrink-0 place-items-center rounded-full font-semibold", done ? "bg-good-wash text-good" : "bg-accent-wash text-accent")}>
         {done ? <Check aria-label={t("welcome.done")} className="size-5" /> : number}
       </span>
       <div className="min-w-0 flex-1 basis-64">
-        <h2 className="font-semibold">{title}</h2>
-        <p className="text-sm text-quiet">{text}</p>
+        <h2 className="font-semibold">{t(`welcome.${step}`)}</h2>
+        <p className="text-sm text-quiet">{t(`welcome.${step}Text`)}</p>
       </div>
       {children}
     </li>
+  );
+}
+
+function ModelStep({ next, done }: { next: boolean; done: boolean }) {
+  const { t } = useTranslation();
+  const { edit } = useRights();
+  const [adding, setAdding] = useState(false);
+  if (done || !edit) return <Link to="/models" className={buttonClasses("plain")}>{t("nav.models")}</Link>;
+  if (!adding) return <Button weight={next ? "primary" : "plain"} onClick={() => setAdding(true)}>{t("welcome.modelAction")}</Button>;
+  return <div className="w-full border-t border-line pt-5"><ProviderForm onDone={() => setAdding(false)} /></div>;
+}
+
+function ChatStep({ next }: { next: boolean }) {
+  const { t } = useTranslation();
+  const agent = useQuery(queries.agents).data?.find((each) => each.enabled);
+  return (
+    <Link to={agent ? "/chat/$agentId" : "/chat"} params={{ agentId: agent?.agent_id ?? "" }} className={buttonClasses(next ? "primary" : "plain")}>
+      {t("welcome.chatAction")}
+    </Link>
+  );
+}
+
+function PlatformStep({ next, bots }: { next: boolean; bots: Bot[] }) {
+  const { t } = useTranslation();
+  if (bots.length > 0) return <Link to="/bots" className={buttonClasses("plain")}>{t("nav.bots")}</Link>;
+  return <Link to="/bots/new" className={buttonClasses(next ? "primary" : "plain")}>{t("welcome.platformAction")}</Link>;
+}
+
+/** Live: the state of the connection, and the message when it comes. */
+function MessageStep({ next, bot, arrived }: { next: boolean; bot: Bot; arrived: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="flex min-w-0 items-center gap-3">
+        {!arrived && <State state={bot.status.state} />}
+        <Link to="/bots/$botId" params={{ botId: bot.bot_id }} className={classes(buttonClasses(next ? "primary" : "plain"), "min-w-0")}>
+          <span className="truncate">{t("welcome.messageAction", { name: bot.name })}</span>
+        </Link>
+      </div>
+      {!arrived && bot.status.last_error && <div className="w-full"><ErrorNote error={new Error(bot.status.last_error)} mild /></div>}
+    </>
   );
 }

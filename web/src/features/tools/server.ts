@@ -1,22 +1,31 @@
-// What a person wrote about an MCP server, as the Host takes it.
+// An MCP server while it is edited, and as the Host takes it.
+import type { McpServer, McpStatus } from "../../api/facts";
 
-export type ServerDraft = { name: string; transport: "http" | "sse" | "stdio"; url: string; pairs: string; command: string };
+export type ServerDraft = {
+  name: string;
+  transport: McpServer["transport"];
+  url: string;
+  headers: Record<string, string>;
+  command: string;
+  environment: Record<string, string>;
+  enabled: boolean;
+};
+
+export const FRESH: ServerDraft = { name: "", transport: "http", url: "", headers: {}, command: "", environment: {}, enabled: true };
 
 const lines = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
-/** `Name: value` or `NAME=value`, a line each. */
-export function pairsOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    lines(text).map((line) => {
-      const [, name = line, value = ""] = /^([^:=]+)[:=]\s*(.*)$/.exec(line) ?? [];
-      return [name.trim(), value];
-    }),
-  );
+export function draftOf(server: McpServer): ServerDraft {
+  const { name, transport, url, headers, environment, enabled } = server;
+  return { name, transport, url, headers, environment, enabled, command: [server.command, ...server.arguments].join("\n") };
 }
 
+/** What belongs to the other kind of connection is left out: the Host refuses it. */
 export function bodyOf(draft: ServerDraft): Record<string, unknown> {
-  const { name, transport } = draft;
-  if (transport !== "stdio") return { name, transport, url: draft.url, headers: pairsOf(draft.pairs) };
+  const { name, transport, enabled } = draft;
+  if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
   const [command = "", ...rest] = lines(draft.command);
-  return { name, transport, command, arguments: rest, environment: pairsOf(draft.pairs) };
+  return { name, transport, enabled, command, arguments: rest, environment: draft.environment };
 }
+
+export const works = (status: McpStatus): boolean => status.state !== "failed" && !status.last_error;

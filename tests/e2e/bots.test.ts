@@ -1,0 +1,86 @@
+// From nothing to a bot that answers, by hand: an agent, an account, a route that was tried before it was saved.
+import { expect, it } from "vitest";
+import type { Page } from "playwright-core";
+
+import { writtenModel } from "./support/furnish";
+import { visit, world } from "./support/visit";
+import { word } from "./support/words";
+
+const ACCOUNT = 10_001;
+
+async function createAgent(page: Page): Promise<void> {
+  await page.getByRole("link", { name: word("agents.create") }).first().click();
+  await page.getByLabel(word("common.name")).fill("Librarian");
+  await page.getByRole("radio", { name: /Local agent/ }).check({ force: true });
+  await page.getByRole("button", { name: word("common.create") }).click();
+  await page.getByRole("heading", { name: "Librarian" }).waitFor();
+  await page.getByRole("combobox", { name: "Model" }).first().selectOption(await writtenModel(world));
+  await page.getByRole("button", { name: word("common.save"), exact: true }).click();
+  await page.getByText(word("common.saved")).waitFor();
+}
+
+async function connectBot(page: Page, port: number): Promise<void> {
+  await page.goto("/bots/new");
+  await page.getByRole("button", { name: /OneBot 11/ }).click();
+  await page.getByLabel(word("common.name")).fill("Reading room");
+  await page.getByLabel("Port").fill(String(port));
+  await page.getByRole("button", { name: word("bots.connect") }).click();
+  await page.getByRole("heading", { name: "Reading room" }).waitFor();
+}
+
+const routes = (page: Page) => page.getByRole("tabpanel").locator("ol").first().locator("> li");
+
+/** A bot begins with a route to the first agent; it is to go to ours, for what is about books. */
+async function editRoute(page: Page): Promise<void> {
+  await routes(page).first().getByRole("button", { expanded: false }).click();
+  await page.getByRole("combobox", { name: word("routes.agent") }).selectOption({ label: "Librarian" });
+  await page.getByRole("combobox", { name: word("routes.addCondition") }).selectOption("text_keyword");
+  await page.getByLabel(word("filter.text_keyword")).first().fill("book");
+}
+
+async function addRouteToNobody(page: Page): Promise<void> {
+  await page.getByRole("button", { name: word("routes.add") }).click();
+  await routes(page).nth(1).getByRole("combobox", { name: word("routes.handler") }).selectOption("drop");
+}
+
+async function move(page: Page, number: number, key: "ArrowUp" | "ArrowDown"): Promise<void> {
+  await page.getByRole("button", { name: word("routes.move", { number }) }).press(key);
+}
+
+async function tried(page: Page, text: string): Promise<string> {
+  await page.getByLabel(word("dryRun.text"), { exact: true }).fill(text);
+  const answered = page.waitForResponse((response) => response.url().endsWith("/routes/dry-run"));
+  await page.getByRole("button", { name: word("dryRun.try") }).click();
+  expect((await answered).status()).toBe(200);
+  return page.getByRole("status").filter({ has: page.getByRole("list") }).innerText();
+}
+
+it("makes an agent and a bot, tries a route, and shows the message that it answered", async () => {
+  await world.modelWill({ pieces: ["The third shelf on the left."] });
+  const { page } = await visit("/agents");
+  await createAgent(page);
+  const port = await world.freePort();
+  await connectBot(page, port);
+  await world.connect(port, ACCOUNT);
+  await page.getByRole("heading", { name: "Reading room" }).getByText(word("state.connected")).waitFor();
+
+  await editRoute(page);
+  await addRouteToNobody(page);
+  expect(await tried(page, "Where is my book?")).toContain(word("handler.agent"));
+  expect(await tried(page, "Where am I?")).toContain(word("handler.drop"));
+  await move(page, 2, "ArrowUp");
+  expect(await tried(page, "Where is my book?")).toContain(word("handler.drop"));
+  await move(page, 1, "ArrowDown");
+  await page.getByRole("button", { name: word("common.save"), exact: true }).click();
+  await page.getByRole("button", { name: word("common.save"), exact: true }).waitFor({ state: "detached" });
+
+  await world.say(ACCOUNT, "Where is my book?", 1);
+  expect(await world.answered(ACCOUNT, 1)).toEqual(["The third shelf on the left."]);
+  await page.getByRole("tab", { name: word("bots.events") }).click();
+  await page.getByRole("listitem").filter({ hasText: "Where is my book?" }).getByText(word("runs.why")).click();
+  await page.getByText(/A reply was sent/).waitFor();
+
+  await page.getByRole("link", { name: word("nav.runs") }).click();
+  await page.getByRole("link", { name: /Librarian/ }).filter({ hasText: "Reading room" }).first().click();
+  await page.getByText("The third shelf on the left.").first().waitFor();
+});

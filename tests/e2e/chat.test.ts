@@ -1,0 +1,104 @@
+// A talk in the browser: it grows as it is written, can be steered and stopped, and nothing that was typed is lost.
+import { expect, it } from "vitest";
+import type { Page } from "playwright-core";
+
+import { localAgent, until } from "./support/furnish";
+import { OWNER } from "./support/people";
+import { forgetSession, visit, world } from "./support/visit";
+import { word } from "./support/words";
+
+const box = (page: Page) => page.getByRole("textbox", { name: word("chat.placeholder") });
+const answer = (page: Page, text: string | RegExp) => page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: text });
+const own = (page: Page, text: string) => page.getByRole("article", { name: word("chat.you") }).filter({ hasText: text });
+
+async function say(page: Page, text: string): Promise<void> {
+  await box(page).fill(text);
+  await page.getByRole("button", { name: word("chat.send") }).click();
+}
+
+type Run = { run_id: string; status: string };
+const runs = async (agentId: string) => (await world.api<{ items: Run[] }>("GET", `/runs?agent_id=${agentId}`)).items;
+
+it("shows an answer while it is written, with its Markdown", async () => {
+  const agentId = await localAgent(world, "Streaming");
+  await world.modelWill({ pieces: ["Here is **some", " bold text** and `code`."], gate: "stream" });
+  const { page } = await visit(`/chat/${agentId}`);
+
+  await say(page, "Show me");
+  await answer(page, "Here is").waitFor();
+  expect(await answer(page, "and code").count()).toBe(0);
+  await world.openGate("stream");
+
+  await answer(page, "Here is some bold text and code.").waitFor();
+  await answer(page, "Here is").locator("strong", { hasText: "some bold text" }).waitFor();
+  await answer(page, "Here is").locator("code", { hasText: "code" }).waitFor();
+});
+
+it("steers the answer under way", async () => {
+  const agentId = await localAgent(world, "Steered");
+  await world.modelWill({ pieces: ["I begin", " in general."], gate: "steer" }, { pieces: ["Now in particular about cats."] });
+  const { page } = await visit(`/chat/${agentId}`);
+
+  await say(page, "Tell me something");
+  await answer(page, "I begin").waitFor();
+  await say(page, "About cats, please");
+  await own(page, "About cats, please").waitFor();
+  await until("the run has taken it", async () => (await world.api<{ items: { text: string }[] }>("GET", `/runs?agent_id=${agentId}`)).items.length === 1);
+  await world.openGate("steer");
+
+  await answer(page, "Now in particular about cats.").waitFor();
+  await until("its run is over", async () => (await runs(agentId)).every((run) => run.status === "completed"));
+  expect(await runs(agentId)).toHaveLength(1);
+});
+
+it("stops an answer", async () => {
+  const agentId = await localAgent(world, "Stopped");
+  await world.modelWill({ pieces: ["This would go on", " and on."], gate: "never" });
+  const { page } = await visit(`/chat/${agentId}`);
+
+  await say(page, "Talk");
+  await answer(page, "This would go on").waitFor();
+  await page.getByRole("button", { name: word("chat.stop") }).click();
+
+  await page.getByText(word("chat.stopped")).waitFor();
+  await page.getByRole("button", { name: word("chat.stop") }).waitFor({ state: "detached" });
+  expect((await runs(agentId)).map((run) => run.status)).toEqual(["cancelled"]);
+});
+
+it("says the same in two tabs", async () => {
+  const agentId = await localAgent(world, "Two tabs");
+  await world.modelWill({ pieces: ["Hello to both", " of you."], gate: "tabs" });
+  const { page, context } = await visit(`/chat/${agentId}`);
+  const other = await context.newPage();
+  await other.goto(`/chat/${agentId}`);
+  await box(other).waitFor();
+
+  await say(page, "Hello from the first");
+  for (const tab of [page, other]) await answer(tab, "Hello to both").waitFor();
+  await world.openGate("tabs");
+  for (const tab of [page, other]) {
+    await answer(tab, "Hello to both of you.").waitFor();
+    await own(tab, "Hello from the first").waitFor();
+  }
+});
+
+it("loses nothing typed when the session ends, and goes on after logging in", async () => {
+  const agentId = await localAgent(world, "Patient");
+  await world.modelWill({ pieces: ["Welcome back."] });
+  const { page, context } = await visit(`/chat/${agentId}`);
+  await box(page).fill("A long thought that nobody should lose");
+
+  const csrf = (await (await context.request.get("/api/v1/auth/me")).json()) as { csrf_token: string };
+  const headers = { Origin: world.place.address, "X-CSRF-Token": csrf.csrf_token };
+  expect((await context.request.post("/api/v1/auth/logout", { headers })).status()).toBe(204);
+  forgetSession(OWNER);
+  await page.getByRole("button", { name: word("chat.send") }).click();
+
+  const dialog = page.getByRole("dialog", { name: word("login.over") });
+  await dialog.getByLabel(word("login.email")).fill(OWNER.email);
+  await dialog.getByLabel(word("login.password")).fill(OWNER.password);
+  await dialog.getByRole("button", { name: word("login.enter") }).click();
+
+  await answer(page, "Welcome back.").waitFor();
+  await own(page, "A long thought that nobody should lose").waitFor();
+});

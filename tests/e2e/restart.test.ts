@@ -1,0 +1,27 @@
+// The Host goes away and comes back under an open page.
+import { expect, it } from "vitest";
+
+import { localAgent } from "./support/furnish";
+import { visit, world } from "./support/visit";
+import { word } from "./support/words";
+
+it("says that the Host is away, keeps what is sent, and goes on when it is back", async () => {
+  const agentId = await localAgent(world, "Faithful");
+  await world.modelWill({ pieces: ["I am back."] });
+  const { page } = await visit(`/chat/${agentId}`);
+  await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Are you there?");
+
+  await world.stop();
+  try {
+    await page.getByText(word("chat.offline")).waitFor();
+    await page.getByRole("button", { name: word("chat.send") }).click();
+    await page.getByRole("article", { name: word("chat.you") }).filter({ hasText: "Are you there?" }).waitFor();
+  } finally {
+    await world.resume();
+  }
+
+  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "I am back." }).waitFor();
+  await page.getByText(word("chat.offline")).waitFor({ state: "detached" });
+  await page.getByText(word("errors.reconnecting")).waitFor({ state: "detached" });
+  expect(await page.getByRole("article", { name: word("chat.you") }).count()).toBe(1);
+});

@@ -1,0 +1,65 @@
+// A run is looked at, replayed and run again beside the first.
+import { beforeAll, expect, it } from "vitest";
+
+import { localAgent, until } from "./support/furnish";
+import { visit, world } from "./support/visit";
+import { word } from "./support/words";
+
+let agentId: string;
+let runId: string;
+
+beforeAll(async () => {
+  agentId = await localAgent(world, "Repeated");
+  await world.modelWill({ pieces: ["The first answer."], seconds: 0.3 });
+  const event = { agent_id: agentId, input: { text: "Say something" } };
+  runId = (await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event)).run.run_id;
+});
+
+it("shows what a run did, with what its model calls took", async () => {
+  const { page } = await visit(`/runs/${runId}`);
+  await page.getByRole("heading", { name: "Repeated" }).waitFor();
+
+  await page.getByText("The first answer.").first().waitFor();
+  await page.getByText("house-large").first().waitFor();
+  await page.getByText("420").first().waitFor();
+});
+
+it("replays a run as its people saw it", async () => {
+  const { page } = await visit(`/runs/${runId}`);
+  await page.getByRole("tab", { name: word("runs.replay") }).click();
+  const film = page.getByRole("region", { name: word("runs.replay") });
+  await film.getByText("The first answer.").waitFor();
+
+  await film.getByRole("button", { name: word("runs.fromStart") }).click();
+  await film.getByText("The first answer.").waitFor({ state: "detached" });
+  await film.getByRole("button", { name: word("runs.play") }).click();
+  await film.getByText("The first answer.").waitFor();
+});
+
+it("runs again beside the first, and says what differs", async () => {
+  await world.modelWill({ pieces: ["Quite another answer."] });
+  const { page } = await visit(`/runs/${runId}`);
+
+  await page.getByRole("button", { name: word("runs.rerun") }).click();
+  await page.getByRole("dialog").getByRole("button", { name: word("runs.rerun") }).click();
+  await page.waitForURL((address) => !address.pathname.endsWith(runId));
+  await page.getByRole("tab", { name: word("runs.compare") }).click();
+
+  const panel = page.getByRole("tabpanel");
+  await panel.getByText("The first answer.").first().waitFor();
+  await panel.getByText("Quite another answer.").first().waitFor();
+});
+
+it("finds runs by what they are narrowed to, and keeps that in the address", async () => {
+  const { page } = await visit("/runs");
+  await page.getByRole("combobox", { name: word("runs.agent"), exact: true }).selectOption(agentId);
+  await page.waitForURL(/agent=/);
+  await until("only its runs are shown", async () => {
+    const rows = await page.getByRole("main").locator('a[href^="/runs/"]').allInnerTexts();
+    return rows.length > 0 && rows.every((row) => row.includes("Repeated"));
+  });
+
+  await page.reload();
+  await page.getByRole("main").locator('a[href^="/runs/"]').first().waitFor();
+  expect(await page.getByRole("combobox", { name: word("runs.agent"), exact: true }).inputValue()).toBe(agentId);
+});

@@ -1,0 +1,17 @@
+// One file after the other: they share a browser and a Host, and a loaded machine should not be loaded more.
+import { defineConfig } from "vitest/config";
+
+/** What is run, by the mode: the tests, those that measure or take long, or the pictures. */
+const FILES: Record<string, string> = { test: "*.test.ts", long: "*.long.ts", screenshots: "screenshots/take.ts" };
+
+export default defineConfig(({ mode }) => ({
+  test: {
+    include: [FILES[mode] ?? FILES.test!],
+    globalSetup: ["support/stage.ts"],
+    fileParallelism: false,
+    isolate: false,
+    // against a hang only: a loaded machine takes its time
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+  },
+}));

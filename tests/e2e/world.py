@@ -1,0 +1,123 @@
+"""Everything around the browser: a Host, a model service and accounts on QQ, told over HTTP what to do.
+
+`python -m tests.e2e.world FOLDER` prints where it listens and ends with its input. What the page shows it can't see.
+"""
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from parlour.testing.network import free_port
+from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.harness import ECHO_PLUGIN, ROOT, Host
+
+from .model import WrittenModel
+from .past import write_past
+
+DOORKEEPER_PLUGIN = ROOT / "tests" / "plugins" / "doorkeeper_agent.py"
+Told = dict[str, Any]
+
+
+class PageHost(Host):
+    """At the same address in each of its lives, so that an open page finds it again."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+        self._port = free_port()
+
+    def _command(self) -> list[str]:
+        return [*super()._command()[:-1], str(self._port)]
+
+
+class World:
+    def __init__(self, folder: Path) -> None:
+        self._host = PageHost(folder)
+        self._model = WrittenModel()
+        self._accounts: dict[int, Simulator] = {}
+        self._running = AsyncExitStack()
+
+    async def serve(self) -> None:
+        application = web.Application()
+        application.router.add_post("/model/{path:.*}", self._model.serve)
+        application.router.add_post("/{word}", self._told)
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=0, handler_cancellation=True)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        self._address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        sys.stdout.write(f"{self._address}\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
+        await self._running.aclose()
+        await runner.cleanup()
+        await asyncio.to_thread(self._host.close)
+
+    async def _told(self, request: web.Request) -> web.Response:
+        """A word is the name of one of the methods below; its fields are the body's."""
+        does = getattr(self, request.match_info["word"])
+        return web.json_response({"answer": await does(**await request.json())})
+
+    # --- the Host
+
+    async def start(self, plugins: bool = True) -> Told:
+        for source in (ECHO_PLUGIN, DOORKEEPER_PLUGIN) if plugins else ():
+            await asyncio.to_thread(self._host.install, source)
+        await asyncio.to_thread(self._host.start)
+        key = await asyncio.to_thread(self._host.key)
+        return {"address": self._host.address, "key": key, "model": f"{self._address}/model/v1"}
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(self._host.stop)
+
+    async def resume(self) -> None:
+        await asyncio.to_thread(self._host.start)
+
+    async def write_past(self, **past: int) -> None:
+        """While it is stopped."""
+        await asyncio.to_thread(write_past, self._host.data / "parlour.db", **past)
+
+    # --- the model
+
+    async def will(self, replies: list[Told]) -> None:
+        self._model.will(replies)
+
+    async def open_gate(self, gate: str) -> None:
+        self._model.open_gate(gate)
+
+    # --- QQ
+
+    async def port(self) -> int:
+        return free_port()
+
+    async def connect(self, port: int, account: int, groups: list[int]) -> None:
+        simulator = Simulator(account)
+        for group in groups:
+            simulator.world.add_group(group, role="admin")
+        address = f"ws://127.0.0.1:{port}/onebot/v11/ws"
+        self._accounts[account] = await self._running.enter_async_context(simulator.connecting(address))
+
+    async def say(self, account: int, text: str, user: int, group: int = 0, name: str = "Ann") -> None:
+        at = [native.segment("at", qq=str(account))] if group else []
+        sender = {"user_id": user, "nickname": name, "role": "member"}
+        await self._accounts[account].say([*at, native.text(text)], user, group_id=group, sender=sender)
+
+    async def answered(self, account: int, number: int) -> list[str]:
+        """What the bot said, once it has said so much."""
+        return [each.text for each in await self._accounts[account].answered(number)]
+
+    async def called(self, account: int, action: str) -> Told:
+        """What the bot asked the platform for, as soon as it does."""
+        simulator = self._accounts[account]
+
+        def found() -> list[Any]:
+            return [each["params"] for each in simulator.requests if each["action"] == action]
+
+        await simulator.until(lambda: bool(found()))
+        return dict(found()[-1])
+
+
+if __name__ == "__main__":
+    asyncio.run(World(Path(sys.argv[1])).serve())

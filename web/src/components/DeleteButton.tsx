@@ -1,0 +1,51 @@
+// Deletes something, after asking. What the Host refuses is said where it was asked.
+import { Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { useSave } from "../lib/useSave";
+import { Button, IconButton } from "./Button";
+import { Confirm } from "./Dialog";
+
+export function DeleteButton({ label, title, text, action, icon, small, remove, stale, after }: {
+  label: string;
+  title: string;
+  text: string;
+  /** What is done, where it is not to delete. */
+  action?: string;
+  icon?: boolean;
+  small?: boolean;
+  remove: () => Promise<unknown>;
+  stale: string[];
+  after?: () => void;
+}) {
+  const { t } = useTranslation();
+  const [asked, setAsked] = useState(false);
+  const deleting = useSave(remove, stale, () => {
+    setAsked(false);
+    after?.();
+  });
+  const close = () => {
+    setAsked(false);
+    deleting.reset();
+  };
+  return (
+    <>
+      {icon ? (
+        <IconButton label={label} onClick={() => setAsked(true)}><Trash2 className="size-4" /></IconButton>
+      ) : (
+        <Button small={small} weight="danger" onClick={() => setAsked(true)}>{label}</Button>
+      )}
+      <Confirm
+        open={asked}
+        title={title}
+        text={text}
+        action={action ?? t("common.delete")}
+        busy={deleting.isPending}
+        error={deleting.error}
+        onConfirm={() => deleting.mutate(undefined)}
+        onClose={close}
+      />
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+// How an agent answers, what it remembers, and for how long it may go on.
+import { useTranslation } from "react-i18next";
+
+import type { Agent } from "../../api/facts";
+import { Field, Input, Select } from "../../components/Field";
+import { CheckList } from "../../components/form/lists";
+import { Switch } from "../../components/Switch";
+import { Toggles } from "../../components/Toggles";
+import { useEventWords } from "../../lib/useEventWords";
+import type { Part } from "./part";
+
+const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
+const EVENTS = [
+  "message.received", "message.edited", "message.deleted", "message.reaction", "feedback.received", "interaction.received",
+  "group.member_joined", "group.member_left", "group.info_updated", "friend.request_received", "friend.added",
+  "bot.invited_to_group", "bot.removed_from_group", "schedule.triggered", "approval.decided", "message.*", "group.*", "*",
+];
+type Figure = "timeout_seconds" | "conversation_ttl" | "stale_after";
+
+export function BehaviourFields(part: Part) {
+  const { t } = useTranslation();
+  const { draft, put, disabled } = part;
+  return (
+    <div className="space-y-8">
+      <Group title={t("agents.answering")}><Answering {...part} /></Group>
+      <Group title={t("agents.remembering")}>
+        <Field label={t("agents.state")} hint={t("agents.stateHint")} beside>
+          {(control) => <Switch id={control.id} checked={draft.state_policy.enabled} disabled={disabled} onChange={(enabled) => put({ state_policy: { ...draft.state_policy, enabled } })} />}
+        </Field>
+        {draft.state_policy.enabled && (
+          <Field label={t("agents.scopes")} hint={t("agents.scopesHint")}>
+            {(control) => <Toggles control={control} options={SCOPES.map((scope) => ({ value: scope, label: t(`stateScope.${scope}`) }))} value={draft.state_policy.scopes} disabled={disabled} onChange={(scopes) => put({ state_policy: { ...draft.state_policy, scopes } })} />}
+          </Field>
+        )}
+        <Seconds {...part} name="conversation_ttl" label={t("agents.ttl")} hint={t("agents.ttlHint")} />
+      </Group>
+      <Group title={t("agents.running")}><Running {...part} /></Group>
+    </div>
+  );
+}
+
+function Group({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <section className="space-y-5">
+      <h2 className="border-b border-line pb-2 font-medium">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Seconds({ draft, put, disabled, name, label, hint }: Part & { name: Figure; label: string; hint: string }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(control) => <Input {...control} type="number" min={0} className="max-w-40" value={draft[name]} disabled={disabled} onChange={(event) => put({ [name]: event.target.valueAsNumber || 0 })} />}
+    </Field>
+  );
+}
+
+function Answering({ draft, put, disabled }: Part) {
+  const { t } = useTranslation();
+  const words = useEventWords();
+  const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({ value: type, label: words(type), hint: type }));
+  const delivery = (change: object) => put({ delivery_policy: { ...draft.delivery_policy, ...change } });
+  return (
+    <>
+      <Field label={t("agents.reply")}>
+        {(control) => (
+          <Select {...control} value={String(draft.delivery_policy.reply ?? "message")} disabled={disabled} onChange={(event) => delivery({ reply: event.target.value })}>
+            {["message", "quote"].map((reply) => <option key={reply} value={reply}>{t(`reply.${reply}`)}</option>)}
+          </Select>
+        )}
+      </Field>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label={t("agents.streaming")} hint={t("agents.streamingHint")} beside>
+          {(control) => <Switch id={control.id} checked={draft.delivery_policy.streaming !== false} disabled={disabled} onChange={(streaming) => delivery({ streaming })} />}
+        </Field>
+        <Field label={t("agents.everyone")} hint={t("agents.everyoneHint")} beside>
+          {(control) => <Switch id={control.id} checked={draft.delivery_policy.mention_everyone === true} disabled={disabled} onChange={(mention_everyone) => delivery({ mention_everyone })} />}
+        </Field>
+      </div>
+      <Field label={t("agents.events")} hint={t("agents.eventsHint")}>
+        {(control) => <CheckList control={control} options={events} value={draft.event_types} disabled={disabled} onChange={(event_types) => put({ event_types })} />}
+      </Field>
+    </>
+  );
+}
+
+function Running(part: Part) {
+  const { t } = useTranslation();
+  const { draft, put, disabled } = part;
+  return (
+    <>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Seconds {...part} name="timeout_seconds" label={t("agents.timeout")} hint={t("agents.timeoutHint")} />
+        <Seconds {...part} name="stale_after" label={t("agents.stale")} hint={t("agents.staleHint")} />
+      </div>
+      <Field label={t("agents.restart")} hint={t("agents.restartHint")}>
+        {(control) => (
+          <Select {...control} value={draft.restart_policy} disabled={disabled} onChange={(event) => put({ restart_policy: event.target.value as Agent["restart_policy"] })}>
+            {["auto", "always", "never"].map((policy) => <option key={policy} value={policy}>{t(`restart.${policy}`)}</option>)}
+          </Select>
+        )}
+      </Field>
+    </>
+  );
+}

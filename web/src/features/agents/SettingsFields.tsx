@@ -1,0 +1,69 @@
+// Who an agent is, what answers for it, and what that asks for.
+import { useTranslation } from "react-i18next";
+
+import type { Runner } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import { Field, Input } from "../../components/Field";
+import { Fold } from "../../components/Fold";
+import type { Choices } from "../../components/form/controls";
+import { SchemaForm } from "../../components/form/SchemaForm";
+import { prefilled } from "../../components/form/values";
+import { ErrorNote } from "../../components/Notes";
+import { Switch } from "../../components/Switch";
+import { worded } from "../../lib/text";
+import type { Part } from "./part";
+import { RunnerPicker } from "./RunnerPicker";
+
+export function SettingsFields({ draft, put, disabled, error, runner, runners, choices }: Part & {
+  error: unknown;
+  runner: Runner | undefined;
+  runners: Runner[];
+  choices: Choices;
+}) {
+  const { t, i18n } = useTranslation();
+  const items = runner?.config_schema ?? [];
+  const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(error, `runner_config.${item.name}`)]));
+  const choose = (id: string) => put({ runner_id: id, runner_config: prefilled(runners.find((each) => each.id === id)?.config_schema ?? [], {}) });
+  return (
+    <div className="space-y-5">
+      <Identity draft={draft} put={put} disabled={disabled} error={error} />
+      {runner ? (
+        !disabled && runners.length > 1 && (
+          <Fold title={t("agents.answersWith", { runner: worded(runner.label, i18n.language) })}>
+            <RunnerPicker runners={runners} chosen={runner.id} onChoose={choose} />
+          </Fold>
+        )
+      ) : (
+        <div className="space-y-3">
+          <ErrorNote error={new Error(t("agents.runnerGone", { runner: draft.runner_id }))} />
+          {!disabled && <RunnerPicker runners={runners} chosen="" onChoose={choose} />}
+        </div>
+      )}
+      <div className="border-t border-line pt-5">
+        <SchemaForm key={draft.runner_id} items={items} values={draft.runner_config} onChange={(runner_config) => put({ runner_config })} choices={choices} messages={messages} disabled={disabled} />
+      </div>
+    </div>
+  );
+}
+
+function Identity({ draft, put, disabled, error }: Part & { error: unknown }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="flex items-end gap-4">
+        <div className="min-w-0 flex-1">
+          <Field label={t("common.name")} required error={fieldMessage(error, "name")}>
+            {(control) => <Input {...control} required value={draft.name} disabled={disabled} onChange={(event) => put({ name: event.target.value })} />}
+          </Field>
+        </div>
+        <div className="flex h-10 items-center gap-2 text-sm">
+          <Switch label={t("common.enabled")} checked={draft.enabled} disabled={disabled} onChange={(enabled) => put({ enabled })} />
+          {t("common.enabled")}
+        </div>
+      </div>
+      <Field label={t("common.description")} error={fieldMessage(error, "description")}>
+        {(control) => <Input {...control} value={draft.description} disabled={disabled} onChange={(event) => put({ description: event.target.value })} />}
+      </Field>
+    </>
+  );
+}

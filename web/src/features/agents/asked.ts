@@ -1,0 +1,19 @@
+// What a runner asks for: only that is offered to be granted.
+import type { Runner } from "../../api/facts";
+
+export const KINDS = ["models", "tools", "knowledge_bases", "skills", "files"] as const;
+export type Kind = (typeof KINDS)[number];
+
+const ABILITIES: Partial<Record<Kind, string>> = { tools: "tool_calling", knowledge_bases: "knowledge_retrieval", skills: "skills" };
+
+const asks = (runner: Runner | undefined, permission: string): boolean => (runner?.permissions[permission]?.length ?? 0) > 0;
+
+export function kindsAsked(runner: Runner | undefined): Kind[] {
+  const able = (kind: Kind) => !ABILITIES[kind] || runner?.capabilities[ABILITIES[kind]] === true;
+  return KINDS.filter((kind) => asks(runner, kind) && able(kind));
+}
+
+export const storageAsked = (runner: Runner | undefined): string[] => runner?.permissions.storage ?? [];
+export const asksHistory = (runner: Runner | undefined): boolean => asks(runner, "history");
+export const actionsAsked = (runner: Runner | undefined): string[] =>
+  runner?.capabilities.platform_actions ? (runner.permissions.platform_actions ?? []) : [];

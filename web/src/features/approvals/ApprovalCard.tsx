@@ -1,0 +1,84 @@
+// One action that waits for somebody, or what became of it.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Approval } from "../../api/facts";
+import * as queries from "../../api/queries";
+import { useMe, useRights } from "../../app/session";
+import { Button } from "../../components/Button";
+import { Input } from "../../components/Field";
+import { ErrorNote } from "../../components/Notes";
+import { State } from "../../components/Surfaces";
+import { fromNow, moment, short } from "../../lib/text";
+import { useSave } from "../../lib/useSave";
+import { actionKey, isPending } from "./asked";
+import { Details } from "./Details";
+
+export function ApprovalCard({ approval }: { approval: Approval }) {
+  const { t, i18n } = useTranslation();
+  const { operate } = useRights();
+  const key = actionKey(approval.action);
+  return (
+    <li className="overflow-hidden rounded-card border border-line bg-surface shadow-card">
+      <div className="p-5">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h3 className="font-semibold">{i18n.exists(key) ? t(key) : approval.action}</h3>
+          <State state={approval.status} />
+          {isPending(approval) && <span className="text-sm text-quiet">{t("approvals.expires", { when: fromNow(approval.expires_at, Date.now(), i18n.language) })}</span>}
+          <Link to="/runs/$runId" params={{ runId: approval.run_id }} className="ml-auto text-sm text-accent underline underline-offset-2">{t("approvals.run", { run: short(approval.run_id) })}</Link>
+        </div>
+        <Origin approval={approval} />
+        <Details approval={approval} />
+        <Outcome approval={approval} />
+      </div>
+      {isPending(approval) && operate && <Decision approval={approval} />}
+    </li>
+  );
+}
+
+function Origin({ approval }: { approval: Approval }) {
+  const { t, i18n } = useTranslation();
+  const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === approval.agent_id);
+  const bot = useQuery(queries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
+  const parts = [agent?.name, bot?.name ?? t("runs.direct"), t("approvals.requester", { who: approval.requester.replace(/^user:/, "") }), moment(approval.created_at, i18n.language)];
+  return <p className="mt-1 text-sm text-quiet tabular-nums">{parts.filter(Boolean).join(" · ")}</p>;
+}
+
+function Outcome({ approval }: { approval: Approval }) {
+  const { t, i18n } = useTranslation();
+  const me = useMe();
+  if (isPending(approval) || !approval.decided_by) return null;
+  const id = approval.decided_by.replace(/^user:/, "");
+  const who = id === me?.user_id ? me.name || me.email : short(id);
+  const outcome = approval.outcome as { state?: string; reason?: string } | null;
+  return (
+    <div className="mt-3 space-y-1 text-sm">
+      <p className="text-quiet">{t("approvals.by", { who, when: moment(approval.decided_at, i18n.language) })}</p>
+      {approval.reason && <blockquote className="border-l-2 border-line pl-3">{approval.reason}</blockquote>}
+      {outcome?.state && <p className="flex flex-wrap items-center gap-2">{t("approvals.outcome")} <State state={outcome.state} /> {outcome.reason && <span className="text-bad">{outcome.reason}</span>}</p>}
+    </div>
+  );
+}
+
+function Decision({ approval }: { approval: Approval }) {
+  const { t } = useTranslation();
+  const [reason, setReason] = useState("");
+  const deciding = useSave(
+    (decision: "approve" | "deny") =>
+      answer(api.POST("/api/v1/approvals/{approval_id}", { params: { path: { approval_id: approval.approval_id } }, body: { decision, reason } })),
+    ["approvals"],
+  );
+  return (
+    <div className="space-y-3 border-t border-line bg-raised/40 px-5 py-3.5">
+      <div className="flex flex-wrap gap-2">
+        <Input aria-label={t("approvals.reason")} placeholder={t("approvals.reason")} maxLength={1000} className="min-w-40 flex-1 sm:w-auto" value={reason} onChange={(event) => setReason(event.target.value)} />
+        <Button weight="primary" busy={deciding.isPending} onClick={() => deciding.mutate("approve")}>{t("approvals.approve")}</Button>
+        <Button weight="danger" busy={deciding.isPending} onClick={() => deciding.mutate("deny")}>{t("approvals.deny")}</Button>
+      </div>
+      <ErrorNote error={deciding.error} />
+    </div>
+  );
+}

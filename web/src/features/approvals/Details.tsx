@@ -1,0 +1,25 @@
+// Everything that will be done when somebody says yes, and whether it is done elsewhere than in the chat that asked.
+import { TriangleAlert } from "lucide-react";
+import { useTranslation } from "react-i18next";
+
+import type { Approval } from "../../api/facts";
+import { details } from "./asked";
+
+export function Details({ approval }: { approval: Pick<Approval, "call"> }) {
+  const { t } = useTranslation();
+  return (
+    <div className="mt-3 space-y-2 rounded-control bg-raised/70 p-3.5 text-sm">
+      {approval.call.elsewhere === true && (
+        <p className="flex items-center gap-2 font-medium text-warn"><TriangleAlert aria-hidden className="size-4" /> {t("approvals.elsewhere")}</p>
+      )}
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+        {details(approval).map(({ name, value }, index) => (
+          <div key={`${name} ${index}`} className="contents">
+            <dt className="font-mono text-quiet">{name}</dt>
+            <dd className="break-words whitespace-pre-wrap">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+// What an approval is about, as a person reads it: names and values instead of the frozen call. Knows no screen.
+import type { Approval } from "../../api/facts";
+
+type Call = { api?: string; arguments?: Record<string, unknown> };
+type Part = { type?: string; text?: string; name?: string; target?: string };
+
+export type Detail = { name: string; value: string };
+
+/** Everything that will be done, in the order in which it was frozen: nothing is left out of what somebody allows. */
+export function details(approval: Pick<Approval, "call">): Detail[] {
+  const calls = (approval.call?.calls ?? []) as Call[];
+  return calls.flatMap((call) => Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: shown(value) })));
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value) && value.every((part: Part) => typeof part?.type === "string")) return (value as Part[]).map(said).join("");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A part of a message: what it says if it only says something, everything about it otherwise. */
+function said(part: Part): string {
+  return part.type === "Plain" && typeof part.text === "string" ? part.text : JSON.stringify(part);
+}
+
+/** The key of the words for an action; an adapter's own has none. */
+export function actionKey(name: string): string {
+  return `action.${name.replace(/^elsewhere\//, "").replaceAll(".", "_")}`;
+}
+
+export const isPending = (approval: Pick<Approval, "status">) => approval.status === "pending";

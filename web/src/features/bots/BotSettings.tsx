@@ -1,0 +1,87 @@
+// What a bot is called, whether it is on, and what its adapter's form asks for.
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Adapter, Bot } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import { useRights } from "../../app/session";
+import { Button } from "../../components/Button";
+import { DeleteButton } from "../../components/DeleteButton";
+import { Field, Input } from "../../components/Field";
+import { NO_CHOICES } from "../../components/form/controls";
+import { SchemaForm } from "../../components/form/SchemaForm";
+import { ofForm } from "../../components/form/values";
+import { ErrorNote } from "../../components/Notes";
+import { Card } from "../../components/Surfaces";
+import { useSave } from "../../lib/useSave";
+
+type Draft = Pick<Bot, "name" | "adapter_config">;
+
+export function BotSettings({ bot, adapter }: { bot: Bot; adapter: Adapter }) {
+  const { t } = useTranslation();
+  const { edit } = useRights();
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState<Draft | null>(null);
+  const [times, setTimes] = useState(0);
+  const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
+  const path = { params: { path: { bot_id: bot.bot_id } } };
+  const saving = useSave(
+    () => {
+      const adapter_config = ofForm(adapter.config, draft.adapter_config) as never;
+      return answer<Bot>(api.PUT("/api/v1/bots/{bot_id}", { ...path, body: { name: draft.name, adapter: bot.adapter, enabled: bot.enabled, adapter_config } }));
+    },
+    ["bots"],
+    () => begin(),
+  );
+  const begin = () => {
+    setTyped(null);
+    setTimes(times + 1); // controls that keep their own text begin anew
+  };
+  const messages = Object.fromEntries(adapter.config.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]));
+  return (
+    <Card>
+      <form
+        key={times}
+        className="max-w-2xl space-y-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate(undefined);
+        }}
+      >
+        <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
+          {(control) => <Input {...control} required value={draft.name} disabled={!edit} onChange={(event) => setTyped({ ...draft, name: event.target.value })} />}
+        </Field>
+        <SchemaForm
+          items={adapter.config}
+          values={draft.adapter_config}
+          onChange={(adapter_config) => setTyped({ ...draft, adapter_config })}
+          choices={NO_CHOICES}
+          messages={messages}
+          secretsSet={bot.secrets_set}
+          disabled={!edit}
+        />
+        <ErrorNote error={saving.error} />
+        {edit ? (
+          <div className="flex items-center gap-2">
+            <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>{t("common.save")}</Button>
+            {typed && <Button weight="quiet" onClick={() => { begin(); saving.reset(); }}>{t("common.discard")}</Button>}
+            {!typed && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+            <span className="flex-1" />
+            <DeleteButton
+              label={t("common.delete")}
+              title={t("bots.deleteTitle", { name: bot.name })}
+              text={t("bots.deleteText")}
+              remove={() => answer(api.DELETE("/api/v1/bots/{bot_id}", path))}
+              stale={["bots"]}
+              after={() => void navigate({ to: "/bots" })}
+            />
+          </div>
+        ) : (
+          <p className="text-sm text-quiet">{t("common.readOnly")}</p>
+        )}
+      </form>
+    </Card>
+  );
+}

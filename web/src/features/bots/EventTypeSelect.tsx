@@ -1,0 +1,25 @@
+// Kinds of events, in words where the page has some.
+import { type ControlProps, Select } from "../../components/Field";
+import { useEventWords } from "../../lib/useEventWords";
+
+const PATTERNS = ["message.*", "group.*", "friend.*", "bot.*", "*"];
+
+/** Of `events`, those that an adapter can tell of; `patterns` offers whole families too. */
+export function EventTypeSelect({ control, value, events, patterns, disabled, onChange }: {
+  control: ControlProps;
+  value: string;
+  events: string[];
+  patterns?: boolean;
+  disabled?: boolean;
+  onChange: (type: string) => void;
+}) {
+  const words = useEventWords();
+  const single = events.filter((each) => patterns || !each.includes("*"));
+  const families = patterns ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1)))) : [];
+  const all = [...new Set([...single, ...families, value])];
+  return (
+    <Select {...control} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+      {all.map((type) => <option key={type} value={type} title={type}>{words(type) === type ? type : `${words(type)} (${type})`}</option>)}
+    </Select>
+  );
+}

@@ -1,0 +1,111 @@
+// One control for each condition of a route.
+import { Plus, X } from "lucide-react";
+import type { ComponentType } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { Fields } from "../../api/facts";
+import { Button, IconButton } from "../../components/Button";
+import { type ControlProps, Input, Select } from "../../components/Field";
+import { StringList } from "../../components/form/lists";
+import { Toggles } from "../../components/Toggles";
+import { type Condition, listed, textOf, type TimeWindow, valueOf } from "./conditions";
+
+export type ConditionProps = { control: ControlProps; value: unknown; disabled: boolean; onChange: (value: unknown) => void };
+
+const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const ROLES = ["owner", "admin", "member"];
+
+function ChatType({ control, value, disabled, onChange }: ConditionProps) {
+  const { t } = useTranslation();
+  return (
+    <Select {...control} value={String(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+      <option value="private">{t("filter.private")}</option>
+      <option value="group">{t("filter.group")}</option>
+    </Select>
+  );
+}
+
+function Mention({ control, value, disabled, onChange }: ConditionProps) {
+  const { t } = useTranslation();
+  return (
+    <Select {...control} value={String(value)} disabled={disabled} onChange={(event) => onChange(event.target.value === "true")}>
+      <option value="true">{t("common.yes")}</option>
+      <option value="false">{t("common.no")}</option>
+    </Select>
+  );
+}
+
+function Words({ control, value, disabled, onChange }: ConditionProps) {
+  return <StringList control={control} value={listed(value)} disabled={disabled} onChange={onChange} />;
+}
+
+function Expression({ control, value, disabled, onChange }: ConditionProps) {
+  return <Input {...control} className="font-mono text-sm" spellCheck={false} placeholder="^/weather (\w+)" value={String(value ?? "")} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
+}
+
+function Chance({ control, value, disabled, onChange }: ConditionProps) {
+  const { t } = useTranslation();
+  const percent = Math.round(Number(value) * 1000) / 10;
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Input {...control} type="number" min={0} max={100} step="any" className="max-w-28" value={Number.isNaN(percent) ? "" : percent} disabled={disabled} onChange={(event) => onChange(event.target.valueAsNumber / 100)} />
+      <span className="min-w-0 flex-1 text-sm text-quiet">{t("filter.probabilityHint")}</span>
+    </div>
+  );
+}
+
+function Roles({ control, value, disabled, onChange }: ConditionProps) {
+  const { t } = useTranslation();
+  return <Toggles control={control} options={ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) }))} value={listed(value)} disabled={disabled} onChange={onChange} />;
+}
+
+function Time({ control, value, disabled, onChange }: ConditionProps) {
+  const { t } = useTranslation();
+  const window = value as TimeWindow;
+  const put = (change: Partial<TimeWindow>) => onChange({ ...window, ...change });
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center gap-2 text-sm">
+        <Input {...control} type="time" className="max-w-32" aria-label={t("filter.from")} value={window.from} disabled={disabled} onChange={(event) => put({ from: event.target.value })} />
+        –
+        <Input type="time" className="max-w-32" aria-label={t("filter.to")} value={window.to} disabled={disabled} onChange={(event) => put({ to: event.target.value })} />
+        <Input aria-label={t("filter.timezone")} className="max-w-48" placeholder="Europe/Berlin" value={window.timezone} disabled={disabled} onChange={(event) => put({ timezone: event.target.value })} />
+      </div>
+      <Toggles control={{ id: `${control.id}-days` }} label={t("filter.days")} options={DAYS.map((day) => ({ value: day, label: t(`day.${day}`) }))} value={listed(window.days)} disabled={disabled} onChange={(days) => put({ days })} />
+      <p className="text-sm text-quiet">{t("filter.daysHint")}</p>
+    </div>
+  );
+}
+
+function Data({ control, value, disabled, onChange }: ConditionProps) {
+  const { t } = useTranslation();
+  const rows = Object.entries((value ?? {}) as Fields);
+  const put = (next: [string, unknown][]) => onChange(Object.fromEntries(next));
+  return (
+    <div id={control.id} role="group" className="space-y-2">
+      {rows.map(([path, wanted], index) => (
+        <div key={index} className="flex items-center gap-2">
+          <Input aria-label={t("filter.path")} className="font-mono text-sm" placeholder="sender.nickname" value={path} disabled={disabled} onChange={(event) => put(rows.map((row, at) => (at === index ? [event.target.value, row[1]] : row)))} />
+          <span className="text-quiet">=</span>
+          <Input aria-label={t("filter.value")} className="text-sm" value={textOf(wanted)} disabled={disabled} onChange={(event) => put(rows.map((row, at) => (at === index ? [row[0], valueOf(event.target.value)] : row)))} />
+          <IconButton label={t("common.remove")} disabled={disabled} onClick={() => put(rows.filter((_, at) => at !== index))}><X className="size-4" /></IconButton>
+        </div>
+      ))}
+      {!disabled && !rows.some(([path]) => path === "") && <Button small onClick={() => put([...rows, ["", ""]])}><Plus aria-hidden className="size-4" /> {t("filter.addField")}</Button>}
+    </div>
+  );
+}
+
+export const CONDITION_CONTROLS: Record<Condition, ComponentType<ConditionProps>> = {
+  chat_type: ChatType,
+  mentions_bot: Mention,
+  text_prefix: Words,
+  text_keyword: Words,
+  text_regex: Expression,
+  users: Words,
+  groups: Words,
+  roles: Roles,
+  time_window: Time,
+  probability: Chance,
+  data: Data,
+};

@@ -1,0 +1,51 @@
+// Routes while they are edited: in the order of the page, each under a key of its own until it is saved.
+import type { Fields, HandlerType, Route } from "../../api/facts";
+import { Problem } from "../../api/problem";
+
+export type RouteDraft = Route & { key: string };
+
+/** What the form of a handler is drawn from. */
+export type HandlerProps = { config: Fields; problems: Record<string, string>; disabled: boolean; onChange: (config: Fields) => void };
+
+let made = 0;
+
+export function fresh(agentId: string | undefined): RouteDraft {
+  made += 1;
+  return {
+    key: `new-${made}`, route_id: "", event_type: "message.received", handler_type: "agent",
+    handler_config: agentId ? { agent_id: agentId } : {}, filters: {}, enabled: true, priority: 0, description: "",
+  };
+}
+
+export const drafted = (routes: Route[]): RouteDraft[] => routes.map((route) => ({ ...route, key: route.route_id }));
+
+/** As the Host takes them. The order on the page is what counts; higher priorities are tried first. */
+export function numbered(routes: RouteDraft[]): Route[] {
+  return routes.map(({ key: _, ...route }, index) => ({ ...route, priority: (routes.length - index) * 10 }));
+}
+
+const BEGINNINGS: Record<HandlerType, Fields> = {
+  agent: {},
+  webhook: { url: "", method: "POST", headers: {}, timeout: 30, retry_count: 3, retry_interval: 5, response_actions: false },
+  plugin: { plugins: [] },
+  drop: {},
+};
+
+export function handedTo(route: RouteDraft, handler_type: HandlerType): RouteDraft {
+  return { ...route, handler_type, handler_config: BEGINNINGS[handler_type] };
+}
+
+/** What is wrong with the route in this place: the sentence about each of its fields. */
+export function problemsAt(error: unknown, index: number): Record<string, string> {
+  if (!(error instanceof Problem)) return {};
+  const place = `${index}.`;
+  return Object.fromEntries(
+    error.fields.filter((each) => each.field.startsWith(place)).map((each) => [each.field.slice(place.length), each.message]),
+  );
+}
+
+/** The sentence about a field, or about something in it. */
+export function problemOf(problems: Record<string, string>, field: string): string | undefined {
+  const name = Object.keys(problems).find((each) => each === field || each.startsWith(`${field}.`));
+  return name === undefined ? undefined : problems[name];
+}

@@ -1,0 +1,43 @@
+// Stays at the end of a talk while somebody reads there, and leaves alone whoever scrolled up.
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+
+import type { ChatLog } from "./log";
+
+const NEAR = 80;
+
+export function useEndInView(log: ChatLog) {
+  const box = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  const height = useRef(0);
+  const first = useRef<string | undefined>(undefined);
+  const [away, setAway] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    const look = () => {
+      if (!element) return;
+      atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+      setAway(!atEnd.current);
+    };
+    // pictures, folds and figures come in later than the words they stand by
+    const grown = new ResizeObserver(() => {
+      if (element && atEnd.current) element.scrollTop = element.scrollHeight;
+    });
+    element?.addEventListener("scroll", look, { passive: true });
+    if (element?.firstElementChild) grown.observe(element.firstElementChild);
+    return () => {
+      element?.removeEventListener("scroll", look);
+      grown.disconnect();
+    };
+  }, []);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const earlier = first.current !== undefined && log.items[0]?.transcript_id !== first.current;
+    if (atEnd.current) element.scrollTop = element.scrollHeight;
+    else if (earlier) element.scrollTop += element.scrollHeight - height.current; // older lines came in above
+    height.current = element.scrollHeight;
+    first.current = log.items[0]?.transcript_id;
+  }, [log]);
+  const go = () => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: "smooth" });
+  return { box, away, go };
+}

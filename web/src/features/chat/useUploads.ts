@@ -1,0 +1,45 @@
+// Files on their way into a message: sent to the Host at once, tried again when that failed, kept until the message is sent.
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { upload } from "../../api/client";
+import type { FileRef } from "./log";
+
+export type Upload = { id: string; file: File; preview: string | null; sent: FileRef | null; error: unknown };
+
+export function useUploads() {
+  const [uploads, setUploads] = useState<Upload[]>([]);
+  const put = (id: string, change: Partial<Upload>) => setUploads((before) => before.map((each) => (each.id === id ? { ...each, ...change } : each)));
+  const sending = useMutation({
+    mutationFn: ({ file }: { id: string; file: File }) => {
+      const form = new FormData();
+      form.append("file", file);
+      return upload<FileRef>("/api/v1/files", form);
+    },
+    onSuccess: ({ artifact_id, name, mime_type }, { id }) => put(id, { sent: { artifact_id, name, mime_type } }),
+    onError: (error, { id }) => put(id, { error }),
+  });
+  const add = (files: Iterable<File>) => {
+    const fresh = [...files].map((file) => ({ id: crypto.randomUUID(), file, preview: previewOf(file), sent: null, error: null }));
+    setUploads((before) => [...before, ...fresh]);
+    for (const each of fresh) sending.mutate(each);
+  };
+  const again = (each: Upload) => {
+    put(each.id, { error: null });
+    sending.mutate(each);
+  };
+  const remove = (each: Upload) => {
+    if (each.preview) URL.revokeObjectURL(each.preview);
+    setUploads((before) => before.filter((other) => other.id !== each.id));
+  };
+  const take = (): FileRef[] => {
+    const sent = uploads.map((each) => each.sent).filter((each) => each !== null);
+    uploads.forEach(remove);
+    return sent;
+  };
+  return { uploads, add, again, remove, take, isReady: uploads.every((each) => each.sent !== null) };
+}
+
+function previewOf(file: File): string | null {
+  return file.type.startsWith("image/") ? URL.createObjectURL(file) : null;
+}

@@ -1,0 +1,56 @@
+// What was done and what it cost: figures of which one is chosen and drawn over time.
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { Stats } from "../../api/facts";
+import { Card } from "../../components/Surfaces";
+import { classes } from "../../lib/classes";
+import { cost, figure, span } from "../../lib/text";
+import { Chart } from "./Chart";
+import { type Measure, MEASURES, series } from "./figures";
+
+export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
+  const { t } = useTranslation();
+  const told = useTold();
+  const [name, setName] = useState<Measure["name"]>("messages");
+  const chosen = MEASURES.find((each) => each.name === name) ?? MEASURES[0]!;
+  const label = t(`home.${chosen.name}`);
+  return (
+    <Card className="p-0!">
+      <div role="group" aria-label={t("home.measure")} className="grid grid-cols-2 border-b border-line sm:grid-cols-3 lg:grid-cols-6">
+        {MEASURES.map((each) => {
+          const value = each.of(stats.totals);
+          return (
+            <button
+              key={each.name}
+              type="button"
+              aria-pressed={each.name === name}
+              onClick={() => setName(each.name)}
+              className={classes(
+                "border-b-2 px-5 py-4 text-left -outline-offset-2 first:rounded-tl-card hover:bg-raised/60 lg:last:rounded-tr-card",
+                each.name === name ? "border-accent" : "border-transparent",
+              )}
+            >
+              <span className={classes("block text-sm", each.name === name ? "font-medium text-accent" : "text-quiet")}>{t(`home.${each.name}`)}</span>
+              <span className={classes("mt-0.5 block text-2xl font-semibold tracking-tight tabular-nums", each.name === "failed" && value > 0 && "text-bad")}>
+                {each.name === "latency" && value === 0 ? "–" : told(each.name, value)}
+              </span>
+            </button>
+          );
+        })}
+      </div>
+      <div className="p-5 pt-8">
+        <Chart label={label} points={series(stats.items, hours, Date.now(), chosen.of, chosen.bad)} told={(value) => told(chosen.name, value)} />
+      </div>
+    </Card>
+  );
+}
+
+function useTold(): (name: Measure["name"], value: number) => string {
+  const { i18n } = useTranslation();
+  return (name, value) => {
+    if (name === "latency") return span(value);
+    if (name === "cost") return cost(value);
+    return figure(Math.round(value * 10) / 10, i18n.language);
+  };
+}

@@ -1,0 +1,96 @@
+// A limit in tokens, in money, or both.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Budget } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
+import { Button } from "../../components/Button";
+import { Field, Input, Select } from "../../components/Field";
+import { ErrorNote } from "../../components/Notes";
+import { Switch } from "../../components/Switch";
+import { useSave } from "../../lib/useSave";
+import { bodyOf, type BudgetDraft, draftOf, FRESH } from "./budget";
+
+const SCOPES = ["sender", "conversation", "agent", "workspace"];
+
+export function BudgetForm({ budget, onDone }: { budget?: Budget; onDone: () => void }) {
+  const { t } = useTranslation();
+  const [draft, setDraft] = useState(budget ? draftOf(budget) : FRESH);
+  const put = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
+  const saving = useSave(
+    () => {
+      const body = bodyOf(draft) as never;
+      if (!budget) return answer<Budget>(api.POST("/api/v1/budgets", { body }));
+      return answer<Budget>(api.PUT("/api/v1/budgets/{budget_id}", { params: { path: { budget_id: budget.budget_id } }, body }));
+    },
+    ["budgets"],
+    onDone,
+  );
+  const wrong = (field: string) => fieldMessage(saving.error, field);
+  return (
+    <form
+      className="max-w-2xl space-y-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        saving.mutate(undefined);
+      }}
+    >
+      <Field label={t("common.name")} required error={wrong("name")}>
+        {(control) => <Input {...control} required placeholder={t("budgets.nameExample")} value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
+      </Field>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label={t("budgets.scope")} error={wrong("scope")}>
+          {(control) => (
+            <Select {...control} value={draft.scope} onChange={(event) => put({ scope: event.target.value, target: "" })}>
+              {SCOPES.map((scope) => <option key={scope} value={scope}>{t(`budgetScope.${scope}`)}</option>)}
+            </Select>
+          )}
+        </Field>
+        <Field label={t("budgets.period")} error={wrong("period")}>
+          {(control) => (
+            <Select {...control} value={draft.period} onChange={(event) => put({ period: event.target.value })}>
+              {["day", "total"].map((period) => <option key={period} value={period}>{t(`budgetPeriod.${period}`)}</option>)}
+            </Select>
+          )}
+        </Field>
+        {draft.scope !== "workspace" && <Target draft={draft} put={put} error={wrong("target")} />}
+      </div>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label={t("budgets.tokens")} hint={t("budgets.eitherHint")} error={wrong("tokens")}>
+          {(control) => <Input {...control} type="number" min={1} required={!draft.money} value={draft.tokens} onChange={(event) => put({ tokens: event.target.value })} />}
+        </Field>
+        <Field label={t("budgets.money")} hint={t("budgets.moneyHint")} error={wrong("cost_micros")}>
+          {(control) => <Input {...control} type="number" min={0.000001} step="any" required={!draft.tokens} value={draft.money} onChange={(event) => put({ money: event.target.value })} />}
+        </Field>
+      </div>
+      <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>
+      <ErrorNote error={saving.error} />
+      <div className="flex gap-2">
+        <Button type="submit" weight="primary" busy={saving.isPending}>{t(budget ? "common.save" : "common.add")}</Button>
+        <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
+      </div>
+    </form>
+  );
+}
+
+function Target({ draft, put, error }: { draft: BudgetDraft; put: (change: Partial<BudgetDraft>) => void; error?: string }) {
+  const { t } = useTranslation();
+  const agents = useQuery(queries.agents).data ?? [];
+  return (
+    <Field label={t("budgets.target")} hint={t("budgets.targetHint")} error={error}>
+      {(control) =>
+        draft.scope === "agent" ? (
+          <Select {...control} value={draft.target} onChange={(event) => put({ target: event.target.value })}>
+            <option value="">{t("budgets.each")}</option>
+            {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+          </Select>
+        ) : (
+          <Input {...control} value={draft.target} placeholder={t("budgets.each")} onChange={(event) => put({ target: event.target.value })} />
+        )
+      }
+    </Field>
+  );
+}

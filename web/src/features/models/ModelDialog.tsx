@@ -1,0 +1,91 @@
+// What is known of a model: its limits, abilities, prices, and what goes with every request.
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { FormItem, Model } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { Field, Input } from "../../components/Field";
+import { NO_CHOICES } from "../../components/form/controls";
+import { JsonControl } from "../../components/form/json";
+import { ErrorNote } from "../../components/Notes";
+import { Toggles } from "../../components/Toggles";
+import { useSave } from "../../lib/useSave";
+import { PRICES, pricesOf, type PriceTexts, textsOf } from "./prices";
+
+const ABILITIES = ["vision", "audio", "tools", "reasoning", "json"];
+
+export function ModelDialog({ model, open, onClose }: { model: Model; open: boolean; onClose: () => void }) {
+  const { t } = useTranslation();
+  return <Dialog open={open} title={t("models.edit", { name: model.name })} onClose={onClose}><ModelForm model={model} onDone={onClose} /></Dialog>;
+}
+
+function ModelForm({ model, onDone }: { model: Model; onDone: () => void }) {
+  const { t } = useTranslation();
+  const [draft, setDraft] = useState(model);
+  const [prices, setPrices] = useState(() => textsOf(model.prices));
+  const saving = useSave(
+    () => {
+      const { model_id, ...body } = { ...draft, prices: pricesOf(prices) };
+      return answer<Model>(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id } }, body: body as never }));
+    },
+    ["models", "agents"],
+    onDone,
+  );
+  const put = (change: Partial<Model>) => setDraft({ ...draft, ...change });
+  return (
+    <form
+      className="space-y-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        saving.mutate(undefined);
+      }}
+    >
+      <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
+        {(control) => <Input {...control} required value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {(["context_window", "max_output_tokens"] as const).map((name) => (
+          <Field key={name} label={t(`models.${name}`)} error={fieldMessage(saving.error, name)}>
+            {(control) => <Input {...control} type="number" min={1} value={draft[name] ?? ""} onChange={(event) => put({ [name]: event.target.valueAsNumber || null })} />}
+          </Field>
+        ))}
+      </div>
+      {draft.type === "llm" && (
+        <Field label={t("models.abilities")}>
+          {(control) => <Toggles control={control} options={ABILITIES.map((each) => ({ value: each, label: t(`ability.${each}`) }))} value={draft.abilities} onChange={(abilities) => put({ abilities })} />}
+        </Field>
+      )}
+      <Prices prices={prices} onChange={setPrices} error={saving.error} />
+      <Field label={t("models.parameters")} hint={t("models.parametersHint")} error={fieldMessage(saving.error, "parameters")}>
+        {(control) => <JsonControl control={control} item={PARAMETERS} value={draft.parameters} onChange={(value) => put({ parameters: (value ?? {}) as Model["parameters"] })} choices={NO_CHOICES} kept={false} disabled={false} />}
+      </Field>
+      <ErrorNote error={saving.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>{t("common.cancel")}</Button>
+        <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>
+      </div>
+    </form>
+  );
+}
+
+const PARAMETERS: FormItem = { name: "parameters", label: {}, description: null, type: "json", required: false, default: null, options: null, show_if: null, display: false };
+
+function Prices({ prices, onChange, error }: { prices: PriceTexts; onChange: (prices: PriceTexts) => void; error: unknown }) {
+  const { t } = useTranslation();
+  return (
+    <fieldset className="space-y-1.5">
+      <legend className="mb-1.5 text-sm font-medium">{t("models.prices")}</legend>
+      <div className="grid grid-cols-3 gap-3">
+        {PRICES.map((name) => (
+          <Field key={name} label={t(`models.price_${name}`)} error={fieldMessage(error, `prices.${name}`)}>
+            {(control) => <Input {...control} type="number" min={0} step="any" value={prices[name]} onChange={(event) => onChange({ ...prices, [name]: event.target.value })} />}
+          </Field>
+        ))}
+      </div>
+      <p className="text-sm text-quiet">{t("models.pricesHint")}</p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,80 @@
+// What models were asked for in the last month, and what it cost.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import * as queries from "../../api/queries";
+import { Select } from "../../components/Field";
+import { Empty, ErrorNote, Loading } from "../../components/Notes";
+import { cost, figure } from "../../lib/text";
+import { type By, lastDays, summed, type UsageRow } from "./usage";
+
+const DAYS = 31;
+
+export function Usage() {
+  const { t } = useTranslation();
+  const usage = useQuery(queries.usage(DAYS));
+  const [by, setBy] = useState<By>("model");
+  if (usage.error) return <ErrorNote error={usage.error} />;
+  if (!usage.data) return <Loading />;
+  if (usage.data.length === 0) return <Empty title={t("models.unused")} text={t("models.unusedText")} />;
+  return (
+    <div className="space-y-4">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="text-sm text-quiet">{t("models.usageText", { days: DAYS })}</p>
+        <Select aria-label={t("models.usageBy")} fits value={by} onChange={(event) => setBy(event.target.value as By)}>
+          <option value="model">{t("models.byModel")}</option>
+          <option value="agent">{t("models.byAgent")}</option>
+        </Select>
+      </div>
+      <Table rows={summed(usage.data, by)} />
+    </div>
+  );
+}
+
+function Table({ rows }: { rows: UsageRow[] }) {
+  const { t, i18n } = useTranslation();
+  const days = lastDays(new Date().toISOString().slice(0, 10), DAYS);
+  const number = (amount: number) => figure(amount, i18n.language);
+  const cell = "px-4 py-3 text-right tabular-nums";
+  return (
+    <div tabIndex={0} role="region" aria-label={t("models.usage")} className="overflow-x-auto rounded-card border border-line bg-surface shadow-card">
+      <table className="w-full text-sm">
+        <thead className="border-b border-line text-quiet">
+          <tr>
+            <th scope="col" className="px-4 py-2.5 text-left font-medium">{t("common.name")}</th>
+            <th scope="col" className="hidden px-4 py-2.5 text-left font-medium sm:table-cell">{t("models.perDay")}</th>
+            {["calls", "tokensIn", "tokensOut", "cost"].map((name) => <th key={name} scope="col" className="px-4 py-2.5 text-right font-medium">{t(`usage.${name}`)}</th>)}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          {rows.map((row) => (
+            <tr key={row.key}>
+              <th scope="row" className="max-w-56 truncate px-4 py-3 text-left font-medium">{row.name || "–"}</th>
+              <td className="hidden px-4 py-3 sm:table-cell"><Days days={days} amounts={row.days} /></td>
+              <td className={cell}>{number(row.calls)}</td>
+              <td className={cell}>{number(row.input)}</td>
+              <td className={cell}>{number(row.output)}</td>
+              <td className={cell}>
+                {cost(row.cost)}
+                {row.unpriced > 0 && <span className="block text-xs text-warn">{t("models.unpricedCalls", { count: row.unpriced })}</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Days({ days, amounts }: { days: string[]; amounts: Map<string, number> }) {
+  const most = Math.max(...amounts.values(), 1);
+  return (
+    <svg aria-hidden viewBox={`0 0 ${days.length * 4} 20`} className="h-5 w-32">
+      {days.map((day, index) => {
+        const height = ((amounts.get(day) ?? 0) / most) * 19;
+        return <rect key={day} x={index * 4} y={20 - Math.max(height, 0.6)} width="3" height={Math.max(height, 0.6)} className={height ? "fill-accent" : "fill-line"} />;
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,15 @@
+// Prices as they are written. Where neither input nor output has one, what a call costs is not known.
+import type { Model } from "../../api/facts";
+
+export const PRICES = ["input", "output", "cached_input"] as const;
+export type PriceTexts = Record<(typeof PRICES)[number], string>;
+
+export function textsOf(prices: Model["prices"]): PriceTexts {
+  const text = (amount: number | null | undefined) => (amount === null || amount === undefined ? "" : String(amount));
+  return { input: text(prices?.input), output: text(prices?.output), cached_input: text(prices?.cached_input) };
+}
+
+export function pricesOf(texts: PriceTexts): Model["prices"] {
+  if (!texts.input && !texts.output) return null;
+  return { input: Number(texts.input), output: Number(texts.output), cached_input: texts.cached_input ? Number(texts.cached_input) : null };
+}

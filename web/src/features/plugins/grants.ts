@@ -1,0 +1,28 @@
+// Permissions as they are named to the Host when they are granted, `key:value`, and by which words each is told.
+import type { Choice } from "../../components/form/lists";
+
+export type Asked = Record<string, string[]>;
+export type Grant = { name: string; word: string; values: Record<string, string> };
+
+/** Events and hosts are told by one sentence each, with what they name; the others have one of their own. That a host
+ * means the whole network is said before it is granted. */
+function told(key: string, value: string): Pick<Grant, "word" | "values"> {
+  if (key === "events") return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
+  if (key === "network") return { word: "network.unfiltered", values: { hosts: value } };
+  return { word: `${key}.${value}`, values: {} };
+}
+
+export function grantsOf(asked: Asked): Grant[] {
+  return Object.entries(asked).flatMap(([key, values]) => values.map((value) => ({ name: `${key}:${value}`, ...told(key, value) })));
+}
+
+/** What an installation was refused for. */
+export function askedIn(details: unknown): Asked {
+  return (details as { asked?: Asked } | null)?.asked ?? {};
+}
+
+export const namesOf = (granted: Asked): string[] => grantsOf(granted).map((grant) => grant.name);
+
+export function choicesOf(asked: Asked, words: (grant: Grant) => string): Choice[] {
+  return grantsOf(asked).map((grant) => ({ value: grant.name, label: words(grant), hint: grant.name }));
+}

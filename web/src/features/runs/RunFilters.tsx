@@ -1,0 +1,86 @@
+// What the list is narrowed by. Each change is a new address; words are looked for when typing pauses.
+import { useQuery } from "@tanstack/react-query";
+import { Search, X } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import * as queries from "../../api/queries";
+import { Button } from "../../components/Button";
+import { Input, Select } from "../../components/Field";
+import { classes } from "../../lib/classes";
+import { isFiltered, type RunSearch, STATUSES, WITHIN } from "./search";
+
+const PAUSE = 200;
+
+export function RunFilters({ search, put, clear }: { search: RunSearch; put: (change: RunSearch) => void; clear: () => void }) {
+  const { t } = useTranslation();
+  const agents = useQuery(queries.agents).data ?? [];
+  const bots = useQuery(queries.bots).data ?? [];
+  return (
+    <div role="search" aria-label={t("runs.filters")} className="mb-4 flex flex-wrap items-center gap-2">
+      <Words value={search.q ?? ""} onChange={(q) => put({ q: q || undefined })} />
+      <Choice label={t("runs.status")} any={t("runs.anyStatus")} value={search.status} onChange={(status) => put({ status })}>
+        {STATUSES.map((status) => <option key={status} value={status}>{t(`state.${status}`)}</option>)}
+      </Choice>
+      <Choice label={t("runs.agent")} any={t("runs.anyAgent")} value={search.agent} onChange={(agent) => put({ agent })}>
+        {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+      </Choice>
+      <Choice label={t("runs.bot")} any={t("runs.anyBot")} value={search.bot} onChange={(bot) => put({ bot })}>
+        {bots.map((bot) => <option key={bot.bot_id} value={bot.bot_id}>{bot.name}</option>)}
+      </Choice>
+      <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: within as RunSearch["within"] })}>
+        {WITHIN.map((within) => <option key={within} value={within}>{t(`within.${within}`)}</option>)}
+      </Choice>
+      {isFiltered(search) && (
+        <Button weight="quiet" onClick={clear}>
+          <X aria-hidden className="size-4" /> {t("runs.clear")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Choice({ label, any, value, onChange, children }: {
+  label: string;
+  any: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  children: ReactNode;
+}) {
+  return (
+    <Select
+      aria-label={label}
+      fits
+      className={classes("max-w-44 max-sm:flex-1", value !== undefined && "border-accent! bg-accent-wash font-medium")}
+      value={value ?? ""}
+      onChange={(event) => onChange(event.target.value || undefined)}
+    >
+      <option value="">{any}</option>
+      {children}
+    </Select>
+  );
+}
+
+function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { t } = useTranslation();
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // the address may change by other hands; what is just being typed stays as it is
+  useEffect(() => {
+    if (timer.current === undefined) setTyped((before) => (before.trim() === value ? before : value));
+  }, [value]);
+  const type = (text: string) => {
+    setTyped(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      onChange(text.trim());
+    }, PAUSE);
+  };
+  return (
+    <div className="relative min-w-48 flex-1">
+      <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-quiet" />
+      <Input type="search" aria-label={t("runs.words")} placeholder={t("runs.words")} className="pl-9" value={typed} onChange={(event) => type(event.target.value)} />
+    </div>
+  );
+}

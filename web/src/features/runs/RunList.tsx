@@ -1,0 +1,85 @@
+// The rows of the list. Only those in view exist, so that ten thousand scroll as ten do; arrow keys go through them.
+import { useElementScrollRestoration, useRouter } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { Run } from "../../api/facts";
+import { COLUMNS, ROW, RunRow } from "./RunRow";
+import { classes } from "../../lib/classes";
+
+const AHEAD = 250;
+/** Whoever comes back from a run finds the list where it was. */
+const PLACE = "runs";
+
+export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string, string>; atEnd: () => void }) {
+  const { t, i18n } = useTranslation();
+  const open = useOpen();
+  const box = useRef<HTMLDivElement>(null);
+  const place = useElementScrollRestoration({ id: PLACE });
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => ROW, overscan: 6, initialOffset: place?.scrollY });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= rows.length - AHEAD) atEnd();
+  }, [last, rows.length, atEnd]);
+  useStill(box, rows);
+  const step = (event: KeyboardEvent) => {
+    const to = next(event.key, Number((event.target as HTMLElement).dataset.index ?? -1), rows.length);
+    if (to === null) return;
+    event.preventDefault();
+    virtual.scrollToIndex(to);
+    // the row may only just be coming into being
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }));
+  };
+  return (
+    <div className="flex min-h-0 flex-1 flex-col overflow-hidden rounded-t-card border border-b-0 border-line bg-surface shadow-card">
+      <div aria-hidden className={classes("border-b border-line bg-raised/60 px-5 py-2 text-xs font-medium text-quiet max-md:hidden", COLUMNS)}>
+        <span>{t("runs.status")}</span>
+        <span>{t("runs.what")}</span>
+        <span>{t("runs.where")}</span>
+        <span className="text-right">{t("home.tokens")}</span>
+        <span className="text-right">{t("runs.costs")}</span>
+        <span className="text-right">{t("runs.took")}</span>
+        <span className="text-right">{t("runs.when")}</span>
+      </div>
+      <div ref={box} data-scroll-restoration-id={PLACE} tabIndex={0} role="region" aria-label={t("nav.runs")} onKeyDown={step} onClick={open} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
+        <ul style={{ height: virtual.getTotalSize() }} className="relative">
+          {shown.map(({ index, start }) => {
+            const run = rows[index];
+            return run && <RunRow key={run.run_id} run={run} names={names} start={start} index={index} t={t} language={i18n.language} />;
+          })}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+/** Which row a key leads to from the one it was pressed on; -1 is the list itself. */
+export function next(key: string, from: number, amount: number): number | null {
+  const page = 10;
+  const steps: Record<string, number> = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page, Home: 0, End: amount - 1 };
+  const to = steps[key];
+  return to === undefined || amount === 0 ? null : Math.max(0, Math.min(amount - 1, to));
+}
+
+/** A row is an ordinary link; one that would be followed in this tab is followed without loading the page anew. */
+function useOpen(): (event: MouseEvent) => void {
+  const router = useRouter();
+  return (event) => {
+    const href = (event.target as HTMLElement).closest("a")?.getAttribute("href");
+    if (!href || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    void router.navigate({ to: href });
+  };
+}
+
+/** New rows come in above; whoever has scrolled down goes on seeing the same ones. */
+function useStill(box: React.RefObject<HTMLDivElement | null>, rows: Run[]): void {
+  const first = useRef(rows[0]?.run_id);
+  useLayoutEffect(() => {
+    const added = rows.findIndex((run) => run.run_id === first.current);
+    if (box.current && added > 0 && box.current.scrollTop > 0) box.current.scrollTop += added * ROW;
+    first.current = rows[0]?.run_id;
+  }, [box, rows]);
+}

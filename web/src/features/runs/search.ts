@@ -1,0 +1,38 @@
+// The filters of the list as its address has them, and what is asked of the Host for them. Knows no screen.
+import type { RunFilter } from "../../api/queries";
+
+const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_678_400_000 };
+const MINUTE = 60_000;
+
+export type Within = keyof typeof SPANS;
+export type RunSearch = { status?: string; agent?: string; bot?: string; within?: Within; q?: string };
+
+export const STATUSES = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
+export const WITHIN = Object.keys(SPANS) as Within[];
+
+/** Whatever somebody wrote into the address: what is no filter is left out. */
+export function runSearch(given: Record<string, unknown>): RunSearch {
+  const text = (name: string) => (typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined);
+  const within = text("within");
+  return withoutGaps({
+    status: STATUSES.find((status) => status === given.status),
+    agent: text("agent"),
+    bot: text("bot"),
+    within: WITHIN.find((each) => each === within),
+    q: text("q"),
+  });
+}
+
+/** A span goes back from the present minute, so that the same filters are the same question for a while. */
+export function filterOf(search: RunSearch, now: number): RunFilter {
+  const since = search.within && Math.floor(now / MINUTE) * MINUTE - SPANS[search.within];
+  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id: search.bot, since, q: search.q });
+}
+
+export function isFiltered(search: RunSearch): boolean {
+  return Object.keys(runSearch(search)).length > 0;
+}
+
+function withoutGaps<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}

@@ -1,0 +1,41 @@
+// The list of runs: its newest part is read again as things happen, the rest as far as somebody scrolled.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo } from "react";
+
+import type { Page, Run } from "../../api/facts";
+import * as queries from "../../api/queries";
+
+/** Ids are in the order of time: what the newest part covers it knows better than what was read before. */
+export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Run[]; gap: boolean } {
+  const last = newest?.items.at(-1);
+  if (newest?.next_cursor === null) return { rows: newest.items, gap: false };
+  if (!newest || !last) return { rows: before, gap: false };
+  const first = before[0];
+  return {
+    rows: [...newest.items, ...before.filter((run) => run.run_id < last.run_id)],
+    gap: first !== undefined && first.run_id < last.run_id,
+  };
+}
+
+export function useRuns(filter: queries.RunFilter) {
+  const newest = useQuery(queries.newestRuns(filter));
+  const pages = useInfiniteQuery(queries.runs(filter));
+  const before = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data]);
+  const { rows, gap } = useMemo(() => joined(newest.data, before), [newest.data, before]);
+  const { refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  useEffect(() => {
+    if (gap) void refetch();
+  }, [gap, refetch]);
+  const nothingYet = rows.length === 0 && hasNextPage && !isFetchingNextPage;
+  useEffect(() => {
+    // a search may find nothing among the newest and still go on
+    if (nothingYet) void fetchNextPage();
+  }, [nothingYet, fetchNextPage]);
+  return {
+    rows,
+    error: newest.error ?? pages.error,
+    isPending: newest.isPending || (rows.length === 0 && hasNextPage),
+    isWhole: !hasNextPage,
+    more: () => hasNextPage && !isFetchingNextPage && void fetchNextPage(),
+  };
+}

@@ -1,0 +1,113 @@
+// How long things are kept, how much may run at once, and what else acts without a restart.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { Settings } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
+import { Button } from "../../components/Button";
+import { type ControlProps, Field, Input, Select } from "../../components/Field";
+import { StringList } from "../../components/form/lists";
+import { ErrorNote, Loading } from "../../components/Notes";
+import { Card } from "../../components/Surfaces";
+import { useSave } from "../../lib/useSave";
+import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
+
+const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
+const LEVELS = ["debug", "info", "warning", "error"];
+
+export function Workspace() {
+  const settings = useQuery(queries.settings);
+  if (settings.error) return <ErrorNote error={settings.error} />;
+  if (!settings.data) return <Loading />;
+  return <Form settings={settings.data} />;
+}
+
+function Form({ settings }: { settings: Settings }) {
+  const { t } = useTranslation();
+  const before = valuesOf(settings);
+  const [draft, setDraft] = useState<Values | null>(null);
+  const values = draft ?? before;
+  const saving = useSave(
+    (body: object) => answer<Settings>(api.PUT("/api/v1/settings", { body: body as never })),
+    ["settings", "info"],
+    () => setDraft(null),
+  );
+  const dirty = Object.keys(changesOf(before, values)).length > 0;
+  return (
+    <form
+      className="space-y-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        saving.mutate(changesOf(before, values));
+      }}
+    >
+      {SECTIONS.map((section) => (
+        <Card key={section} title={t(`tuning.${section}`)}>
+          {section === "retention" && <p className="-mt-2 mb-4 text-sm text-quiet">{t("tuningHint.retention")}</p>}
+          <div className="grid gap-5 sm:grid-cols-2">
+            {TUNABLES.filter((each) => each.section === section).map((each) => (
+              <One
+                key={nameOf(each)}
+                tunable={each}
+                value={values[nameOf(each)]}
+                changed={settings.changed.includes(nameOf(each))}
+                error={fieldMessage(saving.error, nameOf(each))}
+                onChange={(value) => setDraft({ ...values, [nameOf(each)]: value })}
+                onReset={() => saving.mutate({ [each.section]: { [each.name]: null } })}
+              />
+            ))}
+          </div>
+        </Card>
+      ))}
+      <ErrorNote error={saving.error} />
+      <div className="flex items-center gap-3">
+        <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>
+        {dirty && <Button weight="quiet" onClick={() => setDraft(null)}>{t("common.discard")}</Button>}
+        {!dirty && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+      </div>
+    </form>
+  );
+}
+
+function One({ tunable, value, changed, error, onChange, onReset }: {
+  tunable: Tunable; value: unknown; changed: boolean; error?: string; onChange: (value: unknown) => void; onReset: () => void;
+}) {
+  const { t, i18n } = useTranslation();
+  const hint = `tuningHint.${tunable.name}`;
+  return (
+    <Field
+      label={t(`tuning.${tunable.name}`)}
+      error={error}
+      hint={
+        <>
+          {i18n.exists(hint) && t(hint)}
+          {changed && <button type="button" onClick={onReset} className="rounded text-accent underline not-first:ml-2">{t("tuning.reset")}</button>}
+        </>
+      }
+    >
+      {(control) => <Control control={control} kind={tunable.kind} value={value} onChange={onChange} />}
+    </Field>
+  );
+}
+
+function Control({ control, kind, value, onChange }: { control: ControlProps; kind: Tunable["kind"]; value: unknown; onChange: (value: unknown) => void }) {
+  const { t } = useTranslation();
+  switch (kind) {
+    case "days":
+    case "count":
+      return <Input {...control} type="number" required min={0} step={kind === "days" ? "any" : 1} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(event) => onChange(Number.isNaN(event.target.valueAsNumber) ? "" : event.target.valueAsNumber)} />;
+    case "text":
+      return <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />;
+    case "list":
+      return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
+    case "level":
+      return (
+        <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
+          {LEVELS.map((level) => <option key={level} value={level}>{t(`logLevel.${level}`)}</option>)}
+        </Select>
+      );
+  }
+}

@@ -1,0 +1,38 @@
+// The settings that act at once: which there are, how each is written, and what to send of what was changed.
+import type { Settings } from "../../api/facts";
+
+export type Section = "retention" | "runs" | "workspace" | "logs";
+export type Tunable = { section: Section; name: string; kind: "days" | "count" | "text" | "list" | "level" };
+
+export const TUNABLES: Tunable[] = [
+  { section: "retention", name: "events_days", kind: "days" },
+  { section: "retention", name: "run_events_days", kind: "days" },
+  { section: "retention", name: "artifacts_days", kind: "days" },
+  { section: "retention", name: "audit_days", kind: "days" },
+  { section: "runs", name: "concurrent", kind: "count" },
+  { section: "runs", name: "per_person", kind: "count" },
+  { section: "runs", name: "per_conversation_per_minute", kind: "count" },
+  { section: "workspace", name: "time_zone", kind: "text" },
+  { section: "workspace", name: "outbound_ips", kind: "list" },
+  { section: "logs", name: "level", kind: "level" },
+];
+
+/** By `section.name`. */
+export type Values = Record<string, unknown>;
+
+export const nameOf = ({ section, name }: Tunable): string => `${section}.${name}`;
+
+export function valuesOf(settings: Settings): Values {
+  return Object.fromEntries(TUNABLES.map((each) => [nameOf(each), (settings[each.section] as Record<string, unknown>)[each.name]]));
+}
+
+/** What differs from what is there; null gives a setting back to the settings file. */
+export function changesOf(before: Values, after: Values): Record<string, Record<string, unknown>> {
+  const body: Record<string, Record<string, unknown>> = {};
+  for (const each of TUNABLES) {
+    const value = after[nameOf(each)];
+    if (JSON.stringify(value) === JSON.stringify(before[nameOf(each)])) continue;
+    (body[each.section] ??= {})[each.name] = value;
+  }
+  return body;
+}
