@@ -8,7 +8,7 @@ from .neighbour import Neighbour
 
 pytestmark = [pytest.mark.quiet, pytest.mark.long]
 
-ATTEMPTS = 1
+ATTEMPTS = 4
 ROUNDS = 2
 SECONDS = 0.5
 BEHAVIOURS = [each.behaviour for each in (*ENDED, *ANSWERED)] + ["ignore_cancel"]
