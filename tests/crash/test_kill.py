@@ -46,11 +46,8 @@ POINTS = [f"{unit}:{side}" for unit in UNITS for side in ("before", "after")] + 
 ]
 TELLING = {
     "event.begin:after",
-    "event.accept:after",
     "run.end:before",
-    "run.end:after",
     "steering.claim:after",
-    "state.set:after",
     "send:after",
 }
 """What `make test` has; the simulation goes through all of them, in far more orders."""

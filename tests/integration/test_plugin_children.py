@@ -11,10 +11,13 @@ from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, sleepers
 
 pytestmark = pytest.mark.both_runtimes
 
-SANDBOXES = {"in its sandbox": "auto", "without a sandbox": "off"}
+SANDBOXES = [
+    pytest.param("auto", id="in its sandbox"),
+    pytest.param("off", id="without a sandbox", marks=pytest.mark.long),
+]
 
 
-@pytest.fixture(params=SANDBOXES.values(), ids=SANDBOXES.keys())
+@pytest.fixture(params=SANDBOXES)
 def rogue(make_host: MakeHost, request: pytest.FixtureRequest) -> Host:
     return make_host(ROGUE_PLUGIN, **QUICK, PARLOUR__PLUGINS__SANDBOX=request.param).start()
 

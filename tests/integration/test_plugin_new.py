@@ -24,8 +24,10 @@ def started(*arguments: object, folder: Path, said: str = "") -> subprocess.Comp
 
 @pytest.mark.parametrize(
     ("options", "path", "tests"),
-    [([], "my-agent", "4 passed"), (["--one-file"], "my_agent.py", "2 passed")],
-    ids=["folder", "one file"],
+    [
+        pytest.param([], "my-agent", "4 passed", id="folder"),
+        pytest.param(["--one-file"], "my_agent.py", "2 passed", id="one file", marks=pytest.mark.long),
+    ],
 )
 def test_what_is_made_is_tested_talked_to_and_installed_as_it_is(
     tmp_path: Path, host: Host, options: list[str], path: str, tests: str

@@ -64,6 +64,7 @@ async def test_a_message_is_answered_streamed_listed_and_kept(make_host: MakeHos
     assert (host.data / "parlour.db").exists() == (not settings)
 
 
+@pytest.mark.long
 def test_a_run_cut_off_by_a_stop_is_answered_after_the_next_start(make_host: MakeHost, settings: Settings) -> None:
     host = make_host(PUPPET_PLUGIN, **settings).start()
     begun = host.shared_file("begun")
@@ -122,6 +123,7 @@ def test_keys_are_made_listed_and_revoked_while_the_host_runs(shared: Host, serv
     assert shared.http(key).get("/agents").status_code == 401
 
 
+@pytest.mark.long
 def test_a_second_host_on_the_same_database_is_refused_and_the_first_goes_on(shared: Host, make_host: MakeHost) -> None:
     other = make_host()
 

@@ -1,5 +1,7 @@
 """A real Host forgets in time, also after it was killed while it did."""
 
+import pytest
+
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, eventually, texts
 
@@ -10,6 +12,7 @@ FORGETFUL = {
 }
 
 
+@pytest.mark.long
 def test_what_is_too_old_is_gone_and_the_host_goes_on_also_after_it_was_killed(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, **FORGETFUL).start()
     agent = host.agent()

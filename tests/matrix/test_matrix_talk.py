@@ -187,6 +187,7 @@ def finished(world: World, bot: Bot) -> bool:
     return any(each["status"] == "completed" for each in runs)
 
 
+@pytest.mark.long
 async def test_a_growing_answer_is_always_the_beginning_of_the_whole(world: World) -> None:
     words = " ".join(f"word{number}" for number in range(15))
     agent_id = world.host.agent(ECHO, "slow echo", config={"delay_ms": 100})

@@ -94,6 +94,7 @@ async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(world: Worl
     assert all(part.count("```") % 2 == 0 for part in parts)
 
 
+@pytest.mark.long
 async def test_five_hundred_malformed_events_harm_nobody(
     world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str, puppet: str
 ) -> None:

@@ -33,7 +33,8 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Telegram]:
     host.close()
 
 
-@pytest.mark.parametrize("end", ["kill", pytest.param("stop", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("end", ["kill", "stop"])
 async def test_a_restart_in_mid_stream_is_told_and_no_message_is_doubled(own: Telegram, end: str) -> None:
     simulator = telegram()
     async with own.bot(to_agent(own.host.agent(WRITING, "writing")), simulator):

@@ -1,6 +1,7 @@
 """What a plugin wrote: its last lines to be looked at, all of it to be kept, at a rate that harms nobody."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
@@ -20,6 +21,8 @@ LINE_COST = 64
 """Counts for each line besides its characters, since even an empty one has a price."""
 READ_PER_SECOND = 16 * 1024 * 1024
 """A plugin that writes faster waits. It must not wait long: who writes much at once would seem to hang."""
+OTHERS_SHARE = 4
+"""For each moment that a plugin's words take, the rest of the Host has so many."""
 DROPPED = "({count} lines were dropped: a plugin's log may grow by {kilobytes} KiB a second)"
 
 
@@ -55,8 +58,10 @@ class LogBuffer:
         loop = asyncio.get_running_loop()
         cutter, allowance = _Cutter(), _Allowance(loop.time())
         while block := await stream.read(BLOCK_BYTES):
+            begun = time.monotonic()
             self.add(allowance.pass_on(block, cutter, loop.time()))
-            await asyncio.sleep(len(block) / READ_PER_SECOND)
+            taken = time.monotonic() - begun
+            await asyncio.sleep(max(len(block) / READ_PER_SECOND, OTHERS_SHARE * taken))
         self.add(allowance.last(cutter))
 
 
