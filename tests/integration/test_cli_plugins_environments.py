@@ -100,6 +100,7 @@ def test_a_plugin_whose_environment_can_not_be_built_at_the_start_fails_alone(of
     assert any("can't be installed" in each for each in logged)
 
 
+@pytest.mark.long
 def test_an_environment_that_went_missing_is_built_again_at_the_start(make_host: MakeHost, prepared: Path) -> None:
     host = make_host(**QUICK)
     shutil.copytree(prepared, host.data, symlinks=True)
@@ -121,6 +122,7 @@ def test_without_uv_the_remedy_is_said_and_other_plugins_are_none_the_worse(tmp_
     assert parlour_here("plugin", "install", ECHO_PLUGIN, "--data", data, environment=missing).returncode == 0
 
 
+@pytest.mark.long
 def test_an_upgrade_whose_environment_is_not_there_leaves_the_old_version_serving(
     offline: Host, tmp_path: Path
 ) -> None:

@@ -120,6 +120,7 @@ def test_the_size_of_a_plugin_is_a_setting(tmp_path: Path) -> None:
     assert "more than 7 files" in said
 
 
+@pytest.mark.long
 def test_a_host_that_is_killed_while_it_takes_an_upgrade_has_one_of_the_two_afterwards(
     make_host: MakeHost, tmp_path: Path
 ) -> None:

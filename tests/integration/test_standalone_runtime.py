@@ -198,6 +198,7 @@ def test_a_plugin_that_was_given_up_gets_another_chance_with_the_next_host(tmp_p
         host.close()
 
 
+@pytest.mark.long
 def test_a_second_host_is_refused_in_words_until_the_first_is_gone(runtime: Runtime, make_user: MakeHost) -> None:
     first = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("the first")).start()
     second = announced(make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("the second")))

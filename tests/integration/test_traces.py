@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from .conftest import MakeHost
@@ -49,6 +50,7 @@ def test_a_run_arrives_as_a_trace_with_the_runs_id(make_host: MakeHost) -> None:
     assert "hello" not in str(request), "what was said is nobody's there"
 
 
+@pytest.mark.long
 def test_a_collector_that_is_not_there_harms_nobody(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, PARLOUR__TELEMETRY__ENDPOINT="http://127.0.0.1:1/v1/traces").start()
 

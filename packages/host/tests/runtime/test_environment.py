@@ -149,6 +149,7 @@ async def test_a_build_that_is_cut_off_is_never_used(root: Path, tmp_path: Path)
     assert listed(root) == {f"{key(SIX)}.lock"}
 
 
+@pytest.mark.long
 async def test_a_folder_without_its_marker_or_its_python_is_built_again(environments: Environments, root: Path) -> None:
     python = await environments.python(SIX)
     folder = python.parent.parent
@@ -226,6 +227,7 @@ async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_on
     assert listed(root) == {"needed", "young"}
 
 
+@pytest.mark.long
 async def test_asking_for_an_environment_makes_it_young_again(environments: Environments, root: Path) -> None:
     python = await environments.python(SIX)
     marker = python.parent.parent / MARKER
