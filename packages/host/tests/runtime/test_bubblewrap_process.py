@@ -21,7 +21,7 @@ UNTIL_CLOSED = "sys.stdin.read()\n"
 
 
 async def heard(process: BoxedProcess) -> Any:
-    return json.loads(await asyncio.wait_for(process.log.readline(), 10))
+    return json.loads(await asyncio.wait_for(process.log.readline(), 30))
 
 
 async def end(process: BoxedProcess) -> None:
@@ -50,7 +50,7 @@ def until_gone(pids: set[int]) -> None:
 async def test_its_exit_status_is_the_plugins_own(tmp_path: Path, code: str, status: int) -> None:
     process = await boxed(make_start(tmp_path), code)
 
-    assert await asyncio.wait_for(process.wait(), 10) == status
+    assert await asyncio.wait_for(process.wait(), 30) == status
 
     os.close(process.write_fd)
     await end(process)
@@ -64,7 +64,7 @@ async def test_a_plugin_that_is_asked_to_end_is_given_the_time(tmp_path: Path) -
     process.terminate()
 
     assert await heard(process) == "goodbye"
-    assert await asyncio.wait_for(process.wait(), 10) == 5
+    assert await asyncio.wait_for(process.wait(), 30) == 5
     os.close(process.write_fd)
     await end(process)
 
@@ -88,7 +88,7 @@ async def test_nothing_is_left_of_a_plugin_that_was_killed(tmp_path: Path) -> No
 
     await process.kill()
 
-    assert await asyncio.wait_for(process.wait(), 10) == -signal.SIGKILL
+    assert await asyncio.wait_for(process.wait(), 30) == -signal.SIGKILL
     until_gone(pids)
     os.close(process.write_fd)
     await end(process)
@@ -101,7 +101,7 @@ async def test_what_a_plugin_has_started_ends_with_it(tmp_path: Path) -> None:
 
     os.close(process.write_fd)
 
-    assert await asyncio.wait_for(process.wait(), 10) == 3
+    assert await asyncio.wait_for(process.wait(), 30) == 3
     until_gone(pids)
     await end(process)
 
@@ -119,14 +119,16 @@ async def test_the_memory_of_its_children_counts(tmp_path: Path) -> None:
     await end(process)
 
 
-async def test_limits_reach_the_plugin_whenever_they_are_set(tmp_path: Path) -> None:
+async def test_limits_reach_the_plugin_also_if_it_began_while_they_were_set(tmp_path: Path) -> None:
     limits = "import resource\nsay([resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.nice(0)])\n"
     before = os.nice(0)
-    process = await boxed(make_start(tmp_path), SAY + UNTIL_CLOSED + limits)
+    process = await boxed(make_start(tmp_path), SAY + "say('up')\n" + UNTIL_CLOSED + limits)
 
     process.restrain(open_files=321, niceness=before + 3)
+    assert await heard(process) == "up"
+    process.restrain(open_files=321, niceness=before + 3)  # as it is done once a plugin is ready
     os.close(process.write_fd)
 
     assert await heard(process) == [321, before + 3]
-    assert await asyncio.wait_for(process.wait(), 10) == 0
+    assert await asyncio.wait_for(process.wait(), 30) == 0
     await end(process)
