@@ -45,13 +45,13 @@ const scrolled = (page: Page) =>
     return took.sort((a, b) => a - b);
   });
 
-it("scrolls through ten thousand runs, within 100 ms nineteen times of twenty", async () => {
+it("scrolls through ten thousand runs, each step within 100 ms", async () => {
   const { page } = await visit("/runs");
   await readAll(page);
   await scrolled(page);
 
   const took = await scrolled(page);
-  expect(took[Math.floor(took.length * 0.95) - 1]).toBeLessThan(MILLISECONDS);
+  expect(took.at(-1)).toBeLessThan(MILLISECONDS);
 });
 
 it("narrows ten thousand runs within 100 ms of the choice", async () => {
