@@ -38,14 +38,16 @@ class Load:
         others = sum(cost.machine - cost.host - cost.plugin - cost.database - cost.client for cost in self.costs)
         return max(0.0, others / self.seconds)
 
-    async def run(self, clients: Sequence[Client], seconds: float, meter: Meter) -> None:
-        meter.restart()
+    async def run(self, clients: Sequence[Client], seconds: float, meter: Meter | None) -> None:
+        if meter is not None:
+            meter.restart()
         started = time.perf_counter()
         before = self.messages
         async with asyncio.timeout(seconds + GRACE_SECONDS):
             await asyncio.gather(*(self._talk(client, started + seconds) for client in clients))
         elapsed = time.perf_counter() - started
-        self.costs.append(meter.cost())
+        if meter is not None:
+            self.costs.append(meter.cost())
         self.seconds += elapsed
         self.rates.append((self.messages - before) / elapsed)
 

@@ -1,11 +1,15 @@
-"""One message over a OneBot bot and back: with echo-agent, and with local-agent and a model that answers at once."""
+"""One message over a OneBot bot and back: with echo-agent, and with local-agent and a model that answers at once.
+
+Beside each, in turns, the same messages go through a bot of bare NoneBot2, which keeps and promises nothing: how
+much slower a Host may be than that says more than milliseconds do on machines that are now fast and now slow.
+"""
 
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -31,7 +35,7 @@ class Size:
     slice_seconds: float
 
 
-FULL = Size(sequential=300, slices=4, slice_seconds=5)
+FULL = Size(sequential=400, slices=4, slice_seconds=4)
 QUICK = Size(sequential=60, slices=2, slice_seconds=1.5)
 
 
@@ -39,6 +43,24 @@ QUICK = Size(sequential=60, slices=2, slice_seconds=1.5)
 class Bounds:
     sequential_ms: float
     rate: float
+
+
+NONEBOT = Bounds(1.1, 870)
+"""What bare NoneBot2 took on the machine that the bounds of the others were set for."""
+
+
+@dataclass(slots=True)
+class Side:
+    """One bot and everybody who talks to it."""
+
+    users: Sequence[User]
+    meter: Meter | None = None
+    alone: list[float] = field(default_factory=list)
+    load: Load = field(default_factory=Load)
+
+    @property
+    def sequential_ms(self) -> float:
+        return 1000 * percentile(self.alone, 50)
 
 
 async def measure(folder: Path, size: Size) -> list[Figure]:
@@ -50,7 +72,7 @@ async def _echo(data: Path, size: Size) -> list[Figure]:
     books = Books(WORDS)
     with running(data, key, {"PARLOUR__PLUGINS__BUNDLED": "false"}) as host:
         meter = Meter(host, plugin=ECHO)
-        figures = await _both("echo-agent", host, host.make_agent(), meter, books, size, Bounds(5, 400))
+        figures = await _beside_nonebot("echo-agent", host, host.make_agent(), meter, books, size, Bounds(5, 400))
         figures.append(Figure("echo-agent: Host RSS", meter.host_mb(), "MB", Target(120)))
     async with sqlite(data) as database:
         problems = books.wrong + await audit(database, books)
@@ -63,34 +85,66 @@ async def _local(data: Path, size: Size) -> list[Figure]:
     with _model() as port, running(data, key) as host:
         meter = Meter(host, plugin=LOCAL)
         agent_id = _agent(host, port)
-        figures = await _both("local-agent", host, agent_id, meter, books, size, Bounds(15, 120))
+        figures = await _beside_nonebot("local-agent", host, agent_id, meter, books, size, Bounds(15, 120))
         figures.append(Figure("local-agent: Host and plugins, RSS", meter.tree_mb(), "MB", Target(220)))
     return [*figures, _lost("local-agent", books, books.wrong)]
 
 
-async def _both(
+async def _beside_nonebot(
     name: str, host: Host, agent_id: str, meter: Meter, books: Books, size: Size, bounds: Bounds
 ) -> list[Figure]:
-    """One after the other, and fifty at once."""
-    async with connected(_bot(host, agent_id), books) as peer:
-        users = [User(peer, FIRST_USER + number) for number in range(USERS)]
+    async with AsyncExitStack() as stack:
+        peer = await stack.enter_async_context(connected(_bot(host, agent_id), books))
+        own = Side([User(peer, FIRST_USER + number) for number in range(USERS)], meter)
+        port = stack.enter_context(_nonebot())
+        peer = await stack.enter_async_context(connected(port, Books(WORDS)))
+        other = Side([User(peer, FIRST_USER + number) for number in range(USERS)])
+        speeds = await _in_turns((own, other), size)
+    return [
+        *_figures(name, own, bounds),
+        *_against(name, own, other, bounds),
+        Figure("yardstick: CPU of a fixed piece of Python", median(speeds), "ms", note="to compare runs by"),
+    ]
+
+
+async def _in_turns(sides: Sequence[Side], size: Size) -> list[float]:
+    """One after the other, and fifty at once; returns how fast the machine was."""
+    for side in sides:
         for _ in range(WARMING):
-            await users[0].say()
-        alone = [await users[0].say() for _ in range(size.sequential)]
-        load, speeds = Load(), []
-        for _ in range(size.slices):
-            speeds.append(floor.yardstick())
-            await load.run(users, size.slice_seconds, meter)
-    p50, p95 = (1000 * percentile(alone, percent) for percent in (50, 95))
+            await side.users[0].say()
+    for _ in range(size.slices):
+        for side in sides:
+            side.alone += [await side.users[0].say() for _ in range(size.sequential // size.slices)]
+    speeds = []
+    for _ in range(size.slices):
+        speeds.append(floor.yardstick())
+        for side in sides:
+            await side.load.run(side.users, size.slice_seconds, side.meter)
+    return speeds
+
+
+def _figures(name: str, side: Side, bounds: Bounds) -> list[Figure]:
+    load = side.load
+    p95 = f"p95 {1000 * percentile(side.alone, 95):.1f}"
     spread = f"{min(load.rates):,.0f} to {max(load.rates):,.0f} over {len(load.rates)} slices"
     spread += f"; other programs used {load.others_cores:.2f} cores meanwhile"
     return [
-        Figure(f"{name}: one after the other, p50", p50, "ms", Target(bounds.sequential_ms), f"p95 {p95:.1f}"),
+        Figure(f"{name}: one after the other, p50", side.sequential_ms, "ms", Target(bounds.sequential_ms), p95),
         Figure(f"{name}: {USERS} users, rate", load.rate, "/s", Target(bounds.rate, "at least"), spread),
         Figure(f"{name}: {USERS} users, p50", 1000 * percentile(load.latencies, 50), "ms"),
         Figure(f"{name}: CPU Host", load.cpu_ms("host"), "ms/msg"),
         Figure(f"{name}: CPU plugin", load.cpu_ms("plugin"), "ms/msg"),
-        Figure("yardstick: CPU of a fixed piece of Python", median(speeds), "ms", note="to compare runs by"),
+    ]
+
+
+def _against(name: str, own: Side, other: Side, bounds: Bounds) -> list[Figure]:
+    """As many times NoneBot2's time, and as large a part of its rate, as the bounds are of what it took there."""
+    slower, rate = own.sequential_ms / other.sequential_ms, own.load.rate / other.load.rate
+    most = Target(round(bounds.sequential_ms / NONEBOT.sequential_ms, 1))
+    least = Target(round(bounds.rate / NONEBOT.rate, 2), "at least")
+    return [
+        Figure(f"{name}: p50 against bare NoneBot2", slower, "times", most, f"it took {other.sequential_ms:.1f} ms"),
+        Figure(f"{name}: rate against bare NoneBot2", rate, "times", least, f"it had {other.load.rate:,.0f}/s"),
     ]
 
 
@@ -101,9 +155,7 @@ def _lost(name: str, books: Books, problems: list[str]) -> Figure:
 
 def _bot(host: Host, agent_id: str) -> int:
     """The port it listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = _free_port()
     config = {"mode": "reverse", "host": "127.0.0.1", "port": port}
     bot = host.request("POST", "/api/v1/bots", {"name": "bench", "adapter": "onebot11", "adapter_config": config})
     routes: list[dict[str, Any]] = [{"handler_type": "agent", "handler_config": {"agent_id": agent_id}}]
@@ -131,3 +183,19 @@ def _model() -> Iterator[int]:
             yield int(announced)
         finally:
             process.kill()
+
+
+@contextmanager
+def _nonebot() -> Iterator[int]:
+    child, port = str(Path(__file__).with_name("nonebot_child.py")), _free_port()
+    with subprocess.Popen([sys.executable, child, str(port)], stdout=subprocess.DEVNULL) as process:
+        try:
+            yield port
+        finally:
+            process.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -98,6 +98,23 @@ async def test_a_process_and_its_children_are_restrained_from_outside(run: Run) 
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] != 200
 
 
+def session_niceness(pid: int) -> int | None:
+    """None where the kernel knows none."""
+    group = Path(f"/proc/{pid}/autogroup")
+    return int(group.read_text().split()[-1]) if group.exists() else None
+
+
+async def test_a_process_stands_back_also_where_sessions_share_the_processor(run: Run) -> None:
+    process = await run("tell('up')" + FOREVER)
+    assert await told(process) == "up"
+
+    process.restrain(200, 7)
+    async with asyncio.timeout(30):
+        while session_niceness(process.pid) not in (None, 7):
+            await asyncio.sleep(0.2)  # the kernel takes few such wishes a second of those without privileges
+            process.restrain(200, 7)
+
+
 async def test_what_a_process_has_started_ends_with_it_wherever_it_went(run: Run) -> None:
     process = await run(
         "import signal, subprocess\n"

@@ -138,10 +138,21 @@ def restrain(pid: int, open_files: int, niceness: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
     if sys.platform == "linux":
+        _stand_back(pid, niceness)
         with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_files, open_files))
         with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb", 0) as file:
             file.write(_FIRST_TO_GO)
+
+
+def _stand_back(pid: int, niceness: int) -> None:
+    """Where the kernel shares the processor out by session, the niceness that counts is the session's.
+
+    Without privileges it may be set a few times a second only, so what is set already is left alone.
+    """
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "r+b", 0) as file:
+        if not file.read().endswith(b" nice %d\n" % niceness):
+            file.write(b"%d" % niceness)
 
 
 def command(start: Start) -> list[str]:
