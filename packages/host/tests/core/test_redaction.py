@@ -4,7 +4,10 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from parlour.core import redaction
 from parlour.core.facts import event_log, ledger, trail
 from parlour.core.facts.tables import RUN_EVENTS, RUNS, TRAIL
 from parlour.core.journal import Insert, Select, Unit, Update, where
@@ -48,6 +51,14 @@ LOOKS = {
 @pytest.mark.parametrize(("text", "clean"), LOOKS.values(), ids=LOOKS)
 def test_what_looks_secret_goes(text: str, clean: str) -> None:
     assert Redactor().clean(text) == clean
+
+
+@given(
+    st.lists(st.sampled_from([text for text, _ in LOOKS.values()]) | st.text(max_size=20), max_size=6), st.booleans()
+)
+def test_the_quick_look_for_signs_misses_nothing(parts: list[str], loud: bool) -> None:
+    text = " ".join(parts).upper() if loud else " ".join(parts)
+    assert Redactor().clean(text) == redaction.LOOKS_SECRET.sub(redaction.masked, text)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ SHORTEST = 6
 """Characters. What is shorter is part of many a word."""
 
 # No alternative may begin inside of what it could have begun before, so that time grows with the text and not faster.
-_LOOKS_SECRET = re.compile(
+LOOKS_SECRET = re.compile(
     r"""
       (?P<url>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://)[^\s/@"']+@           # credentials in an address
     | (?P<header>authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|bot|token)\s+)?)[^\s"',;]+
@@ -28,6 +28,13 @@ _LOOKS_SECRET = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+
+# Each alternative needs one of these, in small letters; few texts have any, and to look for them costs next to nothing.
+_SIGNS: Final = (
+    *("://", "authorization", "bearer", "basic", "key", "token", "secret", "passw"),
+    *("sk-", "pk-", "rk-", "parlour_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "akia", "aiza", "eyj"),
+)
+_BOT_TOKEN = re.compile(r"[0-9]{6}:")
 
 
 class Redactor:
@@ -49,7 +56,7 @@ class Redactor:
     def clean(self, text: str) -> str:
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
-        return _LOOKS_SECRET.sub(_masked, text)
+        return LOOKS_SECRET.sub(masked, text) if _may_hold_secrets(text) else text
 
 
 REDACTOR: Final = Redactor()
@@ -72,7 +79,12 @@ class KnowingBox:
         return secret
 
 
-def _masked(found: re.Match[str]) -> str:
+def _may_hold_secrets(text: str) -> bool:
+    small = text.lower()
+    return any(sign in small for sign in _SIGNS) or _BOT_TOKEN.search(text) is not None
+
+
+def masked(found: re.Match[str]) -> str:
     kept = next((part for part in found.groups() if part is not None), "")
     return f"{kept}{MASK}@" if found["url"] is not None else f"{kept}{MASK}"
 
