@@ -1,8 +1,8 @@
-"""A token bucket."""
+"""Token buckets."""
 
 import asyncio
 
-from parlour.core.access.rate import Rate
+from parlour.core.access.rate import Rate, Spacing
 
 
 async def test_a_burst_is_let_through_and_then_refused() -> None:
@@ -22,3 +22,21 @@ async def test_a_long_rest_gives_no_more_than_a_burst() -> None:
     rate = Rate(per_second=10, burst=3)
     await asyncio.sleep(1000)
     assert [rate.take() for _ in range(4)] == [True, True, True, False]
+
+
+async def test_a_few_begin_at_once_and_the_others_one_after_the_other() -> None:
+    spacing = Spacing(per_second=10, at_once=3)
+    assert [round(spacing.wait(), 3) for _ in range(6)] == [0, 0, 0, 0.1, 0.2, 0.3]
+
+
+async def test_who_asks_at_the_pace_never_waits() -> None:
+    spacing = Spacing(per_second=10, at_once=1)
+    for _ in range(5):
+        assert spacing.wait() < 0.001
+        await asyncio.sleep(0.1)
+
+
+async def test_a_long_rest_lets_no_more_than_a_few_begin_at_once() -> None:
+    spacing = Spacing(per_second=10, at_once=3)
+    await asyncio.sleep(1000)
+    assert [spacing.wait() > 0 for _ in range(4)] == [False, False, False, True]

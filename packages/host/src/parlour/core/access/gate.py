@@ -23,7 +23,7 @@ from . import audit
 from .audit_log import AuditLog
 from .caller import Caller
 from .grants import Grant, outside_a_run
-from .rate import Rate
+from .rate import Rate, Spacing
 from .refusal import Refused
 from .table import ACTIONS, Action
 
@@ -36,6 +36,8 @@ TOLD_AT_ONCE = 10
 """Lines of the log about one plugin; the audit has every denial."""
 PLUGIN_CALLS_PER_SECOND = 100
 PLUGIN_CALLS_BURST = 200
+PLUGIN_CALLS_BEGUN_AT_ONCE = 16
+PLUGIN_CALLS_BEGUN_PER_SECOND = 500
 
 Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncGenerator[Any, None]]
 PluginGrants = Callable[[str], PluginPermissions]
@@ -65,6 +67,7 @@ class Gate:
         self._denials: dict[str, Rate] = {}
         self._told: dict[str, Rate] = {}
         self._rates: dict[str, Rate] = {}
+        self._spacings: dict[str, Spacing] = {}
 
     def streams(self, name: str) -> bool:
         action = ACTIONS.get(name)
@@ -99,6 +102,8 @@ class Gate:
         action = ACTIONS.get(name)
         if action is None:
             raise Refused("not_supported", f"the Host has no action '{name}'")
+        if wait := self._spacing(plugin_id, data).wait():
+            await asyncio.sleep(wait)
         request = _parsed(action, data)
         caller = self._caller(plugin_id, request)
         try:
@@ -111,6 +116,16 @@ class Gate:
             with _in_the_contracts_words():
                 await caller.session.begin()
         return caller, request
+
+    def _spacing(self, plugin_id: str, data: Any) -> Spacing:
+        """Before anything costs: what the call is, and whether it may be, is looked at when its turn has come."""
+        run_id = data.get("run_id") if isinstance(data, dict) else None
+        session = self._sessions.get(run_id) if isinstance(run_id, str) else None
+        if session is not None and session.executor == plugin_id:
+            return session.spacing
+        if plugin_id not in self._spacings:
+            self._spacings[plugin_id] = Spacing(PLUGIN_CALLS_BEGUN_PER_SECOND, PLUGIN_CALLS_BEGUN_AT_ONCE)
+        return self._spacings[plugin_id]
 
     def _caller(self, plugin_id: str, request: Call) -> Caller:
         if request.run_id is None:

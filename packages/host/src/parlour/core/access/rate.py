@@ -1,4 +1,4 @@
-"""A token bucket on the event loop's clock."""
+"""Token buckets on the event loop's clock: one that refuses what is too much, one that has it wait."""
 
 import asyncio
 
@@ -18,3 +18,20 @@ class Rate:
             return False
         self._tokens -= 1
         return True
+
+
+class Spacing:
+    """A few at once, the others one after the other, so that a crowd leaves room for everybody else's work between."""
+
+    def __init__(self, per_second: float, at_once: float) -> None:
+        self._per_second = per_second
+        self._at_once = at_once
+        self._free = at_once
+        self._looked_at = asyncio.get_running_loop().time()
+
+    def wait(self) -> float:
+        """Seconds until the one who asks may begin; it counts as begun then."""
+        now = asyncio.get_running_loop().time()
+        self._free = min(self._at_once, self._free + (now - self._looked_at) * self._per_second) - 1
+        self._looked_at = now
+        return max(0.0, -self._free / self._per_second)

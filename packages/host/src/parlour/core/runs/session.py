@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from parlour.core.access.grants import Grant
-from parlour.core.access.rate import Rate
+from parlour.core.access.rate import Rate, Spacing
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Descriptor
 from parlour.core.events.envelope import RecordedEvent
@@ -22,6 +22,9 @@ StateSnapshot = dict[str, dict[str, Any]]
 """By scope and name, as a run finds it."""
 CALLS_PER_SECOND = 50
 CALLS_BURST = 100
+CALLS_BEGUN_AT_ONCE = 16
+CALLS_BEGUN_PER_SECOND = 500
+"""A hundred calls in one moment are a run's right, but not to have everybody wait until they are done."""
 
 
 @dataclass(slots=True)
@@ -85,6 +88,7 @@ class RunSession:
         self.multimodal = True
         """Whether its runner takes media as they are; otherwise it is told of them in words."""
         self.rate = Rate(CALLS_PER_SECOND, CALLS_BURST)
+        self.spacing = Spacing(CALLS_BEGUN_PER_SECOND, CALLS_BEGUN_AT_ONCE)
         self.uploads: dict[str, Incoming] = {}
         """Files that its runner is sending, by upload id."""
         self.deadline_at = 0
