@@ -1,6 +1,8 @@
-"""What a plugin may use: memory, disk, places for runs, open files, and nothing of the Host's environment."""
+"""What a plugin may use: memory, processes, disk, places for runs, files, and nothing of the Host's environment."""
 
 import json
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 
 from .conftest import HostType
 from .harness import Host, eventually, texts
-from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, plugin
+from .rogue import QUICK, ROGUE, ROGUE_ID, ROGUE_PLUGIN, plugin, sleepers
 
 pytestmark = pytest.mark.both_runtimes(long=True)
 
@@ -19,6 +21,7 @@ SETTINGS = {
     "PARLOUR__PLUGINS__DATA_LOOK_SECONDS": "0.2",
     "PARLOUR__PLUGINS__DATA_MB": "20",
     "PARLOUR__PLUGINS__OPEN_FILES": "300",
+    "PARLOUR__PLUGINS__PROCESSES": "12",
     "PARLOUR__PLUGINS__NICENESS": "3",
     "SECRET_OF_THE_HOST": "never to be seen",
 }
@@ -41,6 +44,20 @@ def test_a_plugin_that_uses_too_much_memory_is_ended_in_words_and_starts_again(r
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
     eventually(lambda: "it used more than 150 MB of memory" in rogue.log(), "the Host says why")
     assert texts(rogue.ask(agent, "say slim again")) == ["slim again"]
+
+
+def test_a_plugin_that_has_too_many_processes_is_ended_in_words_with_all_of_them(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+    unique = f"86400.{time.time_ns()}{os.getpid()}"
+
+    for _ in range(8):  # its sandbox has two processes and the plugin itself is one or, while it starts a daemon, two
+        assert texts(rogue.ask(agent, f"daemon {unique}")) == ["it is on its own"]
+    for _ in range(2):
+        rogue.ask(agent, "daemon 86400")
+
+    eventually(lambda: "it had more than 12 processes" in rogue.log(), "the Host says why")
+    eventually(lambda: not sleepers(unique), "they are gone", 30)
+    assert texts(rogue.ask(agent, "say alone again")) == ["alone again"]
 
 
 def test_a_plugin_that_fills_its_data_folder_is_ended_in_words(rogue: Host) -> None:

@@ -34,7 +34,7 @@ class ConfigurationInvalid(Exception):
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def _listed(value: Any) -> Any:
@@ -130,6 +130,7 @@ class PluginSettings(Section):
     data_mb: int = Field(default=1024, ge=1)
     data_look_seconds: float = Field(default=10, gt=0)
     open_files: int = Field(default=1024, ge=64)
+    processes: int = Field(default=200, ge=4)
     niceness: int = Field(default=5, ge=0, le=19)
     log_files: int = Field(default=5, ge=1)
     log_bytes: int = Field(default=2 * 1024 * 1024, ge=1024)

@@ -207,6 +207,7 @@ def policy(plugins: PluginSettings) -> Policy:
             memory_mb=plugins.memory_mb,
             data_mb=plugins.data_mb,
             open_files=plugins.open_files,
+            processes=plugins.processes,
             niceness=plugins.niceness,
             memory_seconds=plugins.memory_look_seconds,
             data_seconds=plugins.data_look_seconds,

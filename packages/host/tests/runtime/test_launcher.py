@@ -115,6 +115,21 @@ async def test_a_process_stands_back_also_where_sessions_share_the_processor(run
             process.restrain(200, 7)
 
 
+async def test_who_left_the_session_of_a_process_is_found_and_stands_back_too(run: Run) -> None:
+    process = await run(
+        "import subprocess\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
+        "tell(child.pid)" + FOREVER
+    )
+    child = await told(process)
+
+    assert process.restrain(200, 7) == 2
+    async with asyncio.timeout(30):
+        while session_niceness(child) not in (None, 7):
+            await asyncio.sleep(0.2)
+            process.restrain(200, 7)
+
+
 async def test_what_a_process_has_started_ends_with_it_wherever_it_went(run: Run) -> None:
     process = await run(
         "import signal, subprocess\n"

@@ -38,6 +38,7 @@ class FakeProcess:
         self.pid = self.name = name
         self.log = asyncio.StreamReader()
         self.memory = 0
+        self.processes = 1
         self.begun_at = now()
         self.restrained = (0, 0)
         self.going_on: list[str] = []
@@ -59,8 +60,9 @@ class FakeProcess:
     def wire(self, limits: Limits) -> Transport:
         return self._hosts
 
-    def restrain(self, open_files: int, niceness: int) -> None:
+    def restrain(self, open_files: int, niceness: int) -> int:
         self.restrained = (open_files, niceness)
+        return self.processes
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
         return self.memory > memory_bytes

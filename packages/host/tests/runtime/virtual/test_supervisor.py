@@ -249,6 +249,17 @@ async def test_the_operators_ceiling_is_below_what_a_manifest_asks_for(desk: Des
     assert supervisor.reason == "it used more than 100 MB of memory"
 
 
+async def test_more_processes_than_allowed_end_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
+    desk.policy = replace(desk.policy, allowance=replace(desk.policy.allowance, processes=20))
+    supervisor = await desk.started()
+    launcher.latest.processes = 21
+
+    await asyncio.sleep(2.1)
+
+    assert launcher.processes[0].ended
+    assert (supervisor.status, supervisor.reason) == ("waiting", "it had more than 20 processes")
+
+
 async def test_a_data_folder_beyond_its_quota_ends_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
     supervisor = await desk.started()
     desk.data_bytes = 1024 * 1024 * 1024 + 1

@@ -56,7 +56,9 @@ class PluginProcess(Protocol):
         """Asked for once; whoever asks closes it."""
         ...
 
-    def restrain(self, open_files: int, niceness: int) -> None: ...
+    def restrain(self, open_files: int, niceness: int) -> int:
+        """Every process of it there is by now; tells how many."""
+        ...
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
         """It and every process that came from it."""
@@ -94,8 +96,14 @@ class PlainProcess:
     def wire(self, limits: Limits) -> Transport:
         return StdioTransport(self.read_fd, self.write_fd, limits)
 
-    def restrain(self, open_files: int, niceness: int) -> None:
-        restrain(self.pid, open_files, niceness)
+    def restrain(self, open_files: int, niceness: int) -> int:
+        """One of them may be about to start another: until nobody new is found."""
+        done: set[int] = set()
+        while found := {seen.pid for seen in self.tree.alive()} - done:
+            for pid in found:
+                restrain(pid, open_files, niceness)
+            done |= found
+        return len(done)
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
         if self.tree.resident_bytes() <= memory_bytes:

@@ -104,7 +104,7 @@ class Life:
         return await first_of(
             self._asked(),
             self._talk(),
-            _forced(resources.watch_memory(self._process, memory_mb, allowance.memory_seconds)),
+            _forced(resources.watch_processes(self._process, memory_mb, allowance)),
             _forced(self._data_overflowing(allowance.data_mb, allowance.data_seconds)),
         )
 

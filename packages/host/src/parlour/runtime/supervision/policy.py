@@ -28,9 +28,10 @@ class Allowance:
     memory_mb: int = 2048
     data_mb: int = 1024
     open_files: int = 1024
+    processes: int = 200
     niceness: int = 5
     memory_seconds: float = 2.0
-    """How often its memory is looked at."""
+    """How often its processes and their memory are looked at."""
     data_seconds: float = 10.0
     """How often its data folder is looked at."""
 

@@ -1,4 +1,4 @@
-"""Notices when a plugin uses more than it may of memory or disk, by looking every now and then. Ends nobody itself."""
+"""Notices when a plugin uses more than it may of processes, memory or disk, by looking now and then. Ends nobody."""
 
 import asyncio
 import contextlib
@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from ..process.launcher import PluginProcess
+from .policy import Allowance
 
 MEBIBYTE = 1024 * 1024
 _SHARE_OF_TIME = 20
@@ -19,10 +20,12 @@ _BLOCK_BYTES = 512
 Measure = Callable[[Path], Awaitable[int]]
 
 
-async def watch_memory(process: PluginProcess, megabytes: int, every: float) -> str:
-    """Returns, in words, when it and its children use more."""
+async def watch_processes(process: PluginProcess, megabytes: int, allowance: Allowance) -> str:
+    """Returns, in words, when it and its children are too many or use more. Newcomers are restrained as the others."""
     while True:
-        await asyncio.sleep(every)
+        await asyncio.sleep(allowance.memory_seconds)
+        if process.restrain(allowance.open_files, allowance.niceness) > allowance.processes:
+            return f"it had more than {allowance.processes} processes"
         if await process.uses_more_than(megabytes * MEBIBYTE):
             return f"it used more than {megabytes} MB of memory"
 

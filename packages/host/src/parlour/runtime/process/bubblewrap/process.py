@@ -10,7 +10,7 @@ import os
 import signal
 from dataclasses import dataclass
 
-from ..launcher import PlainProcess, restrain
+from ..launcher import PlainProcess
 
 SIGNALLED = 128
 """What bubblewrap adds to the number of the signal that ended the plugin, as a shell does."""
@@ -18,14 +18,6 @@ SIGNALLED = 128
 
 @dataclass(slots=True)
 class BoxedProcess(PlainProcess):
-    def restrain(self, open_files: int, niceness: int) -> None:
-        """Bubblewrap may have started the others already, or be about to: until nobody is found any more."""
-        done: set[int] = set()
-        while found := {seen.pid for seen in self.tree.alive()} - done:
-            for pid in found:
-                restrain(pid, open_files, niceness)
-            done |= found
-
     async def wait(self) -> int:
         """The plugin's own status, negative for a signal."""
         status = await self.process.wait()
