@@ -128,7 +128,9 @@ class _Pipe:
 @asynccontextmanager
 async def websocket(port: int, random: Random) -> AsyncIterator[Line]:
     authorization = {"Authorization": f"Bearer {TOKEN}"}
-    async with connect(f"ws://127.0.0.1:{port}", additional_headers=authorization, max_size=LARGEST) as client:
+    address = f"ws://127.0.0.1:{port}"
+    # max_queue: a client whose queue is full doesn't hear that the Host has hung up
+    async with connect(address, additional_headers=authorization, max_size=LARGEST, max_queue=None) as client:
         yield _Socket(client, random)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from parlour.core.access.rate import Rate, Spacing
+from parlour.core.access.rate import LONGEST_SECONDS, Rate, Spacing
 
 
 async def test_a_burst_is_let_through_and_then_refused() -> None:
@@ -25,8 +25,8 @@ async def test_a_long_rest_gives_no_more_than_a_burst() -> None:
 
 
 async def test_a_few_begin_at_once_and_the_others_one_after_the_other() -> None:
-    spacing = Spacing(per_second=10, at_once=3)
-    assert [round(spacing.wait(), 3) for _ in range(6)] == [0, 0, 0, 0.1, 0.2, 0.3]
+    spacing = Spacing(per_second=20, at_once=3)
+    assert [round(spacing.wait(), 3) for _ in range(6)] == [0, 0, 0, 0.05, 0.1, 0.15]
 
 
 async def test_who_asks_at_the_pace_never_waits() -> None:
@@ -34,6 +34,11 @@ async def test_who_asks_at_the_pace_never_waits() -> None:
     for _ in range(5):
         assert spacing.wait() < 0.001
         await asyncio.sleep(0.1)
+
+
+async def test_nobody_waits_longer_than_a_moment_however_many_asked_before() -> None:
+    spacing = Spacing(per_second=10, at_once=3)
+    assert max(spacing.wait() for _ in range(1000)) == LONGEST_SECONDS
 
 
 async def test_a_long_rest_lets_no_more_than_a_few_begin_at_once() -> None:

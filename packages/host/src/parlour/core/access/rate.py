@@ -20,6 +20,9 @@ class Rate:
         return True
 
 
+LONGEST_SECONDS = 0.25
+
+
 class Spacing:
     """A few at once, the others one after the other, so that a crowd leaves room for everybody else's work between."""
 
@@ -30,8 +33,9 @@ class Spacing:
         self._looked_at = asyncio.get_running_loop().time()
 
     def wait(self) -> float:
-        """Seconds until the one who asks may begin; it counts as begun then."""
+        """Seconds until the one who asks may begin; it counts as begun then. Nobody waits for those who gave up."""
         now = asyncio.get_running_loop().time()
-        self._free = min(self._at_once, self._free + (now - self._looked_at) * self._per_second) - 1
+        free = min(self._at_once, self._free + (now - self._looked_at) * self._per_second) - 1
+        self._free = max(free, -LONGEST_SECONDS * self._per_second)
         self._looked_at = now
         return max(0.0, -self._free / self._per_second)
