@@ -1,0 +1,43 @@
+"""Rows, units and readings of a journal's tests, in few words."""
+
+from typing import Any
+
+from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT_SEARCH
+from parlour.core.journal import Insert, Journal, Receipt, Row, Select, Statement, Table, Unit, where
+
+EMPTY: dict[str, Any] = {"text": "", "integer": 0, "blob": b""}
+
+
+def filled(table: Table, **values: Any) -> dict[str, Any]:
+    """A row for an insert: what is given, and what stands for nothing in all other columns."""
+    row = {column.name: EMPTY[column.kind] for column in table.columns if column.name != table.counted}
+    return {**row, **values}
+
+
+def insert(table: Table, **values: Any) -> Insert:
+    return Insert(table, filled(table, **values))
+
+
+def event(event_id: str) -> Insert:
+    return Insert(EVENTS, filled(EVENTS, event_id=event_id), returning=("seq",))
+
+
+def meta(name: str, value: str = "") -> Insert:
+    return insert(META, name=name, value=value)
+
+
+async def commit(journal: Journal, *statements: Statement) -> Receipt:
+    return await journal.commit(Unit("test", statements))
+
+
+async def contents(journal: Journal, table: Table) -> list[Row]:
+    return await journal.read(Select(table, order=table.key))
+
+
+async def names(journal: Journal, **tests: Any) -> list[str]:
+    rows = await journal.read(Select(META, where(**tests), ("name",), order=("name",)))
+    return [row["name"] for row in rows]
+
+
+def searchable(transcript_id: str, words: str, **values: Any) -> Insert:
+    return Insert(TRANSCRIPT_SEARCH, filled(TRANSCRIPT_SEARCH, transcript_id=transcript_id, words=words, **values))
