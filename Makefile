@@ -72,14 +72,20 @@ run: setup
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 
 # Tests that measure time run alone, after the others. A file's tests share a worker, and so the Hosts they start.
+# Files with real processes come first: their few long tests would keep one worker busy at the end while others rest.
+PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+ALL_TESTS := tests plugins packages/host/tests packages/sdk/tests
+# Looked for by their mark, since collecting all tests for these few takes longer than some of them.
+QUIET_TESTS = $(shell grep -rl --include='test_*.py' 'mark\.quiet' $(ALL_TESTS))
+
 test: setup sandbox mcp-servers synapse web
-	@$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "not long and not quiet"
-	@$(PYTEST) -q -m "quiet and not long"
+	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(ALL_TESTS)
+	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
 	@$(MAKE) --no-print-directory web-test e2e
 
 test-all: setup sandbox mcp-servers synapse web
-	@$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "not quiet"
-	@$(PYTEST) -q -m "quiet"
+	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
+	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(MAKE) --no-print-directory web-test e2e
 	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent long
 

@@ -8,9 +8,9 @@ from .neighbour import Neighbour
 
 pytestmark = [pytest.mark.quiet, pytest.mark.long]
 
-ATTEMPTS = 4
-ROUNDS = 2
-SECONDS = 0.5
+ATTEMPTS = 3
+ROUNDS = 3
+SECONDS = 1.0
 BEHAVIOURS = [each.behaviour for each in (*ENDED, *ANSWERED)] + ["ignore_cancel"]
 
 

@@ -15,6 +15,7 @@ from parlour.core.journal import Select
 from parlour.stores.objects.folder import FolderObjects
 from parlour.stores.sqlite import SqliteJournal
 from tests.crash.conftest import Life, Prepared
+from tests.integration.harness import NO_TLS
 
 CONTENT = b"\x89PNG\r\n\x1a\n the only copy"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -22,7 +23,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 def send(life: Life, key: str, how: str) -> None:
     headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=f"{life.url}/api/v1", headers=headers) as client:
+    with httpx.Client(base_url=f"{life.url}/api/v1", headers=headers, verify=NO_TLS) as client:
         if how == "upload":
             client.post("/files", files={"file": ("cat.png", CONTENT)})
         else:

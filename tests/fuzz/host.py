@@ -12,7 +12,8 @@ from parlour.config import load
 from parlour.core.access.rate import Rate
 from parlour.core.agents.agent import Agent
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.host import Additions, Host, open_host
+from parlour.host import Additions, Host
+from parlour.opening import open_host
 from parlour.runtime.supervision.connection import PluginDispatcher
 from parlour_sdk.wire import Limits, Peer, Transport
 from tests.integration.commands import parlour_here

@@ -1,6 +1,7 @@
 """Hosts that tests share. A test that stops, kills or starves its Host makes one of its own with `make_host`."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,14 @@ from .standalone import StandaloneHost
 
 MakeHost = Callable[..., Host]
 HostType = type[Host]
+SharedHosts = Callable[[HostType], Host]
+
+SHARED = {
+    "PARLOUR__PLUGINS__DRAIN_SECONDS": 1,
+    "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": 1,
+    "PARLOUR__PLUGINS__GIVE_UP_AFTER": 1000,
+}
+"""However many tests kill a plugin of a Host that they share, it is back soon."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,14 +46,27 @@ def host_type(request: pytest.FixtureRequest) -> HostType:
 
 
 @pytest.fixture(scope="session")
-def host(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
+def shared_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedHosts]:
+    """Each kind is started when a test first asks for it, and goes on while tests of the other kind have their turn."""
+    made: dict[HostType, Host] = {}
+
+    def shared(host_type: HostType) -> Host:
+        if host_type not in made:
+            host = made[host_type] = host_type(tmp_path_factory.mktemp("host"), **SHARED)
+            closing.callback(host.close)
+            host.install(ECHO_PLUGIN)
+            host.install(PUPPET_PLUGIN)
+            host.start()
+        return made[host_type]
+
+    with ExitStack() as closing:
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def host(shared_hosts: SharedHosts, host_type: HostType) -> Host:
     """One Host with the echo and the puppet plugin for all tests that only talk to it."""
-    host = host_type(tmp_path_factory.mktemp("host"), PARLOUR__PLUGINS__DRAIN_SECONDS=1)
-    host.install(ECHO_PLUGIN)
-    host.install(PUPPET_PLUGIN)
-    host.start()
-    yield host
-    host.close()
+    return shared_hosts(host_type)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from .harness import eventually
+from .harness import NO_TLS, eventually
 
 OWN = ["-m", "parlour.testing.plain_model"]
 
@@ -29,7 +29,7 @@ class PlainModel:
 
     def requests(self) -> int:
         """How often it was asked for an answer."""
-        return int(httpx.get(f"{self.address}/stats").json()["requests"])
+        return int(httpx.get(f"{self.address}/stats", verify=NO_TLS).json()["requests"])
 
     def end(self) -> None:
         self._process.kill()
@@ -38,7 +38,7 @@ class PlainModel:
     def _answers(self) -> bool:
         assert self._process.poll() is None, "the service ended at once"
         try:
-            return httpx.get(f"{self.address}/v1/models").status_code == 200
+            return httpx.get(f"{self.address}/v1/models", verify=NO_TLS).status_code == 200
         except httpx.TransportError:
             return False
 

@@ -10,7 +10,7 @@ import pytest
 
 from .commands import PARLOUR
 from .conftest import MakeHost
-from .harness import ECHO, ECHO_PLUGIN, Host, error_code
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, error_code
 
 PASSWORD = "correct horse battery"
 ROLES = ("admin", "operator", "viewer")
@@ -29,7 +29,7 @@ class Person:
 
 
 def browser(host: Host) -> httpx.Client:
-    return httpx.Client(base_url=f"{host.address}/api/v1", timeout=30)
+    return httpx.Client(base_url=f"{host.address}/api/v1", timeout=30, verify=NO_TLS)
 
 
 def users_create(host: Host, email: str) -> "subprocess.CompletedProcess[str]":
@@ -124,7 +124,7 @@ def test_a_session_that_is_ended_fails_on_its_next_request(owned: Host, people: 
 
     assert person.http.post("/auth/logout", headers=person.token).status_code == 204
 
-    again = httpx.get(f"{owned.address}/api/v1/auth/me", cookies=kept)
+    again = httpx.get(f"{owned.address}/api/v1/auth/me", cookies=kept, verify=NO_TLS)
     assert (again.status_code, error_code(again)) == (401, "unauthenticated")
 
 
@@ -211,7 +211,7 @@ def test_an_account_that_cannot_be_is_refused_by_field(owner: Person, body: dict
 def test_a_key_is_shown_once_and_revoked_at_once(owned: Host, owner: Person) -> None:
     made = owner.http.post("/api-keys", json={"name": "phone", "scope": "viewer"}, headers=owner.token).json()
     bearer = {"Authorization": f"Bearer {made['key']}"}
-    assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer).status_code == 200
+    assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer, verify=NO_TLS).status_code == 200
 
     [listed] = [key for key in owner.http.get("/api-keys").json()["items"] if key["name"] == "phone"]
     revoked = owner.http.delete(f"/api-keys/{made['key_id']}", headers=owner.token)
@@ -219,7 +219,7 @@ def test_a_key_is_shown_once_and_revoked_at_once(owned: Host, owner: Person) -> 
     assert listed["last_used_at"] is not None
     assert "key" not in listed
     assert revoked.status_code == 204
-    assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer).status_code == 401
+    assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer, verify=NO_TLS).status_code == 401
 
 
 def test_what_people_did_to_accounts_is_in_the_audit_without_passwords(
@@ -243,7 +243,7 @@ def test_beyond_this_machine_the_first_owner_needs_the_token_that_was_printed(ma
     [line] = [line for line in host.printed() if line.startswith("set-up token for the first owner: ")]
     token = line.rpartition(" ")[2]
     body = {"email": "owner@example.org", "password": PASSWORD}
-    with httpx.Client(base_url=f"{host.address}/api/v1", timeout=30) as http:
+    with httpx.Client(base_url=f"{host.address}/api/v1", timeout=30, verify=NO_TLS) as http:
         assert http.get("/auth/setup").json() == {"needed": True, "token_required": True}
         refused = [http.post("/auth/setup", json={**body, **given}) for given in ({}, {"token": "guessed"})]
         made = http.post("/auth/setup", json={**body, "token": token})

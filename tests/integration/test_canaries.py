@@ -14,7 +14,7 @@ import pytest
 from parlour.testing.model_server import ModelServer, Refuse
 
 from .commands import parlour, parlour_here
-from .harness import ECHO, ECHO_PLUGIN, ROOT, Host, bearer, eventually, texts
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, ROOT, Host, bearer, eventually, texts
 from .onebot import free_port
 
 LEAKING_PLUGIN = ROOT / "tests" / "plugins" / "leaking-agent"
@@ -79,8 +79,12 @@ def furnish(host: Host, service: ModelServer, agent_id: str) -> list[str]:
     asked = [
         host.http().post(f"/models/{model['model_id']}/test"),
         host.http().post(f"/mcp-servers/{server['server_id']}/test"),
-        httpx.post(f"{host.address}{hook['path']}", content=b"{}", headers={"webhook-id": "1"}, timeout=30),
-        httpx.get(f"http://127.0.0.1:{config['port']}/", headers={"Authorization": "Bearer wrong"}, timeout=30),
+        httpx.post(
+            f"{host.address}{hook['path']}", content=b"{}", headers={"webhook-id": "1"}, timeout=30, verify=NO_TLS
+        ),
+        httpx.get(
+            f"http://127.0.0.1:{config['port']}/", headers={"Authorization": "Bearer wrong"}, timeout=30, verify=NO_TLS
+        ),
         host.http().post("/files", files={"file": ("a.txt", b"abc")}),
         routes,
     ]
@@ -119,7 +123,9 @@ def test_no_canary_is_told_logged_kept_or_backed_up_whatever_breaks(aviary: Avia
     told += [json.dumps([host.run(run), host.items(f"/runs/{run}/events")]) for run in runs]
     told.append(eventually(lambda: host.http().get("/plugins/test/leaking-agent/logs").text, "the plugin's log"))
     told.append(parlour_here("why", runs[1], "--data", host.data).stdout)
-    told.append(httpx.get(f"{host.address}/api/v1/runs", headers=bearer(CANARIES["caller"]), timeout=30).text)
+    told.append(
+        httpx.get(f"{host.address}/api/v1/runs", headers=bearer(CANARIES["caller"]), timeout=30, verify=NO_TLS).text
+    )
     saved = parlour_here("backup", tmp_path / "one.backup", "--data", host.data)
     assert saved.returncode == 0, saved.stderr
     files = [*unpacked(tmp_path / "one.backup"), *kept(host.data)]
@@ -145,7 +151,7 @@ def test_no_canary_is_told_logged_kept_or_backed_up_whatever_breaks(aviary: Avia
 
 def everything_listed(host: Host) -> list[str]:
     """Every list of the document that takes no name."""
-    document = httpx.get(f"{host.address}/api/v1/openapi.json", timeout=30).json()
+    document = httpx.get(f"{host.address}/api/v1/openapi.json", timeout=30, verify=NO_TLS).json()
     paths = [path.removeprefix("/api/v1") for path, methods in document["paths"].items() if "get" in methods]
     lists = [path for path in paths if "{" not in path and path not in ("/healthz", "/readyz", "/metrics")]
     return [path for path in lists if "items" in host.http().get(path).json()]

@@ -110,6 +110,31 @@ async def test_a_notice_that_was_missed_is_sent_again(host: Host) -> None:
         assert (await second.until("error"))["code"] == "puppet.broken"
 
 
+async def test_what_was_said_in_another_tab_meanwhile_is_told_again_and_once(host: Host) -> None:
+    agent = host.agent()
+    async with Chat(host, agent, "away", said=True) as away, Chat(host, agent, "away") as here:
+        await here.answer("heard")
+        await away.until("run", status="completed")
+        away.cut()
+        await here.say("missed", id="second")
+        await here.until("run", status="completed")
+        await here.answer("missed too")
+        async with Chat(host, agent, "away", said=True, after=away.last_seq) as back:
+            await back.until("message", message={"role": "assistant", "content": "missed too"})
+            await here.answer("heard again")
+            await back.until("message", message={"role": "assistant", "content": "heard again"})
+
+    told = [frame["text"] for frame in back.of("said")]
+    assert [text for text in told if text != "heard"] == ["missed", "missed too", "heard again"]
+    assert next(frame["id"] for frame in back.of("said") if frame["text"] == "missed") == "second"
+    spoken = [frame for frame in back.frames if frame["type"] in ("said", "message")]
+    order = [frame.get("text") or frame["message"]["content"] for frame in spoken]
+    assert order[-6:] == ["missed", "missed", "missed too", "missed too", "heard again", "heard again"]
+    async with Chat(host, agent, "away", after=away.last_seq) as deaf:
+        await deaf.until("message")
+    assert deaf.of("said") == [], "only those hear it who ask for it"
+
+
 async def test_two_tabs_of_a_session_see_the_same_frames(host: Host) -> None:
     agent = host.agent(config={"delay_ms": 10})
     async with Chat(host, agent) as one, Chat(host, agent) as other:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from .harness import ECHO_PLUGIN, Host, bearer, error_code
+from .harness import ECHO_PLUGIN, NO_TLS, Host, bearer, error_code
 
 PASSWORD = "correct horse battery"
 RANKS = {
@@ -26,7 +26,7 @@ OPEN = {
     "POST /api/v1/webhooks/{webhook_id}/events",
 }
 """What anybody may ask: the first owner, logging in, and what a signature guards."""
-CLIENT = httpx.Client(timeout=30)
+CLIENT = httpx.Client(timeout=30, verify=NO_TLS)
 """Keeps its connections and, since cookies are sent by hand, nothing else."""
 SESSION_ENDING = "POST /api/v1/auth/logout"
 
@@ -59,7 +59,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture(scope="module")
 def operations(door: Host) -> list[Operation]:
-    document = httpx.get(f"{door.address}/api/v1/openapi.json").json()
+    document = httpx.get(f"{door.address}/api/v1/openapi.json", verify=NO_TLS).json()
     return [
         Operation(f"{method.upper()} {path}", frozenset(operation["x-needs"]))
         for path, methods in document["paths"].items()
@@ -71,7 +71,7 @@ def operations(door: Host) -> list[Operation]:
 def people(door: Host) -> People:
     """By role: the headers of their browser."""
     found = {}
-    with httpx.Client(base_url=f"{door.address}/api/v1", timeout=30) as owner:
+    with httpx.Client(base_url=f"{door.address}/api/v1", timeout=30, verify=NO_TLS) as owner:
         made = owner.post("/auth/setup", json={"email": "owner@example.org", "password": PASSWORD})
         assert made.status_code == 201, made.text
         found["owner"] = _headers(owner, made.json())
@@ -80,7 +80,7 @@ def people(door: Host) -> People:
             made = owner.post("/users", json=body, headers=found["owner"])
             assert made.status_code == 201, made.text
     for role in ("admin", "operator", "viewer"):
-        with httpx.Client(base_url=f"{door.address}/api/v1", timeout=30) as person:
+        with httpx.Client(base_url=f"{door.address}/api/v1", timeout=30, verify=NO_TLS) as person:
             me = person.post("/auth/login", json={"email": f"{role}@example.org", "password": PASSWORD}).json()
             found[role] = _headers(person, me)
     return found

@@ -11,7 +11,7 @@ import pytest
 from parlour.core.webhooks.signing import headers as signed
 
 from .conftest import MakeHost
-from .harness import ECHO, ECHO_PLUGIN, Host, Json, error_code, eventually
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, Json, error_code, eventually
 
 ALL = {"event_types": ["*"]}
 
@@ -88,7 +88,7 @@ def webhook(host: Host) -> Json:
 
 
 def call(host: Host, webhook: Json, headers: dict[str, str], body: bytes) -> httpx.Response:
-    return httpx.post(f"{host.address}{webhook['path']}", content=body, headers=headers, timeout=30)
+    return httpx.post(f"{host.address}{webhook['path']}", content=body, headers=headers, timeout=30, verify=NO_TLS)
 
 
 def test_a_signed_call_is_an_event_and_its_repetition_is_not(host: Host, webhook: Json) -> None:

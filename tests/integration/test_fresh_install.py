@@ -13,8 +13,11 @@ def test_a_fresh_install_answers_and_takes_the_first_model_and_no_other(make_hos
     agent_id = agent["agent_id"]
     assert agent["runner_id"] == "plugin:parlour/local-agent/default"
     assert [model["model_id"] for model in host.items("/models")] == ["demo"]
-    [said] = texts(host.ask(agent_id, "hello"))
-    assert "add a provider" in said
+    assert host.items("/models")[0]["prices"] == {"input": 0, "output": 0, "cached_input": None}
+    result = host.ask(agent_id, "hello")
+    assert "add a provider" in texts(result)[0]
+    used = host.run(result["run"]["run_id"])["usage"]
+    assert (used["cost_micros"], "unpriced_calls" in used) == (0, False)
 
     with ModelServer() as server:
         provider_id = add_provider(host, server)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from .conftest import HostType
-from .harness import ECHO_PLUGIN, Host, Json, error_code, eventually, named_fields, texts
+from .harness import ECHO_PLUGIN, NO_TLS, Host, Json, error_code, eventually, named_fields, texts
 from .plugins import write_plugin, write_zip
 
 pytestmark = pytest.mark.both_runtimes
@@ -78,6 +78,7 @@ def test_a_folder_is_installed_by_its_path(own: Host, tmp_path: Path) -> None:
     assert (made.status_code, made.json()["status"]) == (201, "ready")
 
 
+@pytest.mark.both_runtimes(long=True)
 def test_permissions_have_to_be_granted_in_so_many_words(own: Host, tmp_path: Path) -> None:
     file = write_zip(write_plugin(tmp_path / "plugin", "asking", permissions=ASKS))
 
@@ -102,6 +103,7 @@ def test_permissions_have_to_be_granted_in_so_many_words(own: Host, tmp_path: Pa
     assert changed.json()["status"] == "ready"
 
 
+@pytest.mark.both_runtimes(long=True)
 def test_what_an_upgrade_asks_for_anew_is_not_granted_silently(own: Host, tmp_path: Path) -> None:
     older = write_plugin(tmp_path / "one", "growing", permissions="{storage: [plugin]}")
     assert install(own, older, granted=["storage"]).status_code == 201
@@ -134,6 +136,7 @@ def test_a_version_that_does_not_start_is_refused_and_the_old_one_goes_on(own: H
     assert "0.2.0 could not be started" in shown(own, "test/falling")["reason"]
 
 
+@pytest.mark.both_runtimes(long=True)
 def test_a_first_version_that_does_not_start_is_shown_as_failed(own: Host, tmp_path: Path) -> None:
     made = install(own, write_plugin(tmp_path / "plugin", "stillborn", prelude="raise RuntimeError('no luck today')"))
 
@@ -207,6 +210,7 @@ def test_a_removed_plugin_is_gone_and_its_data_as_asked(own: Host, tmp_path: Pat
     assert (result["outcome"], f"test/{name}" in result["reason"]) == ("failed", True)
 
 
+@pytest.mark.both_runtimes(long=True)
 def test_an_upgrade_of_a_named_plugin_takes_no_other(own: Host, tmp_path: Path) -> None:
     refused = install(own, write_plugin(tmp_path / "plugin", "another"), upgrade="parlour/echo-agent")
 
@@ -341,6 +345,6 @@ def test_each_scope_may_do_what_it_should(own: Host, tmp_path: Path) -> None:
         answered = {name for name, call in calls.items() if call(http).status_code != 403}
         assert answered == may, scope
 
-    assert httpx.get(f"{own.address}/api/v1/plugins").status_code == 401
+    assert httpx.get(f"{own.address}/api/v1/plugins", verify=NO_TLS).status_code == 401
     assert shown(own, "parlour/echo-agent")["status"] == "ready"
     assert shown(own, "test/forbidden") == {}

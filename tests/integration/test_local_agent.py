@@ -120,7 +120,7 @@ def test_tools_are_called_side_by_side_and_the_model_gets_what_they_give(host: W
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        (("broken", {}), "Error: The tool could not be called: the wire is cut"),
+        (("broken", {}), "Error: The tool gave no result: the wire is cut"),
         (("absent", {}), "Error: There is no tool 'absent'. There are: broken."),
         (("broken", "{not json"), "Error: The arguments must be a JSON object."),
     ],

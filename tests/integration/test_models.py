@@ -259,6 +259,30 @@ def test_another_key_serves_when_one_is_refused(modelled: Host, server: ModelSer
     assert keys == ["Bearer sk-first-key", "Bearer sk-second-key", "Bearer sk-second-key"]
 
 
+def test_vectors_ranks_and_json_come_through_a_run_over_one_connection(modelled: Host, server: ModelServer) -> None:
+    provider_id = add_provider(modelled, server)
+    embedding, ranking = (add_model(modelled, provider_id, type=each) for each in ("embedding", "rerank"))
+    vectors = {"data": [{"index": 0, "embedding": [1.0, 2.0]}], "usage": {"prompt_tokens": 3}}
+    ranks = {"results": [{"index": 1, "relevance_score": 0.5}], "meta": {"tokens": {"input_tokens": 7}}}
+    server.will(*(Raw(json.dumps(each).encode(), "application/json") for each in (vectors, ranks)), Say('{"a": 1}'))
+    model, known = add_model(modelled, provider_id), set(server.connections)
+    agent = modelled.agent(CALLER, resource_policy={"models": [embedding, ranking, model]})
+    wanted = {"messages": [{"role": "user", "content": "hi"}], "extra": {"response_format": {"type": "json_object"}}}
+    calls = [
+        ["invoke_embedding", {"model_id": embedding, "texts": ["a"]}],
+        ["invoke_rerank", {"model_id": ranking, "query": "q", "documents": ["a", "b"]}],
+        ["invoke_llm", {"model_id": model, **wanted}],
+    ]
+    result = modelled.ask(agent, json.dumps(calls))
+    embedded, ranked, told = json.loads(texts(result)[0])
+    assert (embedded["embeddings"], ranked["results"]) == ([[1.0, 2.0]], [{"index": 1, "score": 0.5}])
+    assert told["message"]["content"] == '{"a": 1}'
+    assert server.asked[2].body["response_format"] == {"type": "json_object"}
+    usage = {"model_calls": 3, "prompt_tokens": 20, "completion_tokens": 2, "cost_micros": 60}
+    assert modelled.run(result["run"]["run_id"])["usage"] == usage
+    assert len(server.connections - known) == 1
+
+
 def test_a_changed_key_is_used_at_once(modelled: Host, server: ModelServer) -> None:
     provider_id = add_provider(modelled, server)
     model = add_model(modelled, provider_id)
@@ -357,7 +381,9 @@ def test_a_budget_that_limits_nothing_is_refused(modelled: Host, body: Json, nam
     assert (answer.status_code, named_fields(answer)) == (422, [named])
 
 
-def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case(make_host: MakeHost, server: ModelServer) -> None:
+def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case_and_is_in_the_ledger(
+    make_host: MakeHost, server: ModelServer
+) -> None:
     host = make_host(CALLING_PLUGIN).start()
     model = add_model(host, add_provider(host, server))
     assert host.http().post("/budgets", json={"name": "b", "scope": "workspace", "tokens": 9000}).status_code == 201
@@ -366,8 +392,13 @@ def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case(make_host: MakeHo
     call = ["invoke_llm", {"model_id": model, "messages": [{"role": "user", "content": "hello"}]}]
     host.send(agent, json.dumps([call]))
     eventually(lambda: server.asked, "the model is asked", 30)
+    run_id = host.active_run(agent)
+    eventually(lambda: host.run(run_id)["usage"].get("calling") == [model], "the ledger knows that it is asked")
     host.kill()
     host.start()
+    assert host.run(run_id)["usage"] == {"model_calls": 1, "unpriced_calls": 1}
+    called = [each["data"] for each in host.items(f"/runs/{run_id}/events") if each["type"] == "model.called"]
+    assert called == [{"name": model, "outcome": "cut_off"}]
     [use] = host.items("/budgets")[0]["uses"]
     prompt = len("hello") + 8
     assert use["used"] == {"tokens": prompt + 100, "cost_micros": prompt * 2 + 1000}

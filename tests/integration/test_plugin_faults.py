@@ -164,11 +164,18 @@ def author(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aut
     author = Author(tmp_path_factory.mktemp("author"), host.data)
     yield author
     author.process.terminate()
-    assert author.process.wait(20) == 0
+    assert author.process.wait(60) == 0
 
 
-@pytest.mark.parametrize("name", FAULTS)
-@pytest.mark.parametrize("command", ["validate", "test", "build"])
+COMMANDS = [
+    pytest.param(command, name, marks=[pytest.mark.long] if fault.imported and command != "validate" else [])
+    for command in ("validate", "test", "build")
+    for name, fault in FAULTS.items()
+]
+"""All look with the same eyes. To import a plugin's code takes a process, which is for the long run but once each."""
+
+
+@pytest.mark.parametrize(("command", "name"), COMMANDS)
 def test_the_commands_of_an_author_tell_it(tmp_path: Path, command: str, name: str) -> None:
     folder = write_plugin(tmp_path / "a plugin", "spoiled")
     FAULTS[name].spoil(folder)

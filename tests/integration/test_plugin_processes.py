@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from .conftest import HostType, MakeHost
-from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, eventually, texts
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, PUPPET, PUPPET_PLUGIN, Host, eventually, texts
 from .plugins import write_plugin
 
 pytestmark = pytest.mark.both_runtimes(long=True)
@@ -151,7 +151,7 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_i
     )
 
     def waiting_for() -> list[str]:
-        return list(httpx.get(f"{host.address}/readyz", timeout=5).json().get("waiting_for", ()))
+        return list(httpx.get(f"{host.address}/readyz", timeout=5, verify=NO_TLS).json().get("waiting_for", ()))
 
     eventually(lambda: waiting_for() == ["plugin test/bad"], "it waits for the bad plugin only", 30)
     host.shared_file("go on", "test/bad").touch()

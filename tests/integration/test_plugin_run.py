@@ -31,7 +31,7 @@ class Running:
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 @pytest.fixture

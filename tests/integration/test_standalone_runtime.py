@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from .commands import parlour_here, refusal
-from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, error_code, eventually, texts
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, PUPPET, PUPPET_PLUGIN, Host, error_code, eventually, texts
 from .network import network_to
 from .rogue import ROGUE, ROGUE_ID, ROGUE_PLUGIN, pids, plugin
 from .standalone import Runtime, StandaloneHost
@@ -56,7 +56,7 @@ def announced(host: Host) -> Host:
 
 
 def waiting_for(host: Host) -> str:
-    return "; ".join(httpx.get(f"{host.address}/readyz", timeout=5).json().get("waiting_for", ()))
+    return "; ".join(httpx.get(f"{host.address}/readyz", timeout=5, verify=NO_TLS).json().get("waiting_for", ()))
 
 
 def test_a_wrong_token_is_told_everywhere_and_the_right_one_in_its_file_mends_it(

@@ -107,7 +107,7 @@ async def test_a_runtime_of_another_version_is_refused_by_the_host_in_words(tmp_
         host.begin()
         try:
             await asyncio.to_thread(
-                eventually, lambda: "update Parlour where the Host runs" in host.log(), "the Host says why", 20
+                eventually, lambda: "update Parlour where the Host runs" in host.log(), "the Host says why", 60
             )
             [line, *_] = await asyncio.to_thread(eventually, host.printed, "the Host prints its address", 60)
             host.address = line.removeprefix("Parlour is at ")

@@ -1,9 +1,12 @@
 """A OneBot implementation in trouble: what people read about it, what is sent again, and who is not harmed."""
 
+import time
+
 import pytest
 
+from parlour.core.delivery.notices import sentence
 from parlour.core.delivery.rendering.repeats import MARK
-from parlour.testing.onebot_simulator import Simulator
+from parlour.testing.onebot_simulator import Simulator, native
 from parlour.testing.onebot_simulator.malformed import frames
 
 from .qq import QQ, Bot, eventually, to_agent
@@ -26,8 +29,10 @@ async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(qq:
         refused = await simulator.say("refused", ANN)
         for text in ("second", "third"):
             await simulator.say(text, ANN)
-        assert await texts(simulator, 2) == ["second", "third"]
-        [step] = await qq.settled(refused, "failed")
+        shown = await texts(simulator, 3)
+        step, notice = await qq.settled(refused, "failed", "sent")
+    assert [text for text in shown if text != sentence("delivery.refused")] == ["second", "third"]
+    assert notice["data"]["state"] == "sent"
     assert "the content was refused (retcode 1200)" in step["text"]
     assert step["data"]["attempts"] == 1
 
@@ -36,8 +41,9 @@ async def test_an_unknown_group_is_told(qq: QQ, bot: Bot) -> None:
     simulator = Simulator(strict=True)
     async with bot.connected(simulator):
         told = await simulator.say([{"type": "at", "data": {"qq": "10001"}}, _text(" hello")], ANN, group_id=404)
-        [step] = await qq.settled(told, "failed")
+        step, notice = await qq.settled(told, "failed")
     assert "the group 404 does not exist" in step["text"]
+    assert "the group 404 does not exist" in notice["text"]
 
 
 async def test_too_many_messages_wait_and_go_out_in_order(qq: QQ, bot: Bot) -> None:
@@ -87,13 +93,19 @@ async def test_what_was_said_before_a_cut_is_answered_after_it(qq: QQ, bot: Bot)
         simulator.faults.delay_seconds = 0.05
         for number in range(5):
             await simulator.say(f"{number}", ANN)
-        await eventually(lambda: len(qq.host.items("/events", bot_id=bot.bot_id)) == 5, "all are accepted")
+        await eventually(lambda: heard(qq, bot) == 5, "all are accepted")
         await simulator.cut()
         await simulator.until(lambda: simulator.connections == 2)
         await simulator.say("after", ANN)
         await simulator.until(lambda: any(each.text == "after" for each in simulator.sent()))
         shown = [each.text.removesuffix(MARK) for each in simulator.sent(f"private:{ANN}")]
     assert list(dict.fromkeys(shown)) == ["0", "1", "2", "3", "4", "after"]
+
+
+def heard(qq: QQ, bot: Bot) -> int:
+    """What people said; the Host's own events come in too."""
+    events = qq.host.items("/events", bot_id=bot.bot_id)
+    return sum(1 for event in events if event["event_type"] == "message.received")
 
 
 @pytest.mark.long
@@ -147,6 +159,28 @@ async def test_what_is_wrong_is_in_the_bots_state_and_other_bots_are_not_affecte
         assert await texts(simulator, 1) == ["hello"]
     for bot in (good, guarded, late):
         bot.delete()
+
+
+async def test_a_token_that_the_implementation_refuses_is_in_the_bots_state_and_tried_at_growing_intervals(
+    qq: QQ, echo: str
+) -> None:
+    async with Simulator(token="right").listening() as url:
+        astray = qq.bot(to_agent(echo), mode="forward", url=url, access_token="wrong")
+        told = await astray.told("refused the access token")
+    astray.delete()
+    assert "trying again in" in told
+
+
+async def test_a_clock_that_is_wrong_is_in_the_bots_state_and_people_are_answered_all_the_same(
+    qq: QQ, bot: Bot
+) -> None:
+    an_hour_ago = int(time.time()) - 3600
+    async with bot.connected() as simulator:
+        await simulator.report({**native.heartbeat(simulator.self_id, 60), "time": an_hour_ago})
+        await bot.told("clock is 60 minutes behind the Host's; set one of them right")
+        await simulator.say("what time is it?", ANN, time=an_hour_ago)
+        assert await texts(simulator, 1) == ["what time is it?"]
+        assert bot.status["state"] == "connected"
 
 
 def _text(words: str) -> dict[str, object]:

@@ -67,6 +67,16 @@ async def test_a_groups_answer_grows_by_edits_of_one_message(tg: Telegram, writi
     assert simulator.faults.refused == 0
 
 
+@pytest.mark.long
+async def test_a_thousand_tokens_are_edits_of_as_few_messages_as_hold_them(tg: Telegram, writing: str) -> None:
+    simulator, answer = telegram(), "token " * 999 + "token"
+    async with tg.bot(to_agent(writing), simulator):
+        await ask(simulator, answer, GROUP, piece=60, pause=0.2)
+        await simulator.until(lambda: " ".join(simulator.texts(GROUP)) == answer, seconds=60)
+    assert len(simulator.world.sent) == 2, "a message holds 4,096 characters"
+    assert simulator.faults.refused == 0
+
+
 async def test_where_there_are_no_drafts_a_private_answer_grows_by_edits(tg: Telegram, writing: str) -> None:
     simulator = telegram(drafts=False)
     async with tg.bot(to_agent(writing), simulator):

@@ -28,8 +28,9 @@ async def test_somebody_who_blocked_the_bot_is_told_in_words_and_others_are_answ
     refused = await simulator.say("hello", ANN)
     await simulator.say("hello", BOB)
     await simulator.answered(1, BOB)
-    [step] = await tg.settled(bot, refused, "failed")
+    step, notice = await tg.settled(bot, refused, "failed")
     assert "this person has blocked the bot" in step["text"]
+    assert notice["text"].startswith("A notice could not be sent")
     assert step["data"]["attempts"] == 1
 
 

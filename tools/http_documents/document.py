@@ -6,9 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from parlour import web
 from parlour.config import Settings
-from parlour.host import Additions, open_host
+from parlour.host import Additions
+from parlour.opening import open_host
+from parlour.web.interface import interface
 
 
 def made() -> dict[str, Any]:
@@ -22,4 +23,4 @@ def text(document: dict[str, Any]) -> str:
 
 async def _made(settings: Settings) -> dict[str, Any]:
     async with open_host(settings, Additions()) as host:
-        return web.interface(settings, host).document()
+        return interface(settings, host).document()

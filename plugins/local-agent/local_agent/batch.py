@@ -66,7 +66,7 @@ class Batch:
         except AgentAPIException as error:
             if ends_the_run(error, self._ctx):
                 raise
-            return Output(f"The tool could not be called: {error.message}", is_error=True)
+            return Output(f"The tool gave no result: {error.message}", is_error=True)
 
 
 def _parameters(arguments: Any) -> dict[str, Any] | None:

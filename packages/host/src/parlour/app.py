@@ -29,6 +29,7 @@ from parlour.core.delivery.pace import Pace
 from parlour.core.delivery.platform_surface import PlatformSurface
 from parlour.core.delivery.tact import Tact
 from parlour.core.delivery.typing_signs import TypingSigns
+from parlour.core.delivery.undelivered import Undelivered
 from parlour.core.events.commands import Commands
 from parlour.core.events.control import Control
 from parlour.core.events.gateway import Gateway
@@ -52,6 +53,8 @@ from parlour.core.platforms.book import BotBook
 from parlour.core.platforms.executing import Executor
 from parlour.core.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.providers import Providers
+from parlour.core.routing.default_agents import DefaultAgentBook
+from parlour.core.routing.resolving import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.routing.routes import RouteBook
 from parlour.core.runs.beginning import Beginnings
@@ -126,6 +129,7 @@ class Core:
     agents: AgentBook
     bots: BotBook
     routes: RouteBook
+    default_agents: DefaultAgentBook
     router: Router
     webhooks: Webhooks
     later: LaterListening
@@ -160,6 +164,7 @@ class Core:
         await self.agents.load()
         await self.bots.load()
         await self.routes.load()
+        await self.default_agents.load()
         await self.schedules.load()
         await self.inbound.load()
         await self.budgets.load()
@@ -180,9 +185,11 @@ class Core:
 
 def build_core(ports: Ports) -> Core:
     journal, ids, clock = ports.journal, ports.ids, ports.clock
-    agents = AgentBook(journal, clock)
+    default_agents = DefaultAgentBook(journal)
+    agents = AgentBook(journal, clock, default_agents.forget_agent)
     routes = RouteBook(journal, ids)
-    router = Router(routes, agents, clock)
+    audience = Audience(ports.components, ports.plugin_grants)
+    router = Router(routes, agents, DefaultResolver(agents, default_agents, audience.handled), clock)
     registry = Registry()
     audit_log = AuditLog(journal)
     sessions = Sessions(audit_log.add)
@@ -193,15 +200,14 @@ def build_core(ports: Ports) -> Core:
     pace = Pace()
     streams = Streams(journal, ports.bots, ids, clock, pace)
     surfaces = {"platform": PlatformSurface(ports.bots, streams, pace, OutgoingRows(journal)), **ports.surfaces}
-    bots = BotBook(journal, clock)
-    audience = Audience(ports.components, ports.plugin_grants)
+    bots = BotBook(journal, clock, default_agents.forget_bot)
     listeners = Listening(audience, ports.plugins, bots, ports.listener_seconds)
     later = LaterListening(journal, listeners, clock)
     host_events = HostEvents(audience, later)
     responses = ResponseEvents(host_events, clock)
     prompting = Prompting(audience, listeners, clock)
-    outbox = Outbox(journal, surfaces, responses, clock)
     tact = Tact(clock)
+    outbox = Outbox(journal, surfaces, responses, Undelivered(journal, tact, ids, clock), clock)
     delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), pace, tact, responses, ids, clock)
     endings = Endings(delivery, tact, ids, clock)
     days = Days(clock, ports.time_zone)
@@ -269,6 +275,7 @@ def build_core(ports: Ports) -> Core:
         agents=agents,
         bots=bots,
         routes=routes,
+        default_agents=default_agents,
         router=router,
         webhooks=webhooks,
         later=later,

@@ -9,7 +9,7 @@ from .core.facts.tables import EVENTS, META
 from .core.journal import GuardFailed, Insert, Journal, Select, where
 from .core.models.book import ModelBook
 from .core.models.default_agent import DEFAULT_AGENT, DEMO, selecting
-from .core.models.model import Model, Provider
+from .core.models.model import Model, Prices, Provider
 from .core.plugins import PluginKeeper, PluginProblem
 from .core.ports import Ids
 
@@ -40,7 +40,10 @@ class FreshInstall:
         if self._models.provider(DEMO) is None:
             await self._models.put_provider(Provider(DEMO, "Demo", "demo"))
         if self._models.model(DEMO) is None:
-            await self._models.put_model(Model(DEMO, DEMO, "demo", context_window=8192, max_output_tokens=1024))
+            costs_nothing = Prices()
+            await self._models.put_model(
+                Model(DEMO, DEMO, "demo", context_window=8192, max_output_tokens=1024, prices=costs_nothing)
+            )
         if self._bundled and await self._has_runner():
             await self._add_agent()
 

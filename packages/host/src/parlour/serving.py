@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from .config import Settings
 from .core.access.users import Users
-from .host import Additions, Host, open_host
+from .host import Additions, Host
+from .opening import open_host
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             refreshes = _refresh_on_hangup(host)
             starting = asyncio.create_task(host.start())
             starting.add_done_callback(lambda task: _started(task, stopping))
-            web = await asyncio.to_thread(importlib.import_module, ".web", __package__)
+            web = await asyncio.to_thread(importlib.import_module, ".web.server", __package__)
             token = await _setup_token(settings, host)
             server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
@@ -77,7 +78,7 @@ def _started(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:
     # What is there now stays, and a message leaves few cycles behind: looking for them at every turn costs a tenth.
     # Each look takes as long as what is new since the last one, so ten times as much would stop everything for 40 ms.
     # The cycles that outlive a few looks are looked for too: under load they are some kilobytes of every message.
-    gc.collect()
+    # The start leaves too few behind to look for them: they stay as well.
     gc.freeze()
     gc.enable()
     gc.set_threshold(5_000, 20, 10)

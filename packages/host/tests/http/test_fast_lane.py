@@ -17,13 +17,15 @@ from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.ports import ResultStream
 from parlour.core.why.trail import Trails
 from parlour.http import application
-from parlour.http.auth import Authenticator
+from parlour.http.domain import Domain, below_api
 from parlour.http.events import endpoints
 from parlour.http.events.door import EventDoor, EventInjection, Results
 from parlour.http.events.fast_lane import FastLane
 from parlour.http.health import endpoints as health
+from parlour.http.health.lane import HealthLane
 from parlour.http.hosts import HostNames
 from parlour.http.paging import Pages
+from parlour.http.principals import Authenticator
 from parlour.testing import MemoryJournal
 
 BODY_BYTES = 4096
@@ -62,12 +64,18 @@ async def doors() -> AsyncIterator[Doors]:
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )
-    routes = [endpoints.router(door, Pages(journal, Cursors("database")), Trails(journal, SystemClock()))]
-    lane = application.build("0", authenticator, [health.router(list)], routes, door, BODY_BYTES, BODY_BYTES).serve
+    pages, trails = Pages(journal, Cursors("database")), Trails(journal, SystemClock())
+    domains = [
+        Domain(("/healthz", "/readyz"), lambda: health.router(list)),
+        below_api("events", lambda: endpoints.router(door, pages, trails)),
+    ]
+    front = application.build("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
+    assert isinstance(front, HealthLane)
+    lane = front._app
     assert isinstance(lane, FastLane)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
-        httpx.AsyncClient(transport=httpx.ASGITransport(lane), base_url="http://lane") as ahead,
+        httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://lane") as ahead,
         httpx.AsyncClient(transport=httpx.ASGITransport(lane._app), base_url="http://route") as behind,
     ):
         yield Doors(ahead, behind, secrets)

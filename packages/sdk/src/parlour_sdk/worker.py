@@ -5,6 +5,11 @@ its Host does: at the end of input, and by the parent-death signal in case its e
 speaks over a WebSocket instead and lives as long as that connection.
 """
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until the plugin is loaded: what is there by then stays, and looking through it takes its time
+
 import argparse
 import asyncio
 import ctypes
@@ -119,6 +124,8 @@ def main() -> None:
     else:
         connect = _on_websocket(arguments.connect, token)
     loaded = _loaded(arguments.plugin)
+    gc.freeze()
+    gc.enable()
     try:
         asyncio.run(serve(loaded, connect, token))
     except CannotServe as error:

@@ -77,7 +77,7 @@ TRANSPORTS: dict[str, OpenPair] = {
 }
 
 
-async def within(awaitable: Awaitable[T], seconds: float = 5.0) -> T:
+async def within(awaitable: Awaitable[T], seconds: float = 30.0) -> T:
     async with asyncio.timeout(seconds):
         return await awaitable
 

@@ -1,7 +1,8 @@
 """Counts what a run asks of models and tools, and notes how each call went. Of what was said nothing is noted.
 
-What a model call has used goes into the ledger with the next thing that its run writes, which for most is the answer;
-where that takes longer than a moment it is written by itself, since it was paid for, whatever becomes of the run.
+That a model is asked is handed to the ledger with the question, and nobody waits for it: what the run writes later is
+written after it. What the call has used goes there with the next thing that its run writes, which for most is its
+answer; where that takes longer than a moment it is written by itself.
 """
 
 import asyncio
@@ -43,7 +44,9 @@ class Metering:
         """Outside a run nobody counts yet."""
         meter = caller.session.meter if caller.session is not None else Meter()
         used, began, outcome = Used(), self._clock.now(), "abandoned"
-        meter.began(kind)
+        meter.began(kind, name)
+        if caller.session is not None and kind == "model":
+            self._write_soon(caller.session, "run.calling")
         try:
             yield used
             outcome = "answered"
@@ -52,16 +55,19 @@ class Metering:
             raise
         finally:
             meter.ended(kind, name, outcome, self._clock.now() - began, used.usage)
-            if caller.session is not None and used.usage is not None:
+            if caller.session is not None and kind == "model":
                 asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._moment_over, caller.session)
 
     def _moment_over(self, session: RunSession) -> None:
         if session.meter.has_notes and not session.ended.is_set():
-            task = asyncio.get_running_loop().create_task(self._write_down(session))
-            self._writing.add(task)
-            task.add_done_callback(self._writing.discard)
+            self._write_soon(session, "run.metered")
 
-    async def _write_down(self, session: RunSession) -> None:
+    def _write_soon(self, session: RunSession, unit: str) -> None:
+        task = asyncio.get_running_loop().create_task(self._write_down(session, unit))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write_down(self, session: RunSession, unit: str) -> None:
         notes, now = session.meter.take_notes(), self._clock.now()
         counted = ledger.metered(session.run_id, session.meter.usage({}), now)
         rows = [
@@ -69,7 +75,7 @@ class Metering:
             for type, told in notes
         ]
         try:
-            await self._journal.commit(Unit("run.metered", (counted, *rows)))
+            await self._journal.commit(Unit(unit, (counted, *rows)))
         except GuardFailed:
             session.meter.put_back(notes)  # it is just ending, and may write its last unit yet
         except StorageFailed as failure:

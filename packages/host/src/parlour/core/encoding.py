@@ -1,5 +1,6 @@
 """JSON as it is kept in text columns."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -7,6 +8,16 @@ from pydantic_core import from_json, to_json
 
 def dumps(value: Any) -> str:
     return to_json(value).decode()
+
+
+def dumps_list(items: Sequence[Any]) -> str:
+    """Where there is nearly always nothing."""
+    return dumps(items) if items else "[]"
+
+
+def dumps_dict(values: Mapping[str, Any]) -> str:
+    """Where there is nearly always nothing."""
+    return dumps(dict(values)) if values else "{}"
 
 
 def loads(text: str) -> Any:

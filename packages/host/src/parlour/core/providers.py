@@ -22,6 +22,9 @@ from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
 
+UNSURE = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
+"""Failures after which a model's provider may have done, and charged, the whole work."""
+
 
 class ProviderFailed(Exception):
     """What stands behind a Host action refused or failed."""

@@ -29,10 +29,9 @@ class RedactedJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         for position, statement in enumerate(unit.statements):
-            columns = CLEANED.get(statement.table)
-            if columns is None:
+            if statement.table not in CLEANED:
                 continue
-            cleaned = self._cleaned(statement, columns)
+            cleaned = self._cleaned(statement, CLEANED[statement.table])
             if cleaned is not statement:
                 unit = replace(
                     unit, statements=(*unit.statements[:position], cleaned, *unit.statements[position + 1 :])

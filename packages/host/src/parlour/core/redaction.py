@@ -54,6 +54,8 @@ class Redactor:
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def clean(self, text: str) -> str:
+        if len(text) < SHORTEST:
+            return text
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
         return LOOKS_SECRET.sub(masked, text) if _may_hold_secrets(text) else text

@@ -1,20 +1,21 @@
-"""The ASGI application: middleware, error answers, and every domain's routes."""
+"""The ASGI application: what answers ahead of the framework, and the framework behind it, which is loaded when it is
+first needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, FastAPI
-
-from . import documenting, errors
-from .auth import Authenticator
+from .domain import Domain
 from .events.door import EventDoor
 from .events.fast_lane import FastLane
-from .limits import Application, BodyLimit
+from .health.lane import HealthLane, Waiting
+from .limits import Application
+from .loading import LoadedInPieces
+from .principals import Authenticator
+from .unbuilt import models_unbuilt
 
-PREFIX = "/api/v1"
-UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
-"""Paths that write what comes to disk."""
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +28,23 @@ class Interface:
 def build(
     version: str,
     authenticator: Authenticator,
-    unprefixed: list[APIRouter],
-    domains: list[APIRouter],
+    domains: Sequence[Domain],
+    waiting: Waiting,
     events: EventDoor,
     body_bytes: int,
     upload_bytes: int,
 ) -> Interface:
-    app = FastAPI(
-        title="Parlour",
-        version=version,
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        generate_unique_id_function=lambda route: route.name,
-    )
-    app.state.authenticator = authenticator
-    errors.install(app)
-    routers = [*(("", router) for router in unprefixed), *((PREFIX, domain) for domain in domains)]
-    for prefix, router in routers:
-        app.include_router(router, prefix=prefix)
-    app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOADS, upload_bytes))
-    return Interface(FastLane(app, events, authenticator, body_bytes), lambda: documenting.document(app, routers))
+    def framework() -> "FastAPI":
+        with models_unbuilt():
+            from .framework import application
+
+        return application(version, authenticator, body_bytes, upload_bytes)
+
+    def document() -> dict[str, Any]:
+        app = framework()
+        from .framework import document
+
+        return document(app, domains)
+
+    loaded = LoadedInPieces(framework, domains)
+    return Interface(HealthLane(FastLane(loaded, events, authenticator, body_bytes), waiting), document)

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, create_model
 from pydantic.json_schema import models_json_schema
 
 from .answers import Answer
-from .auth import COOKIE, CSRF_HEADER
+from .principals import COOKIE, CSRF_HEADER
 
 ERROR = {
     "type": "object",

@@ -1,23 +1,18 @@
 """Every error leaves as `{"error": {"code", "message", "details"}}` with a sentence a person can act on."""
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 
 from parlour.core.cursors import InvalidCursor
 from parlour.core.events.gateway import Closed
 from parlour.core.journal import StorageFailed
 from parlour.core.providers import ProviderFailed
 from parlour.core.redaction import REDACTOR
-
-logger = logging.getLogger(__name__)
 
 _PROVIDER_STATUS = {"not_found": 404, "invalid_argument": 422, "payload_too_large": 413, "not_supported": 501}
 
@@ -31,6 +26,19 @@ class Problem(Exception):
         self.code = code
         self.message = message
         self.details = details
+
+
+ANSWERED: tuple[type[Exception], ...] = (
+    Problem,
+    InvalidCursor,
+    Closed,
+    StorageFailed,
+    ProviderFailed,
+    HTTPException,
+    PydanticSerializationError,
+    UnicodeEncodeError,
+)
+"""Errors that are an answer. All others are failures of ours, and logged."""
 
 
 def not_found(what: str, remedy: str) -> Problem:
@@ -51,8 +59,8 @@ def answer_for(error: Exception) -> JSONResponse:
     match error:
         case Problem():
             return answer(error.status, error.code, error.message, error.details)
-        case RequestValidationError() | ValidationError():
-            return _invalid(error.errors())
+        case ValidationError():
+            return invalid_fields(error.errors())
         case InvalidCursor():
             return answer(400, error.code, str(error))
         case Closed():
@@ -69,7 +77,7 @@ def answer_for(error: Exception) -> JSONResponse:
             return answer(500, "runtime_error", "the Host failed to answer this; its log says why")
 
 
-def _invalid(errors: Sequence[Any]) -> JSONResponse:
+def invalid_fields(errors: Sequence[Any]) -> JSONResponse:
     """Names the fields; never repeats a value, which may be a secret."""
     fields = [
         {"field": ".".join(str(part) for part in each["loc"] if part != "body") or "body", "message": each["msg"]}
@@ -84,26 +92,3 @@ def _plain(error: HTTPException) -> JSONResponse:
         return answer(404, "not_found", "there is nothing at this path; the interface lives under /api/v1")
     code = "method_not_allowed" if error.status_code == 405 else "invalid_argument"
     return answer(error.status_code, code, str(error.detail))
-
-
-def install(app: FastAPI) -> None:
-    async def handle(request: Request, error: Exception) -> Response:
-        return answer_for(error)
-
-    async def unexpected(request: Request, error: Exception) -> Response:
-        logger.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-        return answer_for(error)
-
-    for kind in (
-        Problem,
-        RequestValidationError,
-        InvalidCursor,
-        Closed,
-        StorageFailed,
-        ProviderFailed,
-        HTTPException,
-        PydanticSerializationError,
-        UnicodeEncodeError,
-    ):
-        app.add_exception_handler(kind, handle)
-    app.add_exception_handler(Exception, unexpected)

@@ -1,20 +1,30 @@
-"""What the endpoints of everything that people configure share: finding it, listing it, and telling the audit."""
+"""What the endpoints of everything that people configure share: finding it, listing it, changing the version that was
+seen, and telling the audit."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
+
+from fastapi import Response
 
 from parlour.core.access import audit
 from parlour.core.cursors import Cursors
 from parlour.core.journal import Insert
 from parlour.core.ports import Clock
 
+from . import versions
 from .answers import Json
-from .auth import Principal
 from .errors import not_found
 from .paging import part
+from .principals import Principal
 
 Thing = TypeVar("Thing")
+
+
+def _fields(thing: Any) -> Json:
+    return asdict(thing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +40,29 @@ class Shelf(Generic[Thing]):
     """As the audit keeps it: without secrets."""
     cursors: Cursors
     clock: Clock
+    parts: Callable[[Thing], Json] = _fields
+    """What a version of it is made of, by the names that people write; secrets too, since they can change."""
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def existing(self, thing_id: str) -> Thing:
         thing = self.get(thing_id)
         if thing is None:
             raise not_found(f"{self.name} '{thing_id}'", f"GET /api/v1{self.path} lists them")
         return thing
+
+    def told(self, thing: Thing, response: Response) -> Thing:
+        """The same, once the answer says which version it is."""
+        versions.tell(response, self.parts(thing))
+        return thing
+
+    @asynccontextmanager
+    async def changing(self, thing_id: str, wanted: str | None) -> AsyncIterator[Thing]:
+        """As it is now, if that is the version that is to be changed. Others who change one of them wait meanwhile."""
+        async with self._turn:
+            thing = self.existing(thing_id)
+            parts = self.parts(thing)
+            versions.check(f"{self.name} '{parts['name']}'", wanted, parts)
+            yield thing
 
     def page(
         self, things: Iterable[Thing], view: Callable[[Thing], Json], limit: int, cursor: str | None

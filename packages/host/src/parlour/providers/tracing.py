@@ -104,7 +104,7 @@ class Traces:
             context=set_span_in_context(parent),
             kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
             attributes=attributes,
-            start_time=(ended - told["milliseconds"]) * NANOSECONDS,
+            start_time=(ended - told.get("milliseconds", 0)) * NANOSECONDS,
         )
         if told["outcome"] != "answered":
             span.set_attribute("error.type", told["outcome"])

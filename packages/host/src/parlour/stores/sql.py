@@ -105,17 +105,6 @@ def successor(prefix: str) -> str | None:
     return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no characters
 
 
-def require_references(unit: Unit, index: int, parameters: Parameters) -> None:
-    """Refuses what does not refer to an earlier statement, or to a column that it does not return."""
-    for reference in parameters:
-        if type(reference) is not Ref:
-            continue
-        if not 0 <= reference.statement < index:
-            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to no earlier one: {reference}")
-        if reference.column not in unit.statements[reference.statement].returning:
-            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to what is not returned: {reference}")
-
-
 def _literal(part: str) -> str:
     """Signs that mean something in a pattern mean themselves."""
     return part.replace("!", "!!").replace("%", "!%").replace("_", "!_")
@@ -210,6 +199,10 @@ class _Text:
         return f'"{column}" {operator} {places[0]}'
 
 
+Step = tuple[Plan, Parameters, int | None]
+"""A statement, compiled. The third is the number of rows that it must touch, where that matters."""
+
+
 class Compiler:
     """Gives the plan and the parameters of a statement or a query."""
 
@@ -217,15 +210,21 @@ class Compiler:
         self._dialect = dialect
         self._plans: dict[Any, Plan] = {}
 
-    def statement(self, statement: Statement) -> tuple[Plan, Parameters, int | None]:
-        """The third is the number of rows that it must touch, where that matters."""
+    def unit(self, unit: Unit) -> list[Step]:
+        steps = [self.statement(statement) for statement in unit.statements]
+        for index, (plan, parameters, _) in enumerate(steps):
+            if plan.references:
+                _require_references(unit, index, plan, parameters)
+        return steps
+
+    def statement(self, statement: Statement) -> Step:
         match statement:
             case Insert():
-                return *self._insert(statement), None
+                return self._insert(statement)
             case Update():
-                return *self._update(statement), statement.expect
+                return self._update(statement)
             case Delete():
-                return *self._delete(statement), statement.expect
+                return self._delete(statement)
             case _:
                 assert_never(statement)
 
@@ -275,14 +274,14 @@ class Compiler:
             plan = self._plans[shape] = Plan(table, sql, (), table.names)
         return plan, (full_text.asked(query.words), *parameters, query.limit)
 
-    def _insert(self, statement: Insert) -> tuple[Plan, Parameters]:
+    def _insert(self, statement: Insert) -> Step:
         table, values = statement.table, statement.values
         parameters = tuple(values.values())
         shape = (table, tuple(values), tuple(map(type, parameters)), statement.conflict, statement.returning)
         plan = self._plans.get(shape)
         if plan is None:
             plan = self._plans[shape] = self._insert_plan(statement)
-        return plan, parameters
+        return plan, parameters, None
 
     def _insert_plan(self, statement: Insert) -> Plan:
         table, values, returning = statement.table, statement.values, statement.returning
@@ -314,7 +313,7 @@ class Compiler:
                 sets = ", ".join(f'"{name}" = excluded."{name}"' for name in columns)
                 return f" ON CONFLICT ({_quoted(key)}) DO " + (f"UPDATE SET {sets}" if sets else "NOTHING")
 
-    def _update(self, statement: Update) -> tuple[Plan, Parameters]:
+    def _update(self, statement: Update) -> Step:
         values = statement.values
         types = tuple(map(type, values.values()))
         tests, parameters = _split(statement.where)
@@ -327,10 +326,10 @@ class Compiler:
             sets = ", ".join(text.assignment(name, given) for name, given in zip(values, types, strict=True))
             sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}{text.returning(statement.returning)}'
             plan = self._plans[shape] = Plan(statement.table, sql, tuple(text.references), statement.returning)
-        given = (value.by if type(value) is Increment else value for value in values.values())
-        return plan, (*given, *parameters)
+        given = [value.by if type(value) is Increment else value for value in values.values()]
+        return plan, (*given, *parameters), statement.expect
 
-    def _delete(self, statement: Delete) -> tuple[Plan, Parameters]:
+    def _delete(self, statement: Delete) -> Step:
         tests, parameters = _split(statement.where)
         shape = (Delete, statement.table, tests, statement.returning)
         plan = self._plans.get(shape)
@@ -338,4 +337,14 @@ class Compiler:
             text = _Text(self._dialect, statement.table)
             sql = f'DELETE FROM "{statement.table.name}"{text.where(tests)}{text.returning(statement.returning)}'
             plan = self._plans[shape] = Plan(statement.table, sql, tuple(text.references), statement.returning)
-        return plan, tuple(parameters)
+        return plan, tuple(parameters), statement.expect
+
+
+def _require_references(unit: Unit, index: int, plan: Plan, parameters: Parameters) -> None:
+    """Refuses what does not refer to an earlier statement, or to a column that it does not return."""
+    for position in plan.references:
+        reference = parameters[position]
+        if not 0 <= reference.statement < index:
+            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to no earlier one: {reference}")
+        if reference.column not in unit.statements[reference.statement].returning:
+            raise AssertionError(f"statement {index} of unit '{unit.name}' refers to what is not returned: {reference}")

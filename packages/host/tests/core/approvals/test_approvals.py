@@ -63,6 +63,7 @@ async def test_who_may_not_decide_is_told_so(who: object) -> None:
     await group.say(f"approve {group.keyword}", who)  # type: ignore[arg-type]
     await group.calm()
     assert "you may not decide this" in group.texts()[-1]
+    assert ("since you asked for it" in group.texts()[-1]) == (who is ANN)
     assert group.approval()["status"] == "pending"
     assert group.done("kick_member") == []
 

@@ -21,11 +21,19 @@ class NobodyListens:
         """There is nobody to tell."""
 
 
+class NobodyWaits:
+    async def draft(self, draft: Draft, row: Outgoing, code: str) -> list[Outgoing]:
+        return []
+
+    def durable(self, notice: Outgoing) -> None:
+        """There is none."""
+
+
 class Post:
     def __init__(self, journal: BreakableJournal | None = None, surface: PlatformSurface | None = None) -> None:
         self.journal = journal or BreakableJournal()
         self.surface = surface or PlatformSurface()
-        self.outbox = Outbox(self.journal, {"platform": self.surface}, NobodyListens(), LoopClock())
+        self.outbox = Outbox(self.journal, {"platform": self.surface}, NobodyListens(), NobodyWaits(), LoopClock())
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> Outgoing:
         """Committed and not yet offered, as after a crash."""

@@ -13,6 +13,8 @@ CODES = [
     "quarantined",
     "misconfigured",
     "expired",
+    "delivery.unknown",
+    "delivery.refused",
 ]
 
 

@@ -24,9 +24,9 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def calls_at(world: PlatformWorld) -> list[float]:
+def calls_at(world: PlatformWorld, *apis: str) -> list[float]:
     made = zip(world.platform.calls, world.platform.called_at, strict=True)
-    return [at for (api, _), at in made if api in ("send_message", "edit_message")]
+    return [at for (api, _), at in made if api in (apis or ("send_message", "edit_message"))]
 
 
 def most_within(seconds: float, moments: Iterable[float]) -> int:
@@ -126,6 +126,106 @@ async def test_a_pause_of_one_chat_is_no_other_ones_and_one_of_the_account_is_ev
     await world.rest()
     assert (world.platform.texts("1")[-1], world.platform.texts("2")[-1]) == ("third", "fourth")
     assert now() - begun >= 20
+
+
+async def test_two_chats_that_are_told_to_pause_in_one_moment_make_the_whole_account_wait() -> None:
+    world = await PlatformWorld.open()
+    for _ in range(2):
+        world.platform.refuse(retry_after=20)
+    begun = now()
+    for chat in ("1", "2", "3"):
+        (await started(world, chat)).answer(f"for {chat}")
+    await world.rest()
+    assert [world.platform.texts(chat) for chat in ("1", "2", "3")] == [["for 1"], ["for 2"], ["for 3"]]
+    answers = [at for at in calls_at(world) if at - begun > 1]
+    assert len(answers) == 3, "the third one was not tried before"
+    assert min(answers) - begun >= 20
+
+
+async def test_two_chats_that_are_told_to_pause_at_different_times_wait_alone() -> None:
+    world = await PlatformWorld.open()
+    for chat in ("1", "2"):
+        world.platform.refuse(retry_after=20)
+        (await started(world, chat)).answer(f"for {chat}")
+        await asyncio.sleep(2)
+    begun = now()
+    (await started(world, "3")).answer("for 3")
+    await world.platform.until(lambda: world.platform.texts("3") == ["for 3"])
+    assert now() - begun < 1
+    await world.rest()
+
+
+async def test_an_answer_that_had_grown_to_its_end_takes_no_further_turn() -> None:
+    world = await limited(group_calls_per_minute=20)
+    run = await started(world, **GROUP)
+    run.send(run.delta("All of it."))
+    await world.platform.until(lambda: world.platform.texts() == ["All of it."])
+    run.answer("All of it.")
+    await world.rest()
+    again = await started(world, **GROUP)
+    for number in range(19):
+        again.send(again.completed(f"{number}"))
+    begun = now()
+    again.send(again.finished())
+    await world.rest()
+    assert len(calls_at(world)) == 20
+    assert now() - begun < 30, "twenty calls are what a minute takes"
+
+
+async def test_a_thousand_tokens_are_a_few_edits_of_the_messages_that_they_need() -> None:
+    world = await limited(group_calls_per_minute=20, text=4096, edits_per_second=1, sends_per_second=1)
+    run = await started(world, **GROUP)
+    text = await talk(run, 200, word="token ")
+    run.answer(text)
+    await world.rest()
+    assert "".join(world.platform.texts()) == text
+    assert len(world.platform.texts()) == 2, "as many as 6,000 characters need"
+    assert len(calls_at(world)) <= 70, "20 a minute, in 200 s"
+
+
+async def test_a_message_that_grows_behind_one_that_waits_is_sent_after_it() -> None:
+    world = await PlatformWorld.open()
+    run = await started(world)
+    world.platform.refuse(reason="slow down", retry_after=10)
+    run.send(run.completed("First."))
+    await settle()
+    run.send(run.delta("Second"))
+    await asyncio.sleep(1)
+    run.send(run.completed("Second."), run.finished())
+    begun = now()
+    await world.rest()
+    assert world.platform.texts() == ["First.", "Second."]
+    assert now() - begun < 30
+
+
+async def test_native_streams_keep_to_the_accounts_second() -> None:
+    declared = manifest(limits=Limits(sends_per_second=1000, edits_per_second=10, calls_per_second=8))
+    world = await PlatformWorld.open(declared)
+    runs = [await started(world, f"chat-{number}", user=User(id=f"user-{number}", nickname="")) for number in range(6)]
+    texts = await asyncio.gather(*(talk(run, 5) for run in runs))
+    assert most_within(1, calls_at(world, "append")) <= 6, "three quarters of what the account may do"
+    for run, text in zip(runs, texts, strict=True):
+        run.answer(text)
+    await world.rest()
+    assert all(stream.finished for stream in world.platform.streams)
+
+
+async def test_a_native_stream_that_is_told_to_pause_goes_on_where_it_was() -> None:
+    world = await PlatformWorld.open(manifest(limits=Limits(sends_per_second=1000, edits_per_second=5)))
+    run = await started(world)
+    run.send(run.delta("One"))
+    await world.platform.until(lambda: bool(world.platform.streams and world.platform.streams[0].pieces))
+    world.platform.refuse("append", "too many", retry_after=10)
+    run.send(run.delta(" two"))
+    await asyncio.sleep(5)
+    run.send(run.delta(" three"))
+    begun = now()
+    await world.platform.until(lambda: len(world.platform.streams[0].pieces) == 2)
+    assert now() - begun >= 4
+    assert "".join(world.platform.streams[0].pieces) == "One two three"
+    run.answer("One two three.")
+    await world.rest()
+    assert world.platform.streams[0].finished
 
 
 async def test_a_storm_of_refusals_ends_with_the_whole_text_in_one_bubble() -> None:

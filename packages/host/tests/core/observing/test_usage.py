@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from parlour.core.encoding import dumps
 from parlour.core.facts import ledger
 from parlour.core.facts.ledger import NewRun
@@ -73,6 +75,15 @@ def test_calls_are_added_up_by_agent_and_model() -> None:
     assert told[Used("anna", "big", "cost_micros").name()] == 8
     assert Used("anna", "big", "unpriced_calls").name() not in told
     assert told[Used("bert", "small", "unpriced_calls").name()] == 1
+
+
+@pytest.mark.parametrize(("outcome", "unpriced"), [("cut_off", 1), ("stream_cut", 1), ("key_refused", None)])
+def test_a_call_that_may_have_cost_something_unknown_is_told_as_such(outcome: str, unpriced: int | None) -> None:
+    failed = ledger.append("one", 1, "model.called", {"name": "big", "outcome": outcome}, EPOCH, source="host")
+
+    told = dict(seen(run("one", "anna"), failed).totals())
+
+    assert told.get(Used("anna", "big", "unpriced_calls").name()) == unpriced
 
 
 def test_what_a_run_of_an_earlier_life_uses_is_nobodys_and_counts() -> None:

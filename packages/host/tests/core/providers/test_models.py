@@ -155,7 +155,8 @@ async def test_a_model_that_hangs_is_let_go_when_the_run_ends(action: str, endin
         await asked
     assert (refused.value.code, models.abandoned) == (code, 1)
     await made.rest()
-    assert usage_of(made, run.run_id) == {"model_calls": 1}
+    assert usage_of(made, run.run_id) == {"model_calls": 1, "unpriced_calls": 1}
+    assert called(made, run.run_id) == [("model", "cut_off")]
 
 
 async def test_a_stream_that_hangs_in_the_middle_is_let_go_when_the_run_is_cancelled() -> None:
@@ -178,6 +179,20 @@ async def _ask(made: World, run: Any, action: str) -> None:
     else:
         async for _ in made.stream(run, action, **ASK):
             pass
+
+
+@pytest.mark.parametrize("action", ["invoke_llm", "invoke_llm_stream"])
+async def test_a_call_that_a_dead_host_was_waiting_for_is_in_the_ledger_as_cut_off(action: str) -> None:
+    models = ScriptedModels(Hang())
+    made = await world(Providers(models=models))
+    run = await running(made)
+    asked = asyncio.ensure_future(_ask(made, run, action))
+    await until(lambda: usage_of(made, run.run_id).get("calling") == ["model"])
+    asked.cancel()
+    made = await made.restart(providers=Providers(models=models))
+    assert made.rows(RUNS, run_id=run.run_id)[0]["status_reason"] == "interrupted"
+    assert usage_of(made, run.run_id) == {"model_calls": 1, "unpriced_calls": 1}
+    assert called(made, run.run_id) == [("model", "cut_off")]
 
 
 async def test_what_a_model_has_used_is_known_also_of_a_run_that_died_with_its_host() -> None:

@@ -1,6 +1,7 @@
 """What becomes of a run's results: in the ledger, the transcript, the outbox and on the watcher's screen."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from parlour.core.encoding import loads
 from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, STATE, TRANSCRIPT
 from parlour.core.journal import Receipt, Unit
 from parlour.core.runs.deltas import WINDOW_SECONDS
+from parlour.core.runs.recorder import Recorder
 from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 
 from ..support import LoopClock, PuppetRun, World, make_agent, settle
@@ -56,6 +58,24 @@ async def test_each_completed_message_is_delivered_and_recorded_on_its_own() -> 
     await world.rest()
     assert said(world) == world.surface.texts == ["one", "two"]
     assert ended(world) == ("completed", "stop", "answered")
+
+
+async def test_what_recorded_a_run_is_gone_with_it_and_not_left_to_be_looked_for() -> None:
+    gc.collect()
+    others = recorders()
+    gc.disable()
+    try:
+        world, run = await active(surface="platform")
+        assert len(recorders()) == len(others) + 1
+        run.send(run.delta("hel"), run.completed("hello"), run.finished())
+        await world.rest()
+        assert recorders() == others
+    finally:
+        gc.enable()
+
+
+def recorders() -> list[Recorder]:
+    return [each for each in gc.get_objects() if type(each) is Recorder]
 
 
 async def test_deltas_left_over_at_the_end_become_the_message() -> None:

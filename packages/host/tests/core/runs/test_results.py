@@ -18,7 +18,7 @@ from parlour.core.runs.results import (
     StateWrite,
     preview,
 )
-from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.limits import LARGEST_INTEGER, MESSAGE_TEXT_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.results import PAYLOADS
 
 RUN = "run"
@@ -94,6 +94,17 @@ def test_results_without_numbers_are_taken_in_stream_order() -> None:
     effects = [reader.take("message.delta", chunk(text)) for text in "abc"]
     assert effects == [Delta("a", 1), Delta("b", 2), Delta("c", 3)]
     assert reader.warnings == []
+
+
+@given(types, payloads)
+def test_a_result_that_is_next_has_the_effect_of_one_that_has_to_be_looked_at_closely(kind: str, data: Any) -> None:
+    assert Reader().take(kind, data, 1) == Reader().take(kind, data)
+
+
+def test_after_the_last_number_there_is_no_next_one() -> None:
+    reader = Reader()
+    assert reader.take("message.delta", chunk("a"), LARGEST_INTEGER) == Delta("a", LARGEST_INTEGER)
+    assert isinstance(reader.take("message.delta", chunk("b"), LARGEST_INTEGER + 1), Ignored)
 
 
 def test_a_repeat_is_dropped_and_says_so() -> None:

@@ -80,6 +80,17 @@ async def test_an_artifact_goes_out_with_its_name_and_bytes(bot: Bot) -> None:
     assert bot.simulator.world.files[document["file_id"]].data == b"a report"
 
 
+async def test_a_draft_that_comes_too_soon_says_when_and_holds_nothing_of_what_was_refused(bot: Bot) -> None:
+    stream = await bot.api.open_stream("private", ANN, "key")
+    await stream.append("one")
+    bot.simulator.faults.too_many("sendMessageDraft", retry_after=7)
+    with pytest.raises(PlatformRefused) as refused:
+        await stream.append(" two")
+    assert refused.value.retry_after == 7
+    await stream.append(" two three")
+    assert [each["text"] for each in bot.simulator.world.drafts] == ["one", "one two three"]
+
+
 async def test_drafts_that_are_refused_once_are_not_tried_again(bot: Bot) -> None:
     assert bot.api.streams("private")
     assert not bot.api.streams("group")

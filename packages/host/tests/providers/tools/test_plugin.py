@@ -75,6 +75,7 @@ async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
     [
         (PluginUnavailable("the plugin is stopped"), "was not called: the plugin is stopped", True),
         (PluginRefused("deadline_exceeded", "too late"), "failed: too late", False),
+        (PluginRefused("payload_too_large", "10 MB, at most 2"), "gave more than can be passed on: 10 MB", False),
         (PluginLost("its process ended"), "went away during the call; whether it acted is not known", False),
         ({"content": "no list"}, "gave what is no answer", False),
     ],

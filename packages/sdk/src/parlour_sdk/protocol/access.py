@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import BaseModel
+
 from .limits import (
     ARTIFACT_CHUNK_BYTES,
     INLINE_BINARY_BYTES,
@@ -16,6 +18,12 @@ Permission = tuple[str, str]
 """A key and a literal of a manifest: `("models", "invoke")`."""
 Scope = Literal["", "state", "storage", "conversation"]
 """What the request names that must be the caller's own: a state scope, a storage area, a conversation."""
+
+
+def literals(permissions: BaseModel) -> frozenset[Permission]:
+    """Of what a runner's or a plugin's manifest asks for, all that can be granted one by one."""
+    return frozenset((key, literal) for key, listed in permissions if isinstance(listed, list) for literal in listed)
+
 
 KIBIBYTE = 1024
 _PROMPT_BYTES = 1900 * KIBIBYTE  # a frame has 2 MiB

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from parlour_sdk.protocol.access import Permission
+from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
 
 Operations = Mapping[str, frozenset[str]]
@@ -97,10 +97,6 @@ def everything_outside() -> PluginPermissions:
 
 def every_capability() -> Capabilities:
     return Capabilities(**dict.fromkeys(Capabilities.model_fields, True))
-
-
-def literals(permissions: Permissions | PluginPermissions) -> frozenset[Permission]:
-    return frozenset((key, literal) for key, listed in permissions if isinstance(listed, list) for literal in listed)
 
 
 def _projected(kind: str, able: Capabilities) -> bool:

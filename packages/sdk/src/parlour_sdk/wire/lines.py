@@ -16,12 +16,16 @@ class Lines:
 
     def feed(self, chunk: bytes) -> None:
         """Raises `FrameTooLarge` at a line over the limit; the lines before it are complete."""
-        *endings, rest = chunk.split(b"\n")
-        for ending in endings:
-            self._add(ending)
-            self.complete.append(b"".join(self._pieces) if len(self._pieces) > 1 else ending)
-            self._pieces.clear()
-            self._size = 0
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            if self._pieces:
+                self._add(line)
+                line = b"".join(self._pieces)
+                self._pieces.clear()
+                self._size = 0
+            elif len(line) > self._limit:
+                raise FrameTooLarge(self._limit)
+            self.complete.append(line)
         if rest:
             self._add(rest)
 

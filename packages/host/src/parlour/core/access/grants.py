@@ -16,8 +16,8 @@ from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.facts.state import Scopes, scope_key
 from parlour.core.providers import Providers
-from parlour_sdk.protocol.access import Permission
-from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
+from parlour_sdk.protocol.access import Permission, literals
+from parlour_sdk.protocol.manifest import PluginPermissions
 
 Operations = Mapping[str, frozenset[str]]
 """Ids of granted resources, each with what may be done with it."""
@@ -91,8 +91,7 @@ def compute(
     authority: EventEnvelope | None = None,
 ) -> Grant:
     """`authority` is the event of the sender on whose behalf the run acts, if that is another than its own."""
-    manifest, policy = descriptor.manifest, binding.agent.resource_policy
-    permissions = literals(manifest.permissions)
+    manifest, permissions, policy = descriptor.manifest, descriptor.permissions, binding.agent.resource_policy
     scopes = _state_scopes(event, binding, descriptor)
     storage = _storage(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     areas: dict[str, str] = {area: storage[area] for area in manifest.permissions.storage if area in policy.storage}
@@ -147,10 +146,6 @@ def outside_a_run(plugin_id: str, granted: PluginPermissions, workspace_id: str 
     storage = _storage(workspace_id, plugin_id, "")
     areas: dict[str, str] = {area: storage[area] for area in granted.storage if area != "binding"}
     return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
-
-
-def literals(permissions: Permissions | PluginPermissions) -> frozenset[Permission]:
-    return frozenset((key, literal) for key, listed in permissions if isinstance(listed, list) for literal in listed)
 
 
 def available_apis(grant: Grant) -> dict[str, bool]:

@@ -62,6 +62,8 @@ class Binding:
     bot_id: str
     reason: str = ""
     """Why this agent, in words."""
+    scope: str = ""
+    """Whose claim it is: a default agent's, or `bot` for a route's; empty where the caller named the agent."""
 
     @property
     def binding_id(self) -> str:

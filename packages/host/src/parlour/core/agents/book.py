@@ -1,18 +1,24 @@
 """All agents. They are few and read for every event, so they are kept in memory and written through."""
 
-from parlour.core.facts.tables import AGENTS
-from parlour.core.journal import Delete, Insert, Journal, Select, Statement, Unit, Update, where
+from collections.abc import Callable
+
+from parlour.core.facts.tables import AGENTS, DEFAULT_AGENTS
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Update, where
 from parlour.core.ports import Clock
 
 from .agent import Agent
 
 
 class AgentBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry of it."""
+    """Whoever changes it hands over what is to be written with the change: the audit's entry of it.
 
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    `gone` is told of an agent that was removed.
+    """
+
+    def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda agent_id: None) -> None:
         self._journal = journal
         self._clock = clock
+        self._gone = gone
         self._agents: dict[str, Agent] = {}
 
     async def load(self) -> None:
@@ -40,5 +46,9 @@ class AgentBook:
         self._agents[agent.agent_id] = agent
 
     async def remove(self, agent_id: str, *also: Statement) -> None:
-        await self._journal.commit(Unit("agent.remove", (Delete(AGENTS, where(agent_id=agent_id)), *also)))
+        """With all places where it is the default one."""
+        own = where(agent_id=agent_id)
+        removals = (Delete(AGENTS, own), Delete(DEFAULT_AGENTS, own, expect=ANY))
+        await self._journal.commit(Unit("agent.remove", (*removals, *also)))
         self._agents.pop(agent_id, None)
+        self._gone(agent_id)

@@ -2,21 +2,28 @@
 
 import logging
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
 
+from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import AgentRunnerDiscovery, AgentRunnerManifest
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Descriptor:
     runner_id: str
     plugin_id: str
     plugin_version: str
     manifest: AgentRunnerManifest
+
+    @cached_property
+    def permissions(self) -> frozenset[Permission]:
+        """What the manifest asks for."""
+        return literals(self.manifest.permissions)
 
 
 class Registry:

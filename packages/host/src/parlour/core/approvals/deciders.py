@@ -37,7 +37,8 @@ def check(approval: Approval, decider: Decider, now: int) -> None:
     if approval.expires_at <= now:
         raise Refused("conflict", f"{approval.keyword}: it is too late, nobody had decided in time.")
     if not _may(approval, decider):
-        raise Refused("denied", f"{approval.keyword}: you may not decide this; {_who(approval.who)}.")
+        since = ", since you asked for it" if decider.name == approval.requester else ""
+        raise Refused("denied", f"{approval.keyword}: you may not decide this{since}; {_who(approval.who)}.")
 
 
 def _may(approval: Approval, decider: Decider) -> bool:

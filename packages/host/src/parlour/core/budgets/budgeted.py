@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import TypeVar
 
-from parlour.core.providers import Asking, Models, ProviderFailed
+from parlour.core.providers import UNSURE, Asking, Models, ProviderFailed
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
@@ -15,9 +15,6 @@ from .spending import Spending, bounded
 
 Request = TypeVar("Request", InvokeModel, Embed, Rerank)
 Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer)
-
-UNSURE = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
-"""Failures after which the provider may have done, and charged, the whole work."""
 
 
 class Budgeted:

@@ -92,8 +92,8 @@ class Delivery:
         """What a runner is told of where its answer goes."""
         decoded = DeliveryPolicy.decode(policy)
         place = addresses.of(event, decoded)
-        told: dict[str, Any] = {"surface": place.surface, "supports_streaming": self.streams(event, decoded)}
-        manifest = self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
+        manifest = self._manifest(place)
+        told: dict[str, Any] = {"surface": place.surface, "supports_streaming": self._grows(place, manifest, decoded)}
         if manifest is None:
             return told
         apis, limit = manifest.supported_apis, manifest.limits.text
@@ -109,11 +109,7 @@ class Delivery:
     def streams(self, event: RecordedEvent, policy: DeliveryPolicy = DEFAULT) -> bool:
         """Whether its people see a message grow."""
         place = addresses.of(event, policy)
-        if place.surface != PLATFORM:
-            return place.surface == "webui"
-        manifest = self._bots.manifest(place.bot_id)
-        able = manifest is not None and grows(manifest) and not place.nowhere
-        return able and policy.streaming and self._bots.connected(place.bot_id)
+        return self._grows(place, self._manifest(place), policy)
 
     def open_stream(self, event: RecordedEvent, run_id: str, policy: DeliveryPolicy) -> Outgoing:
         """A row for a message that is about to grow."""
@@ -171,14 +167,19 @@ class Delivery:
     ) -> Composed:
         """`grown` are the rows under which it was shown so far."""
         place, now = addresses.of(event, policy), self._clock.now()
-        bodies = self._bodies(place, message, policy, first, apart=bool(grown))
+        manifest = self._manifest(place)
+        bodies = self._bodies(place, manifest, message, policy, first, apart=bool(grown))
         if place.surface != PLATFORM:
             rows = [replace(row, state="sent", message=message, feed_seq=self.feed.stamp()) for row in grown]
-            rows = rows or [self._row(event, place, run_id, "message", message, self._state(place))]
+            rows = rows or [self._row(event, place, run_id, "message", message, self._state(place, manifest))]
             return Composed(rows, [outgoing.finish_stream(row, now) if grown else outgoing.put(row) for row in rows])
-        finished = [self._finished(row, body, place, now) for row, body in zip(grown, bodies, strict=False)]
+        finished = [
+            self._finished(row, body, self._state(place, manifest), now)
+            for row, body in zip(grown, bodies, strict=False)
+        ]
         further = [
-            self._row(event, place, run_id, "message", body, self._state(place)) for body in bodies[len(finished) :]
+            self._row(event, place, run_id, "message", body, self._state(place, manifest))
+            for body in bodies[len(finished) :]
         ]
         spare = [replace(row, state="failed", reason=FEWER) for row in grown[len(bodies) :]]
         ends = [outgoing.finish_stream(row, now) for row in [*finished, *spare]]
@@ -201,8 +202,9 @@ class Delivery:
     ) -> Outgoing:
         """A short row for this conversation, or a place that an operator named, in the state it is committed in."""
         place = place or addresses.of(event, DEFAULT)
-        body = next(iter(self._bodies(place, message, DEFAULT, first=False)), message)
-        return self._row(event, place, run_id, kind, body, self._state(place), code)
+        manifest = self._manifest(place)
+        body = next(iter(self._bodies(place, manifest, message, DEFAULT, first=False)), message)
+        return self._row(event, place, run_id, kind, body, self._state(place, manifest), code)
 
     def replaces(self, bot_id: str) -> bool:
         """Whether a question with buttons is changed into its outcome there."""
@@ -243,11 +245,26 @@ class Delivery:
             raise
         self.committed(rows)
 
+    def _manifest(self, place: Place) -> AdapterManifest | None:
+        """What can be done there; None where there is no platform, or no such bot."""
+        return self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
+
+    def _grows(self, place: Place, manifest: AdapterManifest | None, policy: DeliveryPolicy) -> bool:
+        if place.surface != PLATFORM:
+            return place.surface == "webui"
+        able = manifest is not None and grows(manifest) and not place.nowhere
+        return able and policy.streaming and self._bots.connected(place.bot_id)
+
     def _bodies(
-        self, place: Place, message: MessageBody, policy: DeliveryPolicy, first: bool, apart: bool = False
+        self,
+        place: Place,
+        manifest: AdapterManifest | None,
+        message: MessageBody,
+        policy: DeliveryPolicy,
+        first: bool,
+        apart: bool = False,
     ) -> list[MessageBody]:
         """The message as each row holds a part of it."""
-        manifest = self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
         if manifest is None or place.nowhere:
             return [message]
         kept: MessageBody = {name: message[name] for name in KEPT if name in message}
@@ -259,14 +276,13 @@ class Delivery:
             bodies[0]["chain"] = [*bodies[0]["chain"], *buttons.under(message, manifest)]
         return bodies
 
-    def _finished(self, row: Outgoing, body: MessageBody, place: Place, now: int) -> Outgoing:
+    def _finished(self, row: Outgoing, body: MessageBody, state: State, now: int) -> Outgoing:
         whole = {**body, GREW: True}
-        return replace(row, state=self._state(place), message=whole, expires_at=now + EXPIRY_MILLISECONDS)
+        return replace(row, state=state, message=whole, expires_at=now + EXPIRY_MILLISECONDS)
 
-    def _state(self, place: Place) -> State:
+    def _state(self, place: Place, manifest: AdapterManifest | None) -> State:
         if not self._outbox.sends(place.surface):
             return "sent"
-        manifest = self._bots.manifest(place.bot_id)
         if place.nowhere and manifest is not None:
             return "failed"
         waits = manifest is not None and self._waits(place, manifest)

@@ -1,4 +1,9 @@
-"""What people are told when there is no answer: short, true, without internals."""
+"""What people are told when there is no answer: short, true, without internals. Whether they are is tact's to say."""
+
+from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts import outgoing, trail, transcript
+from parlour.core.facts.outgoing import Outgoing
+from parlour.core.journal import Draft
 
 _SENTENCES = {
     "interrupted": "The answer was interrupted by a restart. Please ask again.",
@@ -12,9 +17,23 @@ _SENTENCES = {
     "misconfigured": "Nobody can answer here yet: the agent is not set up for this.",
     "limited": "That was a lot at once. Please wait a minute.",
     "expired": "This message waited too long and was not answered.",
+    "delivery.unknown": "An answer may not have arrived: it was never confirmed. Please ask again if you miss it.",
+    "delivery.refused": "There was an answer, but it was refused and can't be shown here.",
 }
 
 
 def sentence(code: str, error: str = "") -> str:
     """A runner's own failure speaks for itself; the Host's codes have a sentence."""
     return _SENTENCES.get(code) or error or "The agent failed and gave no reason."
+
+
+def say(draft: Draft, transcript_id: str, event: RecordedEvent, row: Outgoing, now: int) -> None:
+    """One honest notice, in the transcript too: the conversation as its people saw it."""
+    text = row.message["content"]
+    transcript.add_reply_item(draft, transcript_id, event, row.run_id, "notice", row.message, text, now)
+    draft.add(outgoing.put(row))
+
+
+def leave_unsaid(draft: Draft, event: RecordedEvent, silence: str, now: int) -> None:
+    """The trail says why there was no notice."""
+    draft.add(trail.note(event.seq, "notice", {"text": f"Nothing was said about it: {silence}."}, now))

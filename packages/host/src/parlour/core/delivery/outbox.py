@@ -18,6 +18,7 @@ from parlour.core.journal import Draft, Journal, StorageFailed
 from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
 
 from .growing.grown import GREW
+from .undelivered import Code
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,16 @@ class Responses(Protocol):
         ...
 
     def durable(self, row: Outgoing) -> None: ...
+
+
+class Losses(Protocol):
+    """Whoever tells the sender that an answer was given up."""
+
+    async def draft(self, draft: Draft, row: Outgoing, code: Code) -> list[Outgoing]:
+        """Adds notices to the unit that says so, and returns them to be sent."""
+        ...
+
+    def durable(self, notice: Outgoing) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +65,20 @@ CLOSE_SECONDS = 1.0
 
 
 class Outbox:
-    def __init__(self, journal: Journal, surfaces: Mapping[str, Surface], responses: Responses, clock: Clock) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        surfaces: Mapping[str, Surface],
+        responses: Responses,
+        losses: Losses,
+        clock: Clock,
+    ) -> None:
         self._journal = journal
         self._rows = OutgoingRows(journal)
         self._surfaces = surfaces
         self._clock = clock
         self._responses = responses
+        self._losses = losses
         self._waiting: dict[str, deque[Outgoing]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
         self._handed: set[str] = set()
@@ -168,7 +187,7 @@ class Outbox:
             except SendRefused as refusal:
                 row = replace(row, attempts=row.attempts + refusal.counts)
                 if refusal.permanent or row.attempts >= ATTEMPTS:
-                    await self._change(row, "failed", refusal.reason)
+                    await self._give_up(row, refusal.reason, "delivery.refused")
                     return
                 now = self._clock.now()
                 row = replace(row, not_before=now + int(1000 * _retry_after(row, refusal, now)))
@@ -198,7 +217,7 @@ class Outbox:
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
         """An uncertain send: None when it is settled, otherwise the row to send again."""
         if row.kind == "action":
-            await self._change(row, "failed", "it may or may not have happened and is never repeated")
+            await self._give_up(row, "it may or may not have happened and is never repeated", "delivery.unknown")
             return None
         found = await self._ask(surface, row)
         if found is not None and found.whole:
@@ -209,7 +228,7 @@ class Outbox:
             return await self._change(row, "sending", "its first words were found", sent=found)
         repeatable = surface.repeatable(row)
         if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable):
-            await self._change(row, "failed", "the platform never answered; it may have been sent")
+            await self._give_up(row, "the platform never answered; it may have been sent", "delivery.unknown")
             return None
         marked = row if repeatable else replace(row, possibly_repeated=True)
         return await self._change(marked, "sending", "no answer to an earlier try")
@@ -252,18 +271,36 @@ class Outbox:
                 await surface.ready(row)
 
     async def _change(self, row: Outgoing, target: State, reason: str = "", sent: Sent | None = None) -> Outgoing:
-        message_id = sent.platform_message_id if sent is not None else ""
-        statement = outgoing.change(row, row.state, target, self._clock.now(), reason, message_id)
-        draft = Draft(f"outbox.{target}")
-        draft.add(statement)
+        draft = self._changing(row, target, reason, sent)
         if target == "sent":
             self._responses.draft(draft, row)
         await self._journal.commit(draft.unit())
         if target == "sent":
             self._responses.durable(row)
-        if target in ENDED and (watched := self._watched.pop(row.outbox_id, None)) and not watched.done():
-            watched.set_result(Outcome(target, reason, sent or Sent()))
-        return row.with_state(target)
+        if target in ENDED:
+            self._ended(row, Outcome(target, reason, sent or Sent()))
+        return row if target in ENDED else row.with_state(target)
+
+    async def _give_up(self, row: Outgoing, reason: str, code: Code) -> None:
+        """Whoever waits for it is told in the same unit."""
+        draft = self._changing(row, "failed", reason)
+        notices = await self._losses.draft(draft, row, code)
+        await self._journal.commit(draft.unit())
+        self._ended(row, Outcome("failed", reason))
+        for notice in notices:
+            self._losses.durable(notice)
+            self.offer(notice)
+
+    def _changing(self, row: Outgoing, target: State, reason: str, sent: Sent | None = None) -> Draft:
+        message_id = sent.platform_message_id if sent is not None else ""
+        draft = Draft(f"outbox.{target}")
+        draft.add(outgoing.change(row, row.state, target, self._clock.now(), reason, message_id))
+        return draft
+
+    def _ended(self, row: Outgoing, outcome: Outcome) -> None:
+        watched = self._watched.pop(row.outbox_id, None)
+        if watched is not None and not watched.done():
+            watched.set_result(outcome)
 
 
 def _taken_up(row: Outgoing) -> Outgoing:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.platforms.api import PlatformApi
@@ -39,37 +40,48 @@ class PlatformSurface:
     async def ready(self, outgoing: Outgoing) -> None:
         """With its turn, so that what is `sending` is on its way and not waiting in line."""
         await self._bots.until_connected(outgoing.bot_id)
+        if await self._whole(outgoing):
+            return
+        chat = Chat(outgoing)
         if outgoing.outbox_id not in self._booked:
-            await asyncio.sleep(self._book(outgoing))
+            await asyncio.sleep(self._book(chat, outgoing))
             self._booked.add(outgoing.outbox_id)
-        await self._pace.pause(Chat(outgoing).room)
+        await self._pace.pause(chat.room)
 
     async def send(self, outgoing: Outgoing) -> Sent:
         chat = Chat(outgoing)
         with _in_the_outboxes_words():
-            await self._turn(outgoing)
+            await self._turn(chat, outgoing)
             try:
                 return await self._deliver(chat, outgoing)
             except PlatformRefused as refused:
                 self._pace.hold(chat.room, refused)
                 raise
 
-    async def _turn(self, outgoing: Outgoing) -> None:
+    async def _turn(self, chat: Chat, outgoing: Outgoing) -> None:
         if outgoing.outbox_id in self._booked:
             self._booked.discard(outgoing.outbox_id)
             return
-        manifest = self._bots.manifest(outgoing.bot_id)
-        wait = self._pace.wait(Chat(outgoing).room, manifest.limits) if manifest is not None else 0.0
+        if await self._whole(outgoing):
+            return
+        wait = self._book(chat, outgoing, LONGEST_TURN_SECONDS)
         if wait > LONGEST_TURN_SECONDS:
             raise PlatformAway("the platform takes no more messages at this moment", retry_after=wait)
-        await asyncio.sleep(self._book(outgoing))
+        if wait:
+            await asyncio.sleep(wait)
 
-    def _book(self, outgoing: Outgoing) -> float:
+    async def _whole(self, outgoing: Outgoing) -> bool:
+        """What is shown to its last word while it grew needs no turn."""
+        grown = self._streams.of(outgoing.outbox_id)
+        return grown is not None and await grown.whole(outgoing)
+
+    def _book(self, chat: Chat, outgoing: Outgoing, longest: float = inf) -> float:
+        """Seconds until its turn; it has none where that is longer than it would wait."""
         manifest = self._bots.manifest(outgoing.bot_id)
         if manifest is None:
             return 0.0
         edit = bool(outgoing.message_id or outgoing.message.get("edits") or self._streams.of(outgoing.outbox_id))
-        return self._pace.book(Chat(outgoing).room, manifest.limits, edit)
+        return self._pace.book(chat.room, manifest.limits, edit, longest)
 
     async def find(self, outgoing: Outgoing) -> Sent | None:
         with _in_the_outboxes_words():

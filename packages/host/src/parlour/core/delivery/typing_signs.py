@@ -27,11 +27,13 @@ class TypingSigns:
         self._shown: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, event: RecordedEvent, run_id: str) -> None:
-        place = addresses.of(event, DEFAULT)
-        if place.surface != addresses.PLATFORM or place.nowhere:
+        if event.envelope.surface != addresses.PLATFORM:
             return
-        manifest = self._bots.manifest(place.bot_id)
-        if manifest is not None and "send_typing" in manifest.supported_apis:
+        manifest = self._bots.manifest(event.envelope.bot_id)
+        if manifest is None or "send_typing" not in manifest.supported_apis:
+            return
+        place = addresses.of(event, DEFAULT)
+        if not place.nowhere:
             loop = asyncio.get_running_loop()
             self._timers[run_id] = loop.call_later(FIRST_SECONDS, self._due, run_id, place)
 

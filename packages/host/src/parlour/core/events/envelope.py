@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .commission import Commission
 
@@ -28,8 +28,7 @@ class Party:
     data: JsonObject = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationKey:
+class ConversationKey(NamedTuple):
     """What makes a conversation the same one. An absent part is an empty string."""
 
     workspace_id: str

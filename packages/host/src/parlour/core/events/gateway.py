@@ -1,7 +1,7 @@
 """The one way in. An event is accepted when it is durable; a redelivery stops here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from parlour.core.facts import conversations, event_log, inbox, listening, trail
 from parlour.core.facts.conversations import Conversations
@@ -107,12 +107,13 @@ class Gateway:
                 raise
             await self._repeated(accepted, also)
             return accepted  # its files were there when it came first
-        with self._beginnings.arriving(key) as alone:
-            while True:
-                accepted = await self._accept(taken, decision, observers, also, alone)
-                if accepted is not None:
-                    return accepted
+        alone = self._beginnings.arrives(key)
+        try:
+            while (accepted := await self._accept(taken, decision, observers, also, alone)) is None:
                 alone = False
+            return accepted
+        finally:
+            self._beginnings.arrived(key)
 
     async def _accept(
         self, taken: Taken, decision: Decision, observers: Sequence[str], also: Sequence[Statement], alone: bool
@@ -133,10 +134,9 @@ class Gateway:
                 draft.add(conversations.create(conversation_id, key, now))
             numbered = draft.add(event_log.append(event, conversation_id, now))
             seq = Ref(numbered, "seq")
-            draft.add(*await self._feedback.statements(event, known, now))
-            draft.add(*also)
             handled = isinstance(decision, Listened)
-            draft.add(*(_observed(seq, plugin_id, now, handled) for plugin_id in observers))
+            told = [_observed(seq, plugin_id, now, handled) for plugin_id in observers]
+            draft.add(*await self._feedback.statements(event, known, now), *also, *told)
             files = draft.add(*taken.statements(conversation_id))
             owed = len(draft)
             if beginning is not None:
@@ -155,7 +155,7 @@ class Gateway:
                 return None
             return await self._duplicate(event, also)
         self._conversations.remember(key, conversation_id)
-        recorded = replace(arrived, seq=receipt[numbered][0]["seq"])
+        recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
         if beginning is not None:
             beginning.offer(recorded, receipt)
         else:

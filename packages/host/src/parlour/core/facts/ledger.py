@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from parlour.core.encoding import dumps
+from parlour.core.encoding import dumps, dumps_dict, dumps_list
 from parlour.core.journal import Condition, Insert, Journal, Ref, Row, Select, Update, above, below, one_of, where
 
 from .tables import AUDIT, RUN_EVENTS, RUNS
@@ -56,7 +56,7 @@ class RunEnd:
     status: Status
     reason: str = ""
     error: str = ""
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, Any] = field(default_factory=dict)
     cancel_requested_at: int = 0
     shown: bool = False
     effects: bool = False
@@ -144,7 +144,7 @@ def end_run(run_id: str, end: RunEnd, now: int) -> Update:
         "status": end.status,
         "status_reason": end.reason,
         "error": end.error,
-        "usage": dumps(end.usage),
+        "usage": dumps_dict(end.usage),
         "cancel_requested_at": end.cancel_requested_at,
         "shown": int(end.shown),
         "effects": int(end.effects),
@@ -177,8 +177,8 @@ def append(
             "type": type,
             "data": dumps(data),
             "source": source,
-            "artifact_refs": dumps(artifact_refs),
-            "metadata": dumps(dict(metadata)),
+            "artifact_refs": dumps_list(artifact_refs),
+            "metadata": dumps_dict(metadata),
             "first_sequence": first,
             "last_sequence": last,
             "created_at": now,

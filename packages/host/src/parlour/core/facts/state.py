@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
@@ -9,24 +10,19 @@ from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Upsert, o
 
 from .tables import STATE
 
+REMEMBERED = 4096
+"""Keys that are not reckoned again."""
 
-class Scopes(Mapping[str, str]):
+
+class Scopes(dict[str, str]):
     """The scope keys of one run. A scope whose ids the event lacks is absent."""
 
     def __init__(self, keys: Mapping[str, str], conversation_id: str) -> None:
-        self._keys = dict(keys)
+        super().__init__(keys)
         self.conversation_id = conversation_id
 
-    def __getitem__(self, scope: str) -> str:
-        return self._keys[scope]
 
-    def __iter__(self) -> Any:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-
+@lru_cache(maxsize=REMEMBERED)
 def scope_key(*parts: str) -> str:
     return hashlib.sha256(dumps(parts).encode()).hexdigest()
 

@@ -68,6 +68,14 @@ ROUTES = Table(
     "routes", _columns("route_id bot_id definition", "position"), key=("route_id",), indexes=(("bot_id", "position"),)
 )
 
+DEFAULT_AGENTS = Table(
+    "default_agents",
+    _columns("default_id scope platform bot_id chat thread_id actor_id agent_id", "created_at updated_at"),
+    key=("default_id",),
+    unique=(("scope", "platform", "bot_id", "chat", "thread_id", "actor_id"),),
+)
+"""Who serves a thread, conversation, channel, person or the workspace, where the bot's routes let an agent serve."""
+
 LISTENING = Table(
     "listening",
     _columns("plugin_id", "event_seq observing attempts not_before created_at"),
@@ -305,6 +313,7 @@ TABLES: tuple[Table, ...] = (
     BOT_CURSORS,
     APPROVALS,
     ROUTES,
+    DEFAULT_AGENTS,
     LISTENING,
     WEBHOOK_CALLS,
     CONVERSATIONS,

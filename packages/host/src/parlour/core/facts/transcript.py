@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlour.core.encoding import dumps
+from parlour.core.encoding import dumps, dumps_dict, dumps_list
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
 
@@ -35,8 +35,8 @@ def add_user_item(
             "role": "user",
             "item_type": envelope.event_type,
             "content": _bounded(envelope.text),
-            "content_json": dumps(envelope.input.get("contents", ())),
-            "artifact_refs": dumps(_brought(envelope)),
+            "content_json": dumps_list(envelope.input.get("contents", ())),
+            "artifact_refs": dumps_list(_brought(envelope)),
             "metadata": dumps({"actor_id": envelope.actor.id, "actor_name": envelope.actor.name}),
         },
         now,
@@ -68,9 +68,9 @@ def add_reply_item(
             "role": message["role"],
             "item_type": item_type,
             "content": _bounded(text),
-            "content_json": dumps(content if isinstance(content, list) else ()),
-            "artifact_refs": dumps(artifact_refs),
-            "metadata": dumps(message.get("metadata") or {}),
+            "content_json": dumps_list(content if isinstance(content, list) else ()),
+            "artifact_refs": dumps_list(artifact_refs),
+            "metadata": dumps_dict(message.get("metadata") or {}),
         },
         now,
     )
@@ -144,5 +144,7 @@ def _brought(envelope: EventEnvelope) -> list[Any]:
 
 def _bounded(text: str) -> str:
     """At most 64 KiB; the whole text stays in the event log or the ledger."""
+    if len(text) * 4 <= ITEM_BYTES:
+        return text
     encoded = text.encode(errors="replace")
     return text if len(encoded) <= ITEM_BYTES else encoded[:ITEM_BYTES].decode(errors="ignore")

@@ -8,33 +8,29 @@ import base64
 import hashlib
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 WORDS_PER_ITEM = 20_000
 WORD_CHARACTERS = 100
 _IDEOGRAPHS = (
     "\u3005\u3007\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fffd"
 )
-_PIECES = re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
-_IS_IDEOGRAPHS = re.compile(f"[{_IDEOGRAPHS}]")
 
 
 def indexed(text: str) -> list[str]:
     """The words under which a text is found."""
-    words: list[str] = []
-    for piece in _PIECES.findall(_folded(text)):
-        if _IS_IDEOGRAPHS.match(piece):
-            words += [*piece, *_pairs(piece)]
-        else:
-            words.append(piece)
+    folded = _folded(text)
+    words: list[str] = _pieces().findall(folded)
+    if not folded.isascii():
+        words = [word for piece in words for word in _found_by(piece)]
     return [word[:WORD_CHARACTERS] for word in words[:WORDS_PER_ITEM]]
 
 
 def asked(query: str) -> list[str]:
     """The words that must all be there; none when the query has no word at all."""
     words: list[str] = []
-    for piece in _PIECES.findall(_folded(query)):
-        words += _pairs(piece) if _IS_IDEOGRAPHS.match(piece) and len(piece) > 1 else [piece]
+    for piece in _pieces().findall(_folded(query)):
+        words += _pairs(piece) if _ideograph().match(piece) and len(piece) > 1 else [piece]
     return list(dict.fromkeys(word[:WORD_CHARACTERS] for word in words))
 
 
@@ -51,6 +47,21 @@ def in_conversation(conversation_id: str, words: list[str]) -> list[str]:
 @lru_cache(maxsize=1000)
 def _mark(conversation_id: str) -> str:
     return base64.b32encode(hashlib.blake2s(conversation_id.encode(), digest_size=5).digest()).decode().lower()
+
+
+@cache
+def _pieces() -> re.Pattern[str]:
+    """Made when it is first used: so many characters take their time."""
+    return re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
+
+
+@cache
+def _ideograph() -> re.Pattern[str]:
+    return re.compile(f"[{_IDEOGRAPHS}]")
+
+
+def _found_by(piece: str) -> list[str]:
+    return [*piece, *_pairs(piece)] if _ideograph().match(piece) else [piece]
 
 
 def _pairs(piece: str) -> list[str]:

@@ -14,7 +14,7 @@ class Draft:
     def add(self, *statements: Statement) -> int:
         """The position of the first one, for a Ref."""
         position = len(self._statements)
-        self._statements.extend(statements)
+        self._statements += statements
         return position
 
     def replace(self, position: int, statement: Statement) -> None:

@@ -21,6 +21,10 @@ class Audience:
                 best[plugin_id] = max(best.get(plugin_id, rank), rank)
         return sorted(best, key=lambda plugin_id: (-best[plugin_id][0], -best[plugin_id][1], plugin_id))
 
+    def handled(self, event_type: str) -> bool:
+        """Whether somebody would do more than look on."""
+        return any(not wish.observe for _, wish in self._wishes(event_type))
+
     def observing(self, event_type: str) -> list[str]:
         return sorted({plugin_id for plugin_id, wish in self._wishes(event_type) if wish.observe})
 

@@ -13,7 +13,7 @@ class ResponseEvents:
         self._clock = clock
 
     def draft(self, draft: Draft, row: Outgoing) -> None:
-        if _is_response(row):
+        if _is_response(row) and self._host_events.audience(RESPONDED, handled=False):
             now = self._clock.now()
             self._host_events.draft(draft, responded(row, now), row.conversation_id, now)
 

@@ -112,7 +112,7 @@ class Board:
             self._tell({**facts, "type": happening.kind, "id": happening.id, "state": happening.state})
 
     def _is_kept(self) -> bool:
-        return bool(self._watchers) or self._clock.now() < self._kept_until
+        return bool(self._watchers) or (self._kept_until > 0 and self._clock.now() < self._kept_until)
 
     def _missed(self, after: int | None) -> list[Frame]:
         if after is None:

@@ -9,6 +9,7 @@ from parlour.core.facts.tables import (
     AUDIT,
     BOTS,
     BUDGETS,
+    DEFAULT_AGENTS,
     EVENTS,
     MCP_SERVERS,
     META,
@@ -20,9 +21,17 @@ from parlour.core.facts.tables import (
     SCHEDULES,
     WEBHOOKS,
 )
-from parlour.core.journal import Condition, Delete, Insert, Statement, Unit
+from parlour.core.journal import Condition, Delete, Insert, Statement, Table, Unit
 
 Kind = Literal["event", "run", "delivery", "approval", "denial", "configuration"]
+
+_OF_EVENT = ("event_type", "source", "bot_id", "conversation_id", "input_summary", "created_at")
+_OF_NEW_RUN = ("agent_id", "bot_id", "conversation_id", "event_id", "runner_id", "rerun_of", "created_at")
+_OF_RUN = ("status_reason", "error", "usage", "finished_at", "updated_at")
+_OF_NEW_DELIVERY = ("surface", "bot_id", "conversation_id", "run_id", "kind")
+_OF_NEW_APPROVAL = ("action", "words", "agent_id", "run_id", "conversation_id", "created_at", "expires_at")
+_OF_APPROVAL = ("decided_by", "reason", "decided_at")
+_OF_DENIAL = ("plugin_id", "action", "code")
 
 
 class Happening(NamedTuple):
@@ -32,24 +41,28 @@ class Happening(NamedTuple):
     id: str
     """Of the event, run, outgoing message or configured thing."""
     state: str
-    facts: Mapping[str, Any]
+    values: Mapping[str, Any]
+    """What was written."""
+    told: tuple[str, ...] = ()
+    """Which of them are anybody's to see."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {name: self.values[name] for name in self.told if name in self.values}
 
 
 def happenings(unit: Unit) -> Iterator[Happening]:
     for statement in unit.statements:
-        look = _LOOKS.get(statement.table.name)
-        happening = look(statement) if look is not None else None
-        if happening is not None:
-            yield happening
+        if statement.table in _LOOKS:
+            happening = _LOOKS[statement.table](statement)
+            if happening is not None:
+                yield happening
 
 
 def _event(statement: Statement) -> Happening | None:
     if not isinstance(statement, Insert):
         return None
-    facts = _chosen(
-        statement.values, "event_type", "source", "bot_id", "conversation_id", "input_summary", "created_at"
-    )
-    return Happening("event", str(statement.values["event_id"]), "accepted", facts)
+    return Happening("event", str(statement.values["event_id"]), "accepted", statement.values, _OF_EVENT)
 
 
 def _run(statement: Statement) -> Happening | None:
@@ -58,11 +71,9 @@ def _run(statement: Statement) -> Happening | None:
         return None
     status = str(statement.values["status"])
     if isinstance(statement, Insert):
-        names = ("agent_id", "bot_id", "conversation_id", "event_id", "runner_id", "rerun_of", "created_at")
-        return Happening("run", str(statement.values["run_id"]), status, _chosen(statement.values, *names))
+        return Happening("run", str(statement.values["run_id"]), status, statement.values, _OF_NEW_RUN)
     run_id = _named(statement.where, "run_id")
-    facts = _chosen(statement.values, "status_reason", "error", "usage", "finished_at", "updated_at")
-    return Happening("run", run_id, status, facts) if run_id else None
+    return Happening("run", run_id, status, statement.values, _OF_RUN) if run_id else None
 
 
 def _delivery(statement: Statement) -> Happening | None:
@@ -70,10 +81,9 @@ def _delivery(statement: Statement) -> Happening | None:
         return None
     state = str(statement.values["state"])
     if isinstance(statement, Insert):
-        names = ("surface", "bot_id", "conversation_id", "run_id", "kind")
-        return Happening("delivery", str(statement.values["outbox_id"]), state, _chosen(statement.values, *names))
+        return Happening("delivery", str(statement.values["outbox_id"]), state, statement.values, _OF_NEW_DELIVERY)
     outbox_id = _named(statement.where, "outbox_id")
-    return Happening("delivery", outbox_id, state, _chosen(statement.values, "reason")) if outbox_id else None
+    return Happening("delivery", outbox_id, state, statement.values, ("reason",)) if outbox_id else None
 
 
 def _approval(statement: Statement) -> Happening | None:
@@ -81,18 +91,16 @@ def _approval(statement: Statement) -> Happening | None:
         return None
     status = str(statement.values["status"])
     if isinstance(statement, Insert):
-        names = ("action", "words", "agent_id", "run_id", "conversation_id", "created_at", "expires_at")
-        return Happening("approval", str(statement.values["approval_id"]), status, _chosen(statement.values, *names))
+        return Happening("approval", str(statement.values["approval_id"]), status, statement.values, _OF_NEW_APPROVAL)
     approval_id = _named(statement.where, "approval_id")
-    facts = _chosen(statement.values, "decided_by", "reason", "decided_at")
-    return Happening("approval", approval_id, status, facts) if approval_id else None
+    return Happening("approval", approval_id, status, statement.values, _OF_APPROVAL) if approval_id else None
 
 
 def _settings(statement: Statement) -> Happening | None:
     """Among other notes of the Host's own."""
     if not isinstance(statement, Insert) or statement.values["name"] != "settings":
         return None
-    return Happening("configuration", "settings", "changed", {"what": "settings"})
+    return Happening("configuration", "settings", "changed", {"what": "settings"}, ("what",))
 
 
 def _audit(statement: Statement) -> Happening | None:
@@ -100,41 +108,40 @@ def _audit(statement: Statement) -> Happening | None:
         return None
     if statement.values["outcome"] != "denied":
         return None
-    facts = _chosen(statement.values, "plugin_id", "action", "code")
-    return Happening("denial", str(statement.values["run_id"]), "denied", facts)
+    return Happening("denial", str(statement.values["run_id"]), "denied", statement.values, _OF_DENIAL)
 
 
 def _configured(key: str) -> Callable[[Statement], Happening]:
     def look(statement: Statement) -> Happening:
         found = str(statement.values[key]) if isinstance(statement, Insert) else _named(statement.where, key)
         state = "deleted" if isinstance(statement, Delete) else "changed"
-        return Happening("configuration", found, state, {"what": statement.table.name})
+        return Happening("configuration", found, state, {"what": statement.table.name}, ("what",))
 
     return look
 
 
-def _chosen(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: values[name] for name in names if name in values}
-
-
 def _named(conditions: tuple[Condition, ...], column: str) -> str:
-    return next((str(each.value) for each in conditions if each.column == column and each.operator == "="), "")
+    for condition in conditions:
+        if condition.column == column and condition.operator == "=":
+            return str(condition.value)
+    return ""
 
 
-_LOOKS: dict[str, Callable[[Statement], Happening | None]] = {
-    EVENTS.name: _event,
-    RUNS.name: _run,
-    OUTBOX.name: _delivery,
-    APPROVALS.name: _approval,
-    META.name: _settings,
-    AUDIT.name: _audit,
-    AGENTS.name: _configured("agent_id"),
-    BOTS.name: _configured("bot_id"),
-    ROUTES.name: _configured("bot_id"),
-    SCHEDULES.name: _configured("schedule_id"),
-    MODEL_PROVIDERS.name: _configured("provider_id"),
-    MODELS.name: _configured("model_id"),
-    MCP_SERVERS.name: _configured("server_id"),
-    BUDGETS.name: _configured("budget_id"),
-    WEBHOOKS.name: _configured("webhook_id"),
+_LOOKS: dict[Table, Callable[[Statement], Happening | None]] = {
+    EVENTS: _event,
+    RUNS: _run,
+    OUTBOX: _delivery,
+    APPROVALS: _approval,
+    META: _settings,
+    AUDIT: _audit,
+    AGENTS: _configured("agent_id"),
+    BOTS: _configured("bot_id"),
+    ROUTES: _configured("bot_id"),
+    DEFAULT_AGENTS: _configured("default_id"),
+    SCHEDULES: _configured("schedule_id"),
+    MODEL_PROVIDERS: _configured("provider_id"),
+    MODELS: _configured("model_id"),
+    MCP_SERVERS: _configured("server_id"),
+    BUDGETS: _configured("budget_id"),
+    WEBHOOKS: _configured("webhook_id"),
 }

@@ -48,31 +48,30 @@ class Measurements:
             self._count(happening)
 
     def _count(self, happening: Happening) -> None:
-        facts = happening.facts
         match happening.kind:
             case "event":
-                self._add("parlour_events_total", ("type", str(facts["event_type"])))
+                self._add("parlour_events_total", ("type", str(happening.values["event_type"])))
             case "run":
                 self._run(happening)
             case "delivery" if happening.state in ("sent", "failed", "expired"):
                 self._add("parlour_deliveries_total", ("state", happening.state))
             case "denial":
-                self._add("parlour_denials_total", ("code", str(facts["code"])))
+                self._add("parlour_denials_total", ("code", str(happening.values["code"])))
             case _:
                 return
 
     def _run(self, run: Happening) -> None:
-        if "created_at" in run.facts:
+        if "created_at" in run.values:
             if len(self._begun) >= REMEMBERED:
                 self._begun.pop(next(iter(self._begun)))
-            self._begun[run.id] = int(run.facts["created_at"])
+            self._begun[run.id] = int(run.values["created_at"])
         if run.state not in ENDED:
             return
         self._add("parlour_runs_total", ("status", run.state))
         begun = self._begun.pop(run.id, None)
-        if begun is not None and "finished_at" in run.facts:
-            self._durations.add((int(run.facts["finished_at"]) - begun) / 1000)
-        for name, amount in _used(str(run.facts.get("usage", ""))):
+        if begun is not None and "finished_at" in run.values:
+            self._durations.add((int(run.values["finished_at"]) - begun) / 1000)
+        for name, amount in _used(str(run.values.get("usage", ""))):
             self._add(f"parlour_{name}_total", amount=amount)
 
     def _add(self, name: str, *labels: tuple[str, str], amount: int = 1) -> None:
@@ -93,9 +92,7 @@ class Measurements:
 
 def _used(usage: str) -> Iterable[tuple[str, int]]:
     told = loads(usage) if usage else {}
-    for name in USED:
-        if isinstance(told.get(name), int):
-            yield name, told[name]
+    return [(name, amount) for name, amount in told.items() if name in USED and isinstance(amount, int)]
 
 
 def _buckets(name: str, histogram: Histogram) -> Iterator[Sample]:

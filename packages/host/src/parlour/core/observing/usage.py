@@ -7,6 +7,7 @@ from typing import NamedTuple
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import RUN_EVENTS, RUNS
 from parlour.core.journal import Insert, Statement, Unit
+from parlour.core.runs.meter import UNKNOWN
 
 PREFIX = "used"
 FIGURES = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
@@ -61,7 +62,8 @@ class UsageMeter:
         told = loads(str(statement.values["data"]))
         agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
         usage = told.get("usage", {})
-        counted = {"calls": 1, "unpriced_calls": int(bool(usage) and "cost_micros" not in usage), **usage}
+        unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN
+        counted = {"calls": 1, "unpriced_calls": int(unpriced), **usage}
         for figure in FIGURES:
             amount = counted.get(figure)
             if isinstance(amount, int) and amount > 0:

@@ -18,7 +18,9 @@ Taken = Callable[[str], Awaitable[bool]]
 class Stream(Protocol):
     """A message that grows where the platform itself streams."""
 
-    async def append(self, text: str) -> None: ...
+    async def append(self, text: str) -> None:
+        """Raises PlatformRefused with a time when the platform took nothing of it for now."""
+        ...
 
     async def finish(self, chain: MessageChain) -> MessageResult: ...
 

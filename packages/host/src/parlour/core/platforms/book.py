@@ -1,10 +1,11 @@
 """All bots, kept in memory and written through. Secrets are sealed here; whoever connects a bot opens them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
-from parlour.core.facts.tables import BOT_CURSORS, BOTS, ROUTES
+from parlour.core.facts.tables import BOT_CURSORS, BOTS, DEFAULT_AGENTS, ROUTES
 from parlour.core.journal import ANY, Delete, Insert, Journal, Row, Select, Statement, Unit, Update, Upsert, where
 from parlour.core.ports import Clock
 
@@ -25,11 +26,15 @@ class Bot:
 
 
 class BotBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry, its first routes."""
+    """Whoever changes it hands over what is to be written with the change: the audit's entry, its first routes.
 
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    `gone` is told of a bot that was removed.
+    """
+
+    def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda bot_id: None) -> None:
         self._journal = journal
         self._clock = clock
+        self._gone = gone
         self._bots: dict[str, Bot] = {}
 
     async def load(self) -> None:
@@ -57,11 +62,12 @@ class BotBook:
         self._bots[bot.bot_id] = bot
 
     async def remove(self, bot_id: str, *also: Statement) -> None:
-        """With its routes and its place in the platform's stream; its conversations stay readable."""
+        """With its routes, default agents and place in the platform's stream; its conversations stay readable."""
         own = where(bot_id=bot_id)
-        gone = (Delete(BOTS, own), Delete(ROUTES, own, expect=ANY), Delete(BOT_CURSORS, own, expect=ANY))
-        await self._journal.commit(Unit("bot.remove", (*gone, *also)))
+        with_it = (Delete(table, own, expect=ANY) for table in (ROUTES, DEFAULT_AGENTS, BOT_CURSORS))
+        await self._journal.commit(Unit("bot.remove", (Delete(BOTS, own), *with_it, *also)))
         self._bots.pop(bot_id, None)
+        self._gone(bot_id)
 
 
 def _decode(row: Row) -> Bot:

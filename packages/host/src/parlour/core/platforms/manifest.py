@@ -12,7 +12,7 @@ Dialect = Literal["plain", "markdown", "html"]
 
 
 class Declared(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Limits(Declared):

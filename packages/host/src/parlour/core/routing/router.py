@@ -12,6 +12,7 @@ from parlour.core.facts import feedback
 from parlour.core.ports import Clock
 
 from . import filters
+from .resolving import Considered, DefaultResolver, by_bot
 from .routes import Route, RouteBook, in_order
 
 
@@ -64,9 +65,10 @@ class Tried:
 
 
 class Router:
-    def __init__(self, routes: RouteBook, agents: AgentBook, clock: Clock) -> None:
+    def __init__(self, routes: RouteBook, agents: AgentBook, defaults: DefaultResolver, clock: Clock) -> None:
         self._routes = routes
         self._agents = agents
+        self._defaults = defaults
         self._clock = clock
 
     def decide(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> Decision:
@@ -85,23 +87,41 @@ class Router:
                 break
         return seen
 
+    def considered(self, event: EventEnvelope, tried: Sequence[Tried]) -> Considered | None:
+        """The default agent that the event finds once these routes were tried; None where there is none to ask."""
+        route = taken(tried)
+        if route is None:
+            return self._defaults.unrouted(event)
+        return self._defaults.routed(event) if route.handler_type == "agent" else None
+
     def _decide(self, event: EventEnvelope, routes: Sequence[Route] | None) -> Decision:
         if event.commission is not None:
             return self._commissioned(event, event.commission)
         if event.agent_id:
-            return self._bind(event, event.agent_id, "the caller named the agent")
+            return self._bind(event, event.agent_id, "the caller named the agent", "")
         tried = self.tried(event, routes)
-        passed = _passed_over(tried, event)
-        if not tried or tried[-1].reason:
-            return Listened((), f"{_untaken(event)}{passed}")
-        route = tried[-1].route
+        route, passed = taken(tried), _passed_over(tried, event)
+        considered = self.considered(event, tried)
+        if considered is not None and not considered.reason:
+            beside = f"which goes before {route.label}" if route is not None else f"since {_untaken(event)}"
+            return self._by_default(event, considered, f"{beside}{passed}")
+        if route is None:
+            declined = f"; {considered.label} leaves it: {considered.reason}" if considered is not None else ""
+            return Listened((), f"{_untaken(event)}{passed}{declined}")
         return self._handled(event, route, passed)
+
+    def _by_default(self, event: EventEnvelope, considered: Considered, beside: str) -> Decision:
+        if len(considered.claims) > 1:
+            rivals = self._defaults.rivals(considered.claims)
+            return Misconfigured(f"{rivals} both claim to be {considered.label}; remove all but one of them")
+        reason = f"{considered.label}, {beside}"
+        return self._bind(event, considered.claims[0].agent_id, reason, considered.place.scope)
 
     def _handled(self, event: EventEnvelope, route: Route, passed: str) -> Decision:
         reason = f"{route.label}{passed}"
         match route.handler_type:
             case "agent":
-                return self._bind(event, str(route.handler_config.get("agent_id", "")), reason)
+                return self._bind(event, str(route.handler_config.get("agent_id", "")), reason, "bot")
             case "webhook":
                 return Hooked(route, reason)
             case "plugin":
@@ -121,7 +141,7 @@ class Router:
             agent = replace(agent, runner_config=dict(commission.config))
         return Bound(Binding(agent, event.bot_id, reason))
 
-    def _bind(self, event: EventEnvelope, agent_id: str, reason: str) -> Decision:
+    def _bind(self, event: EventEnvelope, agent_id: str, reason: str, scope: str) -> Decision:
         agent = self._agents.get(agent_id)
         if agent is None:
             return Misconfigured(f"{reason}, and agent '{agent_id}' does not exist")
@@ -129,8 +149,13 @@ class Router:
             return Misconfigured(f"{reason}, and agent '{agent.name}' is disabled")
         if event.event_type not in agent.event_types and "*" not in agent.event_types:
             accepted = ", ".join(agent.event_types)
-            return Misconfigured(f"agent '{agent.name}' takes {accepted}, not {event.event_type}")
-        return Bound(Binding(agent, event.bot_id, reason))
+            return Misconfigured(f"{reason}, and agent '{agent.name}' takes {accepted}, not {event.event_type}")
+        return Bound(Binding(agent, event.bot_id, reason, scope))
+
+
+def taken(tried: Sequence[Tried]) -> Route | None:
+    """The route that takes the event, after those that did not."""
+    return tried[-1].route if tried and not tried[-1].reason else None
 
 
 def _refusal(route: Route, event: EventEnvelope, now: int) -> str:
@@ -141,11 +166,6 @@ def _refusal(route: Route, event: EventEnvelope, now: int) -> str:
     if by_bot(event) and event.actor.id not in route.filters.get("users", ()):
         return "a bot wrote it, and the filter users does not name that bot"
     return filters.unmet(route.filters, event, now)
-
-
-def by_bot(event: EventEnvelope) -> bool:
-    """Two bots must not talk each other into the night: a route takes only those that it names."""
-    return event.event_type.startswith("message.") and bool(event.actor.data.get("is_bot"))
 
 
 def _passed_over(tried: list[Tried], event: EventEnvelope) -> str:

@@ -56,8 +56,7 @@ def home_of(session: RunSession) -> Place:
 class Attachments:
     def __init__(self, kept: Artifacts, session: RunSession, warn: Callable[[str], None]) -> None:
         self._kept = kept
-        self._place = place_of(session)
-        self._home = home_of(session)
+        self._session = session
         self._warn = warn
         self._waiting: list[Ref] = []
         """Made since the last completed message."""
@@ -70,14 +69,14 @@ class Attachments:
         said = effect.data
         try:
             if effect.content is None:
-                artifact = await self._kept.visible(said.artifact_id or "", self._place)
+                artifact = await self._kept.visible(said.artifact_id or "", place_of(self._session))
             else:
                 described = Description(
                     said.artifact_type, said.name or "", said.mime_type or "", metadata=said.metadata or {}
                 )
                 incoming = await self._kept.begin()
                 await incoming.write(effect.content)
-                artifact = await self._kept.made(incoming, described, self._home, sha256=said.sha256 or "")
+                artifact = await self._kept.made(incoming, described, home_of(self._session), sha256=said.sha256 or "")
         except ProviderFailed as failure:
             self._warn(f"result {effect.sequence} (artifact.created) is dropped: {failure.message}")
             return None
@@ -163,7 +162,7 @@ class Attachments:
 
     async def _kept_or_told(self, content: bytes, described: Description, carried: Carried) -> Artifact | None:
         try:
-            artifact = await self._kept.keep(content, described, self._home)
+            artifact = await self._kept.keep(content, described, home_of(self._session))
         except ProviderFailed as failure:
             self._warn(f"a file of a message is not kept: {failure.message}")
             return None
@@ -173,7 +172,7 @@ class Attachments:
 
     async def _named(self, artifact_id: str) -> Ref | None:
         try:
-            return (await self._kept.visible(artifact_id, self._place)).ref()
+            return (await self._kept.visible(artifact_id, place_of(self._session))).ref()
         except ProviderFailed as failure:
             self._warn(f"a message names a file that it can't have: {failure.message}")
             return None

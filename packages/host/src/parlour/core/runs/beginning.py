@@ -4,8 +4,6 @@ Whatever speaks against that is no failure: the event is then accepted alone, an
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from parlour.core.agents.policy import Selection
@@ -56,16 +54,15 @@ class Beginnings:
         self._cap = cap
         self._arriving: Counter[ConversationKey] = Counter()
 
-    @contextmanager
-    def arriving(self, key: ConversationKey) -> Iterator[bool]:
-        """Whether this event is the only one of its conversation that is on its way in."""
+    def arrives(self, key: ConversationKey) -> bool:
+        """Whether this event is the only one of its conversation that is on its way in, until it has `arrived`."""
         self._arriving[key] += 1
-        try:
-            yield self._arriving[key] == 1
-        finally:
-            self._arriving[key] -= 1
-            if not self._arriving[key]:
-                del self._arriving[key]
+        return self._arriving[key] == 1
+
+    def arrived(self, key: ConversationKey) -> None:
+        self._arriving[key] -= 1
+        if not self._arriving[key]:
+            del self._arriving[key]
 
     async def prepare(self, event: RecordedEvent, decision: Decision) -> Beginning | None:
         """None where the event has to wait for its turn, or gets no run."""

@@ -1,14 +1,15 @@
 """The last unit of a run: its status, what becomes of its event and of what it took in, and a word if one is due."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from parlour.core.agents.agent import Agent
+from parlour.core.delivery import notices
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.delivery.notices import sentence
 from parlour.core.delivery.tact import Tact
 from parlour.core.events.envelope import RecordedEvent
-from parlour.core.facts import inbox, ledger, outgoing, queue, trail, transcript
+from parlour.core.facts import inbox, ledger, outgoing, queue, transcript
 from parlour.core.facts.inbox import Settled
 from parlour.core.facts.ledger import RunEnd, Status
 from parlour.core.facts.outgoing import Outgoing
@@ -31,6 +32,7 @@ class EndingRun:
     shown: bool
     effects: bool
     next_sequence: int
+    usage: Mapping[str, Any] = field(default_factory=dict)
     claimed: tuple[Entry, ...] = ()
     injected: tuple[Entry, ...] = ()
     cancel_requested_at: int = 0
@@ -76,7 +78,7 @@ class Endings:
             ending.status,
             ending.code,
             ending.error,
-            ending.usage,
+            run.usage,
             run.cancel_requested_at,
             run.shown,
             run.effects,
@@ -101,12 +103,8 @@ class Endings:
             draft.add(queue.drop(entry.run_id))
 
     def tell(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str = "") -> Outgoing:
-        """One honest notice, in the transcript too: the conversation as its people saw it."""
-        row = self._delivery.notice(event, run_id, code, sentence(code, error))
-        transcript.add_reply_item(
-            draft, self._ids.new(), event, run_id, "notice", row.message, row.message["content"], self._clock.now()
-        )
-        draft.add(outgoing.put(row))
+        row = self._delivery.notice(event, run_id, code, notices.sentence(code, error))
+        notices.say(draft, self._ids.new(), event, row, self._clock.now())
         return row
 
     def tell_if_due(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str) -> list[Outgoing]:
@@ -114,8 +112,7 @@ class Endings:
         silence = self._tact.silence(event)
         if not silence:
             return [self.tell(draft, event, run_id, code, error)]
-        text = f"Nothing was said about it: {silence}."
-        draft.add(trail.note(event.seq, "notice", {"text": text}, self._clock.now()))
+        notices.leave_unsaid(draft, event, silence, self._clock.now())
         return []
 
     def refuse(self, draft: Draft, entry: Entry, code: str) -> list[Outgoing]:

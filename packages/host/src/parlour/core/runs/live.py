@@ -66,7 +66,7 @@ class Live:
         await self._trust()
         self._check_open()
         sequence = result.sequence if result.sequence is not None else self._recorder.next_result
-        effect = effect_of(result, sequence)
+        effect = effect_of(result.type, result.data, sequence)
         if isinstance(effect, Ignored):
             raise Refused("invalid_argument", effect.warning)
         mark = digest(result)

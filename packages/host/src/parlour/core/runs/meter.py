@@ -1,11 +1,20 @@
-"""What a run used of the Host's models and tools, as the Host counted it."""
+"""What a run used of the Host's models and tools, as the Host counted it.
+
+A model that is being asked is named in what the ledger keeps of the run, so that a call is known of whose answer nobody
+was there to take: it is then told as cut off, at an unknown price.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from parlour.core.providers import UNSURE
 from parlour_sdk.protocol.usage import Usage
 
+CALLING = "calling"
+CUT_OFF = "cut_off"
+UNKNOWN = (CUT_OFF, "abandoned", *UNSURE)
+"""Outcomes of a call that may have cost something, though nobody said what."""
 NOTES = 1000
 """Calls that are told of in the ledger one by one; those beyond are counted only."""
 
@@ -18,16 +27,25 @@ class Meter:
         self._counted: Counter[str] = Counter()
         self._notes: list[Note] = []
         self._noted = 0
+        self._calling: list[str] = []
+        """Models that are being asked."""
 
-    def began(self, kind: Kind) -> None:
+    def began(self, kind: Kind, name: str) -> None:
         self._counted[f"{kind}_calls"] += 1
+        if kind == "model":
+            self._calling.append(name)
 
     def ended(self, kind: Kind, name: str, outcome: str, milliseconds: int, usage: Usage | None) -> None:
+        if kind == "model":
+            if name not in self._calling:
+                return  # the run ended before it, and has told of it
+            self._calling.remove(name)
         told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds}
         if usage is not None:
             told["usage"] = usage.model_dump(exclude_none=True)
             self._counted.update(told["usage"])
-            self._counted.update({"unpriced_calls": 1} if usage.cost_micros is None else {})
+        unpriced = usage.cost_micros is None if usage is not None else kind == "model" and outcome in UNKNOWN
+        self._counted.update({"unpriced_calls": 1} if unpriced else {})
         self.note(f"{kind}.called", told)
 
     def note(self, type: str, told: dict[str, Any]) -> None:
@@ -48,10 +66,20 @@ class Meter:
         """They could not be written."""
         self._notes[:0] = notes
 
+    def cut_off(self) -> None:
+        """Whatever is still being asked: nobody will know what it used."""
+        for name in self._calling:
+            self._counted["unpriced_calls"] += 1
+            self.note("model.called", {"name": name, "outcome": CUT_OFF})
+        self._calling.clear()
+
     def resume(self, usage: Mapping[str, Any]) -> None:
-        """What another life of the Host had counted."""
+        """What another life of the Host had counted; what it was asking then came to nothing."""
         self._counted.update({name: used for name, used in usage.items() if isinstance(used, int)})
+        self._calling += usage.get(CALLING, ())
+        self.cut_off()
 
     def usage(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """Of the whole run. A runner may tell of what it used elsewhere too, so the greater number holds."""
-        return {**said, **{name: max(used, said.get(name, 0)) for name, used in self._counted.items()}}
+        counted = {name: max(used, said.get(name, 0)) for name, used in self._counted.items()}
+        return {**said, **counted, **({CALLING: list(self._calling)} if self._calling else {})}

@@ -86,7 +86,7 @@ class Openings:
         if entry.run_id:
             draft.add(ledger.advance(entry.run_id, "created", status, now, deadline_at=session.deadline_at))
         else:
-            draft.add(ledger.open_run(self._row(session, descriptor, status)))
+            draft.add(ledger.open_run(self._row(session, descriptor, status, now)))
         draft.add(*beside)
         receipt = await self._journal.commit(draft.unit())
         entry.attempts += 1
@@ -97,7 +97,7 @@ class Openings:
         event, now = session.event, self._set_out(session)
         numbered = transcript.add_user_item(draft, self._ids.new(), event, now, event_seq)
         draft.add(inbox.begun(event_seq, event.conversation_id, session.run_id, numbered))
-        draft.add(ledger.open_run(replace(self._row(session, descriptor, "running"), event_seq=event_seq)))
+        draft.add(ledger.open_run(self._row(session, descriptor, "running", now, event_seq)))
         return numbered
 
     def _set_out(self, session: RunSession) -> int:
@@ -140,7 +140,9 @@ class Openings:
             return grants.restored(frozen["snapshot"], entry.event, binding, descriptor)
         return grants.compute(entry.event, binding, descriptor, self._providers)
 
-    def _row(self, session: RunSession, descriptor: Descriptor, status: Status) -> NewRun:
+    def _row(
+        self, session: RunSession, descriptor: Descriptor, status: Status, now: int, event_seq: Ref | None = None
+    ) -> NewRun:
         return new_run(
             session.run_id,
             session.event,
@@ -150,8 +152,9 @@ class Openings:
             attempt=session.entry.attempts + 1,
             parent_run_id=session.entry.parent_run_id,
             deadline_at=session.deadline_at,
-            now=self._clock.now(),
+            now=now,
             status=status,
+            event_seq=event_seq,
         )
 
 

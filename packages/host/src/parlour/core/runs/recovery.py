@@ -1,11 +1,9 @@
 """Takes up what is owed: at the start for every lane, after a storage failure for one."""
 
 import logging
-from dataclasses import replace
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.encoding import loads
 from parlour.core.facts import event_log
 from parlour.core.facts.inbox import Inbox
 from parlour.core.facts.ledger import Ledger, touch
@@ -16,6 +14,7 @@ from parlour.core.journal import Draft, Journal, Row, Select, one_of, where
 from .ending import EndingRun, Endings
 from .outcomes import Outcomes
 from .session import Ending, Entry, Sessions
+from .unfinished import unfinished
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +72,7 @@ class Recovery:
         if run is None:
             raise LookupError(f"inbox row {row['event_seq']} names run {row['run_id']}, which does not exist")
         states = {each["event_seq"]: each["state"] for each in rows}
+        left = await unfinished(self._ledger, run, run["updated_at"])
         facts = EndingRun(
             run_id=run["run_id"],
             event=entry.event,
@@ -80,13 +80,14 @@ class Recovery:
             attempts=entry.attempts,
             shown=bool(run["shown"]),
             effects=bool(run["effects"]),
-            next_sequence=await self._ledger.last_sequence(run["run_id"]) + 1,
+            next_sequence=left.next_sequence,
+            usage=left.usage,
             claimed=tuple(each for each in taken if states[each.seq] == "claimed"),
             injected=tuple(each for each in taken if states[each.seq] == "injected"),
         )
         draft = Draft("run.interrupt")
-        draft.add(touch(run["run_id"], run["updated_at"]))
-        aftermath = self._endings.draft(draft, facts, replace(INTERRUPTED, usage=loads(run["usage"])))
+        draft.add(touch(run["run_id"], run["updated_at"]), *left.rows)
+        aftermath = self._endings.draft(draft, facts, INTERRUPTED)
         await self._delivery.deliver(self._journal, draft.unit(), aftermath.rows)
         logger.warning("run %s was cut off; %s", run["run_id"], "it is tried anew" if aftermath.retry else "told so")
         self._delivery.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)

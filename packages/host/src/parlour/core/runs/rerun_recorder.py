@@ -3,7 +3,6 @@
 Fragments are written when they fill a row or something else follows; a rerun that dies with its Host loses the rest.
 """
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,11 +18,9 @@ from .deltas import Deltas
 from .rehearsal import Rehearsal
 from .results import Completed, Created, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite
 from .session import Ending, RunSession
-
-logger = logging.getLogger(__name__)
+from .warning import Warnings
 
 NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
-WARNINGS_PER_RUN = 20
 
 
 class RerunRecorder:
@@ -34,11 +31,11 @@ class RerunRecorder:
         self._rehearsal = rehearsal
         self._journal = journal
         self._clock = clock
+        self._warn = Warnings("rerun", session.run_id).add
         self._rules = ResultRules(session.run_id, self._warn)
         self._attachments = Attachments(artifacts, session, self._warn)
         self._deltas = Deltas()
         self._messages = 0
-        self._warnings = 0
 
     async def take(self, batch: list[Any]) -> Ending | None:
         draft = self._draft()
@@ -126,6 +123,7 @@ class RerunRecorder:
         session = self._session
         ending = deadlines.judged(session, ending, self._clock.now())
         self._write_deltas(draft)
+        session.meter.cut_off()
         draft.name = "rerun.end"
         end = RunEnd(
             ending.status,
@@ -166,8 +164,3 @@ class RerunRecorder:
         chunk = {"chunk": {"role": "assistant", "content": text}}
         run_id, number, now = self._session.run_id, self._session.next_sequence(), self._clock.now()
         draft.add(ledger.append(run_id, number, "message.delta", chunk, now, first=first, last=last))
-
-    def _warn(self, warning: str) -> None:
-        self._warnings += 1
-        if self._warnings <= WARNINGS_PER_RUN:
-            logger.warning("rerun %s: %s", self._session.run_id, warning)

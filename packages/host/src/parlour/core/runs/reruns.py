@@ -19,7 +19,6 @@ from parlour.core.agents.book import AgentBook
 from parlour.core.agents.forms import prefilled, problems
 from parlour.core.agents.policy import Names, Selection
 from parlour.core.agents.registry import Descriptor, Registry
-from parlour.core.encoding import loads
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import ledger, transcript
 from parlour.core.facts.event_log import EventLog
@@ -39,6 +38,7 @@ from .recovery import INTERRUPTED
 from .rehearsal import Rehearsal
 from .rerun_recorder import RerunRecorder
 from .session import Ending, Entry, RunSession, Sessions
+from .unfinished import unfinished
 
 logger = logging.getLogger(__name__)
 
@@ -224,9 +224,10 @@ class Reruns:
                 run = await self._ledger.run(run_id)
                 if run is None or run["status"] not in ACTIVE:
                     return
-                end = RunEnd(ending.status, ending.code, ending.error, loads(run["usage"]))
-                over = ledger.end_run(run_id, end, self._clock.now())
-                await self._journal.commit(Unit("rerun.interrupt", (over,)))
+                now = self._clock.now()
+                left = await unfinished(self._ledger, run, now)
+                end = RunEnd(ending.status, ending.code, ending.error, left.usage)
+                await self._journal.commit(Unit("rerun.interrupt", (ledger.end_run(run_id, end, now), *left.rows)))
                 return
             except StorageFailed:
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)

@@ -1,7 +1,7 @@
 """What a run was granted, as its runner is told: the frozen grant, and what there is to say of each resource."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,17 +17,17 @@ Projected = dict[str, Any]
 def project(grant: Grant, providers: Providers) -> Projected:
     """The fields of `AgentResources`; a kind of which nothing was granted is left out."""
     told: Projected = {"storage": {f"{area}_storage": True for area in grant.storage}}
-    there_are: dict[str, tuple[str, Iterable[BaseModel]]] = {
-        "models": ("model_id", providers.models.resources()),
-        "tools": ("tool_name", providers.tools.resources()),
-        "knowledge_bases": ("kb_id", providers.knowledge.resources()),
-        "skills": ("skill_name", providers.skills.resources()),
-        "files": ("file_id", providers.files.resources()),
+    there_are: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
+        "models": ("model_id", providers.models.resources),
+        "tools": ("tool_name", providers.tools.resources),
+        "knowledge_bases": ("kb_id", providers.knowledge.resources),
+        "skills": ("skill_name", providers.skills.resources),
+        "files": ("file_id", providers.files.resources),
     }
     for kind, operations in grant.resources.items():
         if operations:
             key, resources = there_are[kind]
-            chosen = [each for each in resources if getattr(each, key) in operations]
+            chosen = [each for each in resources() if getattr(each, key) in operations]
             told[kind] = [_told(each, operations[getattr(each, key)]) for each in chosen]
     if grant.actions:
         told["platform_capabilities"] = list(grant.actions)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from parlour_sdk.protocol.content import plain_text
-from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, LARGEST_INTEGER, MESSAGE_TEXT_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.results import (
     PAYLOADS,
     AgentRunResult,
@@ -26,7 +26,8 @@ from parlour_sdk.protocol.results import (
 from .session import Ending
 
 SKIPPED_REMEMBERED = 1000
-ENVELOPE = AgentRunResult.model_fields.keys()
+_SAID = {"message.delta": "chunk", "message.completed": "message"}
+_PLAIN = {"role", "content"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,32 +112,26 @@ class ResultRules:
         return sequence <= self._last and sequence not in self._skipped
 
     def take(self, raw: Any) -> Effect:
-        return self._plain_delta(raw) or self._strictly(raw)
+        if not self._is_next(raw):
+            return self._strictly(raw)
+        self._last += 1
+        type, data = raw["type"], raw["data"]
+        return _plain(type, data, self._last) or effect_of(type, data, self._last)
 
-    def _plain_delta(self, raw: Any) -> Delta | None:
-        """The commonest result in its commonest form, without the cost of validating it twice; None for all others."""
+    def _is_next(self, raw: Any) -> bool:
+        """Whether it is what nearly every result is: whole and in order. All others are looked at closely."""
         try:
-            data, sequence = raw["data"], raw["sequence"]
-            chunk = data["chunk"]
-            text = chunk["content"]
-            plain = (
-                raw["type"] == "message.delta"
-                and raw["run_id"] == self._run_id
-                and sequence == self._last + 1
-                and type(sequence) is int
-                and type(text) is str
-                and len(data) == 1
-                and raw.keys() <= ENVELOPE
-                and chunk.keys() <= {"role", "content"}
-                and chunk.get("role") == "assistant"
+            return (
+                raw["run_id"] == self._run_id
+                and raw["sequence"] == self._last + 1
+                and type(raw["sequence"]) is int
+                and raw["sequence"] <= LARGEST_INTEGER
+                and type(raw["type"]) is str
+                and type(raw["data"]) is dict
                 and type(raw.get("timestamp")) in (int, NoneType)
             )
         except (KeyError, TypeError, AttributeError):
-            return None
-        if not plain:
-            return None
-        self._last = sequence
-        return Delta(text, sequence)
+            return False
 
     def _strictly(self, raw: Any) -> Effect:
         try:
@@ -148,7 +143,7 @@ class ResultRules:
         sequence = result.sequence if result.sequence is not None else self._last + 1
         if not self._is_new(sequence):
             return Ignored(f"result {sequence} came again")
-        return effect_of(result, sequence)
+        return effect_of(result.type, result.data, sequence)
 
     def _is_new(self, sequence: int) -> bool:
         if sequence == self._last + 1:
@@ -167,14 +162,27 @@ class ResultRules:
         return False
 
 
-def effect_of(result: AgentRunResult, sequence: int) -> Effect:
-    model = PAYLOADS.get(result.type)
+def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | Completed | None:
+    """The commonest results in their commonest form, an assistant's text, without the cost of validating that."""
+    if type not in _SAID or len(data) != 1:
+        return None
+    said = data.get(_SAID[type])
+    if not isinstance(said, dict) or said.keys() != _PLAIN or said["role"] != "assistant":
+        return None
+    text = said["content"]
+    if not isinstance(text, str):
+        return None
+    return Delta(text, sequence) if type == "message.delta" else Completed(said, text, sequence)
+
+
+def effect_of(type: str, data: dict[str, Any], sequence: int) -> Effect:
+    model = PAYLOADS.get(type)
     if model is None:
-        return _bounded(Note(result.type, result.data, sequence))
+        return _bounded(Note(type, data, sequence))
     try:
-        payload = model.model_validate(result.data)
+        payload = model.model_validate(data)
     except ValidationError as error:
-        return Ignored(f"result {sequence} ({result.type}) is dropped: {_first(error)}")
+        return Ignored(f"result {sequence} ({type}) is dropped: {_first(error)}")
     match payload:
         case MessageDelta():
             return Delta(plain_text(payload.chunk.content), sequence, payload.chunk.reasoning or "")
@@ -187,12 +195,12 @@ def effect_of(result: AgentRunResult, sequence: int) -> Effect:
                 return Ignored(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
             return StateWrite(payload.scope, payload.key, payload.value, sequence)
         case RunCompleted():
-            return _finish_well(payload, result.data, sequence)
+            return _finish_well(payload, data, sequence)
         case RunFailed():
             ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable)
-            return Finish(result.data, result.type, ending, None, sequence)
+            return Finish(data, type, ending, None, sequence)
         case _:
-            return _bounded(Note(result.type, result.data, sequence))
+            return _bounded(Note(type, data, sequence))
 
 
 def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> Finish:

@@ -36,7 +36,7 @@ class ActionRows(Protocol):
 
 
 class WantedAction(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     type: Literal[
         "send_message",
@@ -51,7 +51,7 @@ class WantedAction(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     actions: list[WantedAction] = Field(default=[], max_length=ACTIONS)
 

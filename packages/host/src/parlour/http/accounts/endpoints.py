@@ -10,9 +10,10 @@ from parlour.core.access.logins import LIFETIME, Login, Logins
 from parlour.core.access.users import User, Users
 
 from ..answers import Answer, Json
-from ..auth import COOKIE, Principal, requires
+from ..auth import requires
 from ..errors import Problem
 from ..hosts import HostNames
+from ..principals import COOKIE, Principal
 from .answers import KeyHolder, Person, SetupState
 from .refusals import accepted
 from .throttle import Throttle

@@ -20,6 +20,7 @@ from ..auth import Admin, Viewer
 from ..errors import Problem
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
+from ..versions import IfMatch
 from . import answers
 from .schemas import AgentBody
 
@@ -67,10 +68,12 @@ def router(
     shelf = Shelf("agent", "/agents", agents.get, attrgetter("agent_id"), shown, cursors, clock)
 
     @routes.post("/agents", status_code=201)
-    async def create_agent(body: AgentBody, principal: Admin) -> Annotated[Json, Answer(answers.Agent)]:
+    async def create_agent(
+        body: AgentBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.Agent)]:
         agent = checked(ids.new(), body)
         await agents.add(agent, shelf.change(principal, None, agent))
-        return shown(agent)
+        return shown(shelf.told(agent, response))
 
     @routes.get("/agents")
     async def list_agents(
@@ -79,15 +82,19 @@ def router(
         return shelf.page(agents.all(), shown, limit, cursor)
 
     @routes.get("/agents/{agent_id}")
-    async def read_agent(agent_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Agent)]:
-        return shown(shelf.existing(agent_id))
+    async def read_agent(
+        agent_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.Agent)]:
+        return shown(shelf.told(shelf.existing(agent_id), response))
 
     @routes.put("/agents/{agent_id}")
-    async def replace_agent(agent_id: str, body: AgentBody, principal: Admin) -> Annotated[Json, Answer(answers.Agent)]:
-        before = shelf.existing(agent_id)
-        agent = checked(agent_id, body, before)
-        await agents.replace(agent, shelf.change(principal, before, agent))
-        return shown(agent)
+    async def replace_agent(
+        agent_id: str, body: AgentBody, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Annotated[Json, Answer(answers.Agent)]:
+        async with shelf.changing(agent_id, if_match) as before:
+            agent = checked(agent_id, body, before)
+            await agents.replace(agent, shelf.change(principal, before, agent))
+        return shown(shelf.told(agent, response))
 
     @routes.delete("/agents/{agent_id}", status_code=204)
     async def delete_agent(agent_id: str, principal: Admin) -> Response:

@@ -4,7 +4,7 @@ from parlour.core.facts.artifacts import Artifact
 from parlour.core.facts.tables import CONVERSATIONS
 from parlour.core.journal import Journal, Select, where
 
-from ..auth import Principal
+from ..principals import Principal
 
 
 class ArtifactAccess:

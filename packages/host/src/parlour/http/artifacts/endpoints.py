@@ -8,8 +8,9 @@ from parlour.core.facts.artifacts import Artifact
 from parlour.core.facts.keeping import Artifacts
 
 from ..answers import Answer, Json
-from ..auth import Principal, Reader
+from ..auth import Reader
 from ..errors import not_found
+from ..principals import Principal
 from .access import ArtifactAccess
 from .answers import ArtifactShown
 from .content import respond

@@ -44,9 +44,13 @@ class Route(TypedDict):
 
 class DryRun(TypedDict):
     route: Route | None
-    """The one that takes the event; null when none does and listeners of plugins hear of it."""
+    """The one that takes the event; null when none does, and listeners of plugins or a default agent hear of it."""
     index: int | None
     """Its place in the list."""
     handler_type: HandlerType
+    agent_id: Id | None
+    """Who would answer."""
+    scope: Literal["thread", "conversation", "channel", "actor", "bot", "workspace"] | None
+    """Whose claim that is: `bot` is a route's, the others are default agents'."""
     reasons: list[str]
-    """What each route that was looked at said, and what comes of it."""
+    """What each route that was looked at said, then the default agent, and what comes of it."""

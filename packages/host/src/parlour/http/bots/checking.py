@@ -46,6 +46,12 @@ def audited(bot: Bot | None) -> dict[str, Any] | None:
     return {"name": bot.name, "adapter": bot.adapter, "adapter_config": config, "enabled": bot.enabled}
 
 
+def parts(bot: Bot) -> dict[str, Any]:
+    """What a version of it is made of."""
+    config = [bot.config, bot.secrets]
+    return {"name": bot.name, "adapter": bot.adapter, "adapter_config": config, "enabled": bot.enabled}
+
+
 def refused(field: str, message: str) -> Problem:
     return refused_fields([(field, message)])
 

@@ -18,8 +18,9 @@ from ..auth import Admin, Viewer
 from ..errors import not_found
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
+from ..versions import IfMatch
 from . import answers
-from .checking import BotForm, audited
+from .checking import BotForm, audited, parts
 from .schemas import BotBody
 
 
@@ -67,16 +68,16 @@ def router(
             },
         }
 
-    shelf = Shelf("bot", "/bots", bots.get, attrgetter("bot_id"), audited, cursors, clock)
+    shelf = Shelf("bot", "/bots", bots.get, attrgetter("bot_id"), audited, cursors, clock, parts)
 
     @routes.post("/bots", status_code=201)
-    async def create_bot(body: BotBody, principal: Admin) -> Annotated[Json, Answer(answers.Bot)]:
+    async def create_bot(body: BotBody, principal: Admin, response: Response) -> Annotated[Json, Answer(answers.Bot)]:
         bot = form.bot(ids.new(), body)
         first = routing.named(first_routes(agents.all()))
         await bots.add(bot, shelf.change(principal, None, bot), *writing(bot.bot_id, first))
         routing.written(bot.bot_id, first)
         await connections.apply(bot.bot_id)
-        return shown(bot)
+        return shown(shelf.told(bot, response))
 
     @routes.get("/bots")
     async def list_bots(
@@ -85,16 +86,18 @@ def router(
         return shelf.page(bots.all(), shown, limit, cursor)
 
     @routes.get("/bots/{bot_id}")
-    async def read_bot(bot_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Bot)]:
-        return shown(shelf.existing(bot_id))
+    async def read_bot(bot_id: str, principal: Viewer, response: Response) -> Annotated[Json, Answer(answers.Bot)]:
+        return shown(shelf.told(shelf.existing(bot_id), response))
 
     @routes.put("/bots/{bot_id}")
-    async def replace_bot(bot_id: str, body: BotBody, principal: Admin) -> Annotated[Json, Answer(answers.Bot)]:
-        before = shelf.existing(bot_id)
-        bot = form.bot(bot_id, body, before)
-        await bots.replace(bot, shelf.change(principal, before, bot))
+    async def replace_bot(
+        bot_id: str, body: BotBody, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Annotated[Json, Answer(answers.Bot)]:
+        async with shelf.changing(bot_id, if_match) as before:
+            bot = form.bot(bot_id, body, before)
+            await bots.replace(bot, shelf.change(principal, before, bot))
         await connections.apply(bot_id)
-        return shown(bot)
+        return shown(shelf.told(bot, response))
 
     @routes.delete("/bots/{bot_id}", status_code=204)
     async def delete_bot(bot_id: str, principal: Admin) -> Response:

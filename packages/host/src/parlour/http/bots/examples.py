@@ -43,6 +43,7 @@ class _Example(BaseModel):
     type: str = "message.received"
     event_type: str = ""
     event_id: str = "example"
+    thread_id: str = ""
     timestamp: int = Field(default=0, ge=0)
     text: str | None = None
     input: _Component = _Component()
@@ -79,8 +80,15 @@ def example(bot_id: str, adapter: str, event: dict[str, Any]) -> EventEnvelope:
         context=EventContext(told.event_id),
         surface=SURFACE,
         bot_id=bot_id,
+        thread_id=told.thread_id,
         event_time=told.timestamp,
         actor=told.who(),
         input={"text": told.words()},
-        data={**own, **told.data},
+        data={**_room(event), **own, **told.data},
     )
+
+
+def _room(event: dict[str, Any]) -> dict[str, str]:
+    """An event of a group happens in its chat."""
+    group = event.get("group")
+    return {"chat_type": "group", "chat_id": str(group["id"])} if isinstance(group, dict) and group.get("id") else {}

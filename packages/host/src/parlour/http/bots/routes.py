@@ -1,17 +1,20 @@
 """A bot's routes: read, replaced as a whole, and tried out on an example."""
 
+import asyncio
+from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
 from parlour.core.platforms.book import BotBook
 from parlour.core.ports import Clock
-from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Router, Tried
+from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Router, Tried, taken
 from parlour.core.routing.routes import Route, RouteBook
 
 from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..versions import IfMatch, check, tell
 from . import answers
 from .endpoints import existing
 from .examples import example
@@ -21,25 +24,35 @@ from .route_schemas import DryRunBody, RouteList
 
 def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["bots"])
+    turn = asyncio.Lock()
+    """Whoever changes routes does so one after the other."""
 
-    def listed(bot_id: str) -> dict[str, Any]:
+    def parts(bot_id: str) -> dict[str, Any]:
+        return {"items": [asdict(route) for route in book.listed(bot_id)]}
+
+    def told(bot_id: str, response: Response) -> dict[str, Any]:
+        tell(response, parts(bot_id))
         return {"items": [shown(route) for route in book.listed(bot_id)], "next_cursor": None}
 
     @routes.get("/bots/{bot_id}/routes")
-    async def list_routes(bot_id: str, principal: Viewer) -> Annotated[Json, Answer(Page[answers.Route])]:
-        return listed(existing(bots, bot_id).bot_id)
+    async def list_routes(
+        bot_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(Page[answers.Route])]:
+        return told(existing(bots, bot_id).bot_id, response)
 
     @routes.put("/bots/{bot_id}/routes")
     async def replace_routes(
-        bot_id: str, body: RouteList, principal: Admin
+        bot_id: str, body: RouteList, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(Page[answers.Route])]:
-        existing(bots, bot_id)
-        before = book.listed(bot_id)
-        made = book.named(form.routes(body, before))
-        seen = [[shown(route) for route in each] for each in (before, made)]
-        entry = audit.admin(principal.owner, "bot.routes", bot_id, seen[0], seen[1], clock.now())
-        await book.replace(bot_id, made, entry)
-        return listed(bot_id)
+        async with turn:
+            bot = existing(bots, bot_id)
+            check(f"the list of routes of bot '{bot.name}'", if_match, parts(bot_id))
+            before = book.listed(bot_id)
+            made = book.named(form.routes(body, before))
+            seen = [[shown(route) for route in each] for each in (before, made)]
+            entry = audit.admin(principal.owner, "bot.routes", bot_id, seen[0], seen[1], clock.now())
+            await book.replace(bot_id, made, entry)
+        return told(bot_id, response)
 
     @routes.post("/bots/{bot_id}/routes/dry-run")
     async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> Annotated[Json, Answer(answers.DryRun)]:
@@ -48,13 +61,18 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         event, own = example(bot_id, bot.adapter, body.event), book.listed(bot_id)
         listed = own if body.routes is None else form.routes(body.routes, own)
         tried = routing.tried(event, listed)
-        taken = tried[-1].route if tried and not tried[-1].reason else None
-        reasons = [*map(_told, tried), _outcome(routing.decide(event, listed))]
+        route, decision = taken(tried), routing.decide(event, listed)
+        considered = routing.considered(event, tried)
+        default = [f"{considered.label}: {considered.reason or 'it takes the event'}"] if considered else []
+        binding = decision.binding if isinstance(decision, Bound) else None
+        unrouted = "plugin" if isinstance(decision, Listened) else "agent"
         return {
-            "route": shown(taken) if taken is not None else None,
-            "index": next((place for place, route in enumerate(listed) if route is taken), None),
-            "handler_type": taken.handler_type if taken is not None else "plugin",
-            "reasons": reasons,
+            "route": shown(route) if route is not None else None,
+            "index": next((place for place, each in enumerate(listed) if each is route), None),
+            "handler_type": route.handler_type if route is not None else unrouted,
+            "agent_id": binding.agent.agent_id if binding is not None else None,
+            "scope": binding.scope if binding is not None else None,
+            "reasons": [*map(_told, tried), *default, _outcome(decision)],
         }
 
     return routes

@@ -15,6 +15,7 @@ from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
 from ..paging import Cursor, Limit, part
 from ..shelf import Shelf
+from ..versions import IfMatch
 from . import answers
 from .schemas import BudgetBody
 from .views import shown, with_uses
@@ -33,10 +34,12 @@ def router(book: BudgetBook, uses: BudgetUses, cursors: Cursors, ids: Ids, clock
     shelf = Shelf("budget", "/budgets", book.get, attrgetter("budget_id"), shown, cursors, clock)
 
     @routes.post("/budgets", status_code=201)
-    async def create_budget(body: BudgetBody, principal: Admin) -> Annotated[Json, Answer(answers.Budget)]:
+    async def create_budget(
+        body: BudgetBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.Budget)]:
         budget = written(ids.new(), body)
         await book.add(budget, shelf.change(principal, None, budget))
-        return await view(budget)
+        return await view(shelf.told(budget, response))
 
     @routes.get("/budgets")
     async def list_budgets(
@@ -46,16 +49,19 @@ def router(book: BudgetBook, uses: BudgetUses, cursors: Cursors, ids: Ids, clock
         return {"items": [await view(each) for each in page], "next_cursor": more}
 
     @routes.get("/budgets/{budget_id}")
-    async def read_budget(budget_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Budget)]:
-        return await view(shelf.existing(budget_id))
+    async def read_budget(
+        budget_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.Budget)]:
+        return await view(shelf.told(shelf.existing(budget_id), response))
 
     @routes.put("/budgets/{budget_id}")
     async def replace_budget(
-        budget_id: str, body: BudgetBody, principal: Admin
+        budget_id: str, body: BudgetBody, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.Budget)]:
-        before, budget = shelf.existing(budget_id), written(budget_id, body)
-        await book.replace(budget, shelf.change(principal, before, budget))
-        return await view(budget)
+        async with shelf.changing(budget_id, if_match) as before:
+            budget = written(budget_id, body)
+            await book.replace(budget, shelf.change(principal, before, budget))
+        return await view(shelf.told(budget, response))
 
     @routes.delete("/budgets/{budget_id}", status_code=204)
     async def delete_budget(budget_id: str, principal: Admin) -> Response:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+from collections import deque
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -21,10 +23,11 @@ from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.session import Sessions
 
-from ..auth import Authenticator, Principal
 from ..errors import Problem
+from ..principals import Authenticator, Principal
 from ..runs.endpoints import CANCELLED
 from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
+from .said import MOST, Said, said_frame
 from .session import ChatSession
 
 PAGE = 100
@@ -40,6 +43,7 @@ class ChatConnection:
         authenticator: Authenticator,
         feed: Feed,
         rows: OutgoingRows,
+        said: Said,
         ledger: Ledger,
         sessions: Sessions,
         approvals: Approvals,
@@ -52,12 +56,15 @@ class ChatConnection:
         self._authenticator = authenticator
         self._feed = feed
         self._rows = rows
+        self._said = said
         self._ledger = ledger
         self._sessions = sessions
         self._clock = clock
         self.agent_id, self.session, self.owner = chat.agent_id, chat.name, principal.owner
         self._seq = 0
         self._hears = False
+        self._heard: deque[str] = deque(maxlen=2 * MOST)
+        """Events of which it was told that they were said, so that each is told once."""
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         """Held while frames are sent from the feed, so that none is told out of order when the session begins anew."""
@@ -119,19 +126,34 @@ class ChatConnection:
             await self._send(frame)
 
     async def _tell_missed(self) -> None:
-        """Messages and ends of runs that were shown since, in their order."""
-        conversation_id = self._chat.conversation_id
-        ends = [
-            run_frame(run["run_id"], run["status"], run["feed_seq"])
-            for run in await self._ledger.ended_after(conversation_id, self._seq)
+        """What was said, messages and ends of runs that were shown since, in their order."""
+        conversation_id, seen = self._chat.conversation_id, self._seq
+        others = [
+            (int(run["feed_seq"]), run_frame(run["run_id"], run["status"], run["feed_seq"]))
+            for run in await self._ledger.ended_after(conversation_id, seen)
         ]
-        while rows := await self._rows.shown_after(conversation_id, self._seq, PAGE):
+        if self._hears:
+            others += await self._said.since(conversation_id, seen, self._chat.event_prefix)
+        others.sort(key=itemgetter(0))
+        while rows := await self._rows.shown_after(conversation_id, seen, PAGE):
             for row in rows:
-                while ends and ends[0]["seq"] < row.feed_seq:
-                    await self._send(ends.pop(0))
+                while others and others[0][0] < row.feed_seq:
+                    await self._tell(others.pop(0)[1])
                 await self._send(outgoing_frame(row))
-        for end in ends:
-            await self._send(end)
+            seen = rows[-1].feed_seq
+        for _, frame in others:
+            await self._tell(frame)
+
+    async def _tell(self, frame: Frame) -> None:
+        """Each in its turn; what was said to those who want to hear it, and once.
+
+        What was said counts by its event: a message may have taken its number before it and be shown after it.
+        """
+        if frame["type"] != "said":
+            await self._send(frame)
+        elif self._hears and frame["event_id"] not in self._heard:
+            self._heard.append(frame["event_id"])
+            await self._send({name: value for name, value in frame.items() if name != "seq"})
 
     async def _write(self) -> None:
         while True:
@@ -145,8 +167,8 @@ class ChatConnection:
                 for frame in self._subscription.take():
                     if frame["type"] == "moved":
                         successor = frame["conversation_id"]
-                    elif frame["seq"] > self._seq and (self._hears or frame["type"] != "said"):
-                        await self._send(frame)
+                    elif frame["type"] == "said" or frame["seq"] > self._seq:
+                        await self._tell(frame)
             if successor:
                 await self._follow(successor)
 
@@ -193,7 +215,7 @@ class ChatConnection:
                 return
             if accepted.conversation_id != self._chat.conversation_id:
                 await self._follow(accepted.conversation_id)
-            self._feed.said(accepted.conversation_id, {**_said(frame), "event_id": accepted.event_id})
+            self._feed.said(accepted.conversation_id, said_frame(accepted.event_id, _said(frame), frame.id))
 
     async def _approve(self, frame: ApproveFrame) -> None:
         """Whoever decides in a chat decides about what was asked there."""
@@ -228,4 +250,4 @@ class ChatConnection:
 def _said(frame: MessageFrame) -> dict[str, Any]:
     """As the other tabs of the session see it."""
     contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
-    return {"id": frame.id, "text": frame.text, "contents": contents}
+    return {"text": frame.text, "contents": contents}

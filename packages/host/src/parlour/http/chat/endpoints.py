@@ -23,14 +23,16 @@ from parlour.core.runs.session import Sessions
 
 from .. import views
 from ..answers import Answer, Json, Page, Renewed
-from ..auth import Authenticator, Chatter, Operator, Principal, Reader
+from ..auth import Chatter, Operator, Reader
 from ..conversations.answers import TranscriptShown
 from ..errors import Problem, answer_for, not_found
 from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages, part
+from ..principals import Authenticator, Principal
 from .answers import Broadcast, ConnectionShown, SessionShown
 from .connection import ChatConnection
 from .connections import Connections
 from .frames import BroadcastBody, ChatQuery
+from .said import Said
 from .session import ChatSession, conversation_key, last_used, session_view
 
 SessionName = Annotated[str, Path(min_length=1, max_length=200)]
@@ -53,7 +55,7 @@ def router(
     clock: Clock,
 ) -> APIRouter:
     routes = APIRouter(tags=["chat"])
-    rows, ledger, connections = OutgoingRows(journal), Ledger(journal), Connections(clock)
+    rows, said, ledger, connections = OutgoingRows(journal), Said(journal), Ledger(journal), Connections(clock)
 
     def check_agent(agent_id: str) -> None:
         if agents.get(agent_id) is None:
@@ -76,7 +78,7 @@ def router(
         conversation_id = await conversations.open(key, ids, clock)
         talk = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
         connection = ChatConnection(
-            socket, talk, principal, authenticator, feed, rows, ledger, sessions, approvals, clock
+            socket, talk, principal, authenticator, feed, rows, said, ledger, sessions, approvals, clock
         )
         connections.add(connection)
         try:

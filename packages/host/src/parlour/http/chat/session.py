@@ -9,8 +9,8 @@ from parlour.core.events.gateway import Accepted, Gateway
 from parlour.core.journal import Row
 from parlour.core.ports import Clock, Ids
 
-from ..auth import Principal
 from ..errors import Problem
+from ..principals import Principal
 from .frames import MessageFrame
 
 TITLE_CHARACTERS = 200
@@ -68,4 +68,9 @@ class ChatSession:
 
     def _event_id(self, name: str) -> str:
         """Names of other sessions and of the API are other events; a session that begins anew knows its own again."""
-        return f"chat:{self.agent_id}:{len(self.name)}:{self.name}:{name}"
+        return f"{self.event_prefix}{name}"
+
+    @property
+    def event_prefix(self) -> str:
+        """What an event's id has before the client's own name of the message."""
+        return f"chat:{self.agent_id}:{len(self.name)}:{self.name}:"

@@ -9,15 +9,17 @@ from parlour.core.access.refusal import Refused
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.history import History
 from parlour.core.facts.tables import CONVERSATIONS, TRANSCRIPT
-from parlour.core.journal import Journal, Select, where
+from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.ports import Clock, Ids
+from parlour.core.routing.default_agents import Claims, DefaultAgentBook, removing
 from parlour.core.runs.erasing import Erasing
 
 from .. import views
 from ..answers import Answer, Json, Page, Renewed
-from ..auth import Chatter, Principal, Reader
+from ..auth import Chatter, Reader
 from ..errors import Problem, not_found
 from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages
+from ..principals import Principal
 from .answers import ConversationShown, TranscriptShown
 
 ConversationId = Annotated[str, Path(max_length=64)]
@@ -28,16 +30,25 @@ def router(
     pages: Pages,
     history: History,
     conversations: Conversations,
+    default_agents: DefaultAgentBook,
     erasing: Erasing,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
     routes = APIRouter(tags=["conversations"])
 
-    async def check_visible(conversation_id: str, principal: Principal) -> None:
+    async def visible(conversation_id: str, principal: Principal) -> Row:
         rows = await journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
         if not rows or not (principal.may("viewer") or rows[0]["principal"] == principal.owner):
             raise not_found(f"conversation '{conversation_id}'", "GET /api/v1/conversations lists them")
+        return rows[0]
+
+    async def own_defaults(conversation_id: str) -> Claims:
+        """Its chat's or thread's, if it is the one that this goes on in."""
+        key = await conversations.key(conversation_id)
+        if key is None or await conversations.find(key) != conversation_id:
+            return ()
+        return default_agents.of_conversation(key)
 
     @routes.get("/conversations")
     async def list_conversations(
@@ -46,6 +57,12 @@ def router(
         """Newest first; with a chat key only its own."""
         conditions = () if principal.may("viewer") else where(principal=principal.owner)
         return await pages.page(CONVERSATIONS, conditions, "conversation_id", views.conversation, limit, cursor)
+
+    @routes.get("/conversations/{conversation_id}")
+    async def read_conversation(
+        conversation_id: ConversationId, principal: Reader
+    ) -> Annotated[Json, Answer(ConversationShown)]:
+        return views.conversation(await visible(conversation_id, principal))
 
     @routes.get("/conversations/{conversation_id}/transcript")
     async def read_transcript(
@@ -57,7 +74,7 @@ def router(
         cursor: Cursor = None,
     ) -> Annotated[Json, Answer(Page[TranscriptShown])]:
         """In the order it was said or the other way round; with `q` what matches, the best first, on one page."""
-        await check_visible(conversation_id, principal)
+        await visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
         if q is not None:
             rows = await history.matching(q, conversation_id, conditions, limit)
@@ -70,20 +87,26 @@ def router(
         conversation_id: ConversationId, principal: Chatter
     ) -> Annotated[Json, Answer(Renewed)]:
         """Its chat begins anew; what was said before stays under its own id."""
-        await check_visible(conversation_id, principal)
+        await visible(conversation_id, principal)
         key = await conversations.key(conversation_id)
         assert key is not None
         return {"conversation_id": await conversations.renew(key, ids, clock)}
 
     @routes.delete("/conversations/{conversation_id}", status_code=204)
     async def delete_conversation(conversation_id: ConversationId, principal: Chatter) -> Response:
-        """What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own."""
-        await check_visible(conversation_id, principal)
-        entry = audit.admin(principal.owner, "conversation.delete", conversation_id, None, None, clock.now())
+        """What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own.
+
+        Its default agent goes with it.
+        """
+        await visible(conversation_id, principal)
+        gone = await own_defaults(conversation_id)
+        before = {"default_agents": [each.agent_id for each in gone]} if gone else None
+        entry = audit.admin(principal.owner, "conversation.delete", conversation_id, before, None, clock.now())
         try:
-            await erasing.erase(conversation_id, principal.party, entry)
+            await erasing.erase(conversation_id, principal.party, entry, *removing(gone))
         except Refused as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
+        default_agents.forget(lambda each: each in gone)
         return Response(status_code=204)
 
     return routes

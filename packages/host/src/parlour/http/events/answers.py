@@ -32,12 +32,19 @@ class EventResult(TypedDict):
     """What was said to it: `role`, `content` and more."""
 
 
+class SentenceShown(TypedDict):
+    code: str
+    values: dict[str, Any]
+
+
 class Step(TypedDict):
     at: Moment
     step: str
     text: str
     """In words."""
     data: dict[str, Any]
+    sentences: list[SentenceShown]
+    """What the text is made of, for those who say it in another language."""
 
 
 class Trail(TypedDict):

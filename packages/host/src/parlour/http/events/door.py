@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from fastapi import Response
 from pydantic_core import to_json
+from starlette.responses import Response
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.encoding import loads
@@ -21,8 +21,8 @@ from parlour.core.routing.routes import RouteBook
 from parlour.core.runs.outcomes import Outcomes
 
 from .. import views
-from ..auth import Principal
 from ..errors import Problem, not_found
+from ..principals import Principal
 from .schemas import EventBody, EventQuery
 
 

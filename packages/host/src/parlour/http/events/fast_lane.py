@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from ..auth import Authenticator
 from ..errors import answer_for
 from ..limits import Application, Receive, Send, declared_bytes, too_large
+from ..principals import Authenticator
 from .door import EventDoor
 from .schemas import EventBody, EventQuery
 

@@ -17,9 +17,10 @@ from parlour.core.ports import Clock
 from ..answers import Answer, Json
 from ..artifacts.access import ArtifactAccess
 from ..artifacts.answers import FileShown
-from ..auth import Chatter, Principal, Reader
+from ..auth import Chatter, Reader
 from ..errors import Problem, not_found
 from ..multipart import receive
+from ..principals import Principal
 
 FileId = Annotated[str, InPath(max_length=64)]
 BODY = {

@@ -10,9 +10,9 @@ from pydantic_core import to_json
 
 from parlour.core.observing.board import Board, Frame, Watcher
 
-from ..auth import Authenticator
 from ..chat.endpoints import REFUSED, refuse
 from ..errors import Problem
+from ..principals import Authenticator
 
 CHECKED_EVERY = 15.0
 """How long a watcher whose rights were taken away may still look."""

@@ -19,6 +19,7 @@ from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
+from ..versions import IfMatch
 from . import answers
 from .checking import McpServerForm, shown, shown_status, taken
 from .schemas import McpServerBody, PromptBody, ResourceBody
@@ -42,14 +43,16 @@ def router(
         return outcome.model_dump(mode="json", exclude_none=True, include={"content", "is_error", "truncated"})
 
     @routes.post("/mcp-servers", status_code=201)
-    async def create_mcp_server(body: McpServerBody, principal: Admin) -> Annotated[Json, Answer(answers.McpServer)]:
+    async def create_mcp_server(
+        body: McpServerBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.McpServer)]:
         server = form.server(ids.new(), body)
         try:
             await book.add(server, shelf.change(principal, None, server))
         except GuardFailed as error:  # somebody else took the name meanwhile
             raise taken(server.name) from error
         await connections.follow(server.server_id)
-        return view(server)
+        return view(shelf.told(server, response))
 
     @routes.post("/mcp-servers/test")
     async def test_mcp_server_before_saving(
@@ -66,21 +69,23 @@ def router(
         return shelf.page(book.all(), view, limit, cursor)
 
     @routes.get("/mcp-servers/{server_id}")
-    async def read_mcp_server(server_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.McpServer)]:
-        return view(shelf.existing(server_id))
+    async def read_mcp_server(
+        server_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.McpServer)]:
+        return view(shelf.told(shelf.existing(server_id), response))
 
     @routes.put("/mcp-servers/{server_id}")
     async def replace_mcp_server(
-        server_id: str, body: McpServerBody, principal: Admin
+        server_id: str, body: McpServerBody, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.McpServer)]:
-        before = shelf.existing(server_id)
-        server = form.server(server_id, body, before)
-        try:
-            await book.replace(server, shelf.change(principal, before, server))
-        except GuardFailed as error:
-            raise taken(server.name) from error
+        async with shelf.changing(server_id, if_match) as before:
+            server = form.server(server_id, body, before)
+            try:
+                await book.replace(server, shelf.change(principal, before, server))
+            except GuardFailed as error:
+                raise taken(server.name) from error
         await connections.follow(server_id)
-        return view(server)
+        return view(shelf.told(server, response))
 
     @routes.delete("/mcp-servers/{server_id}", status_code=204)
     async def delete_mcp_server(server_id: str, principal: Admin) -> Response:

@@ -15,10 +15,12 @@ from parlour.core.models.needed import Needed
 from parlour.core.ports import Clock, Ids
 
 from ..answers import Answer, Json, Page
-from ..auth import Admin, Operator, Principal, Viewer
+from ..auth import Admin, Operator, Viewer
 from ..errors import Problem
 from ..paging import Cursor, Limit
+from ..principals import Principal
 from ..shelf import Shelf
+from ..versions import IfMatch
 from . import answers
 from .checking import ModelForms, shown_model
 from .schemas import ModelBody
@@ -51,11 +53,13 @@ def router(
         await agents.replace(agent, entry)
 
     @routes.post("/models", status_code=201)
-    async def create_model(body: ModelBody, principal: Admin) -> Annotated[Json, Answer(answers.Model)]:
+    async def create_model(
+        body: ModelBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.Model)]:
         model = forms.model(ids.new(), body)
         await book.put_model(model, shelf.change(principal, None, model))
         await offer_to_default_agent(principal, model)
-        return shown_model(model)
+        return shown_model(shelf.told(model, response))
 
     @routes.get("/models")
     async def list_models(
@@ -64,15 +68,19 @@ def router(
         return shelf.page(book.models(provider_id), shown_model, limit, cursor)
 
     @routes.get("/models/{model_id}")
-    async def read_model(model_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Model)]:
-        return shown_model(shelf.existing(model_id))
+    async def read_model(
+        model_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.Model)]:
+        return shown_model(shelf.told(shelf.existing(model_id), response))
 
     @routes.put("/models/{model_id}")
-    async def replace_model(model_id: str, body: ModelBody, principal: Admin) -> Annotated[Json, Answer(answers.Model)]:
-        before = shelf.existing(model_id)
-        model = forms.model(model_id, body)
-        await book.put_model(model, shelf.change(principal, before, model))
-        return shown_model(model)
+    async def replace_model(
+        model_id: str, body: ModelBody, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Annotated[Json, Answer(answers.Model)]:
+        async with shelf.changing(model_id, if_match) as before:
+            model = forms.model(model_id, body)
+            await book.put_model(model, shelf.change(principal, before, model))
+        return shown_model(shelf.told(model, response))
 
     @routes.delete("/models/{model_id}", status_code=204)
     async def delete_model(model_id: str, principal: Admin) -> Response:

@@ -16,6 +16,7 @@ from ..auth import Admin, Viewer
 from ..errors import Problem
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
+from ..versions import IfMatch
 from . import answers
 from .checking import ModelForms, shown_kind, shown_provider
 from .schemas import ProviderBody
@@ -30,7 +31,7 @@ def router(
         return shown_provider(provider, catalogue.get(provider.kind))
 
     path = "/model-providers"
-    shelf = Shelf("model provider", path, book.provider, attrgetter("provider_id"), view, cursors, clock)
+    shelf = Shelf("model provider", path, book.provider, attrgetter("provider_id"), view, cursors, clock, _parts)
 
     @routes.get("/model-kinds")
     async def list_kinds(principal: Viewer) -> Annotated[Json, Answer(Page[answers.ModelKind])]:
@@ -38,10 +39,12 @@ def router(
         return {"items": [shown_kind(kind) for kind in catalogue.kinds()], "next_cursor": None}
 
     @routes.post("/model-providers", status_code=201)
-    async def create_provider(body: ProviderBody, principal: Admin) -> Annotated[Json, Answer(answers.Provider)]:
+    async def create_provider(
+        body: ProviderBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.Provider)]:
         provider = forms.provider(ids.new(), body)
         await book.put_provider(provider, shelf.change(principal, None, provider))
-        return view(provider)
+        return view(shelf.told(provider, response))
 
     @routes.get("/model-providers")
     async def list_providers(
@@ -50,17 +53,19 @@ def router(
         return shelf.page(book.providers(), view, limit, cursor)
 
     @routes.get("/model-providers/{provider_id}")
-    async def read_provider(provider_id: str, principal: Viewer) -> Annotated[Json, Answer(answers.Provider)]:
-        return view(shelf.existing(provider_id))
+    async def read_provider(
+        provider_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.Provider)]:
+        return view(shelf.told(shelf.existing(provider_id), response))
 
     @routes.put("/model-providers/{provider_id}")
     async def replace_provider(
-        provider_id: str, body: ProviderBody, principal: Admin
+        provider_id: str, body: ProviderBody, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.Provider)]:
-        before = shelf.existing(provider_id)
-        provider = forms.provider(provider_id, body, before)
-        await book.put_provider(provider, shelf.change(principal, before, provider))
-        return view(provider)
+        async with shelf.changing(provider_id, if_match) as before:
+            provider = forms.provider(provider_id, body, before)
+            await book.put_provider(provider, shelf.change(principal, before, provider))
+        return view(shelf.told(provider, response))
 
     @routes.delete("/model-providers/{provider_id}", status_code=204)
     async def delete_provider(provider_id: str, principal: Admin) -> Response:
@@ -73,3 +78,8 @@ def router(
         return Response(status_code=204)
 
     return routes
+
+
+def _parts(provider: Provider) -> dict[str, Any]:
+    named = {"name": provider.name, "kind": provider.kind, "base_url": provider.base_url}
+    return {**named, "api_keys": provider.sealed_keys}

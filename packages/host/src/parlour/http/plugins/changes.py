@@ -8,7 +8,7 @@ from parlour.core.access.audit_log import AuditLog
 from parlour.core.plugins import PluginFacts
 from parlour.core.ports import Clock
 
-from ..auth import Principal
+from ..principals import Principal
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 

@@ -26,7 +26,9 @@ class RunUsage(TypedDict, total=False):
     reasoning_tokens: int
     cost_micros: Micros
     unpriced_calls: int
-    """Calls of models whose price nobody knows; what they cost comes on top."""
+    """Calls whose price nobody knows, for want of the model's or since they were cut off; it comes on top."""
+    calling: list[str]
+    """Models that are being asked at this moment."""
 
 
 class RunFacts(TypedDict):

@@ -18,9 +18,10 @@ from parlour.core.runs.session import Ending
 
 from .. import views
 from ..answers import Answer, Json, Page
-from ..auth import Chatter, Operator, Principal, Reader, Viewer
+from ..auth import Chatter, Operator, Reader, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, LongLimit, Pages
+from ..principals import Principal
 from .answers import Delivery, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
 from .listing import RunListing, Wanted
 from .schemas import RerunBody

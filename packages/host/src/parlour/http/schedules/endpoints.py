@@ -17,6 +17,7 @@ from ..errors import invalid
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
 from ..targets import Targets
+from ..versions import IfMatch
 from . import answers
 
 ScheduleId = Annotated[str, Path(max_length=64)]
@@ -53,7 +54,7 @@ def router(
     book: ScheduleBook, scheduler: Scheduler, targets: Targets, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = APIRouter(tags=["schedules"])
-    shelf = Shelf("schedule", "/schedules", book.get, _schedule_id, _audited, cursors, clock)
+    shelf = Shelf("schedule", "/schedules", book.get, _schedule_id, _audited, cursors, clock, _audited)
 
     def checked(schedule_id: str, body: ScheduleBody) -> Schedule:
         schedule = Schedule(schedule_id, **body.model_dump())
@@ -65,11 +66,13 @@ def router(
         return schedule
 
     @routes.post("/schedules", status_code=201)
-    async def create_schedule(body: ScheduleBody, principal: Admin) -> Annotated[Json, Answer(answers.Schedule)]:
+    async def create_schedule(
+        body: ScheduleBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.Schedule)]:
         schedule = checked(ids.new(), body)
         kept = await book.add(schedule, shelf.change(principal, None, Kept(schedule, 0, 0)))
         scheduler.changed()
-        return _shown(kept)
+        return _shown(shelf.told(kept, response))
 
     @routes.get("/schedules")
     async def list_schedules(
@@ -78,19 +81,21 @@ def router(
         return shelf.page(book.all(), _shown, limit, cursor)
 
     @routes.get("/schedules/{schedule_id}")
-    async def read_schedule(schedule_id: ScheduleId, principal: Viewer) -> Annotated[Json, Answer(answers.Schedule)]:
-        return _shown(shelf.existing(schedule_id))
+    async def read_schedule(
+        schedule_id: ScheduleId, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.Schedule)]:
+        return _shown(shelf.told(shelf.existing(schedule_id), response))
 
     @routes.put("/schedules/{schedule_id}")
     async def replace_schedule(
-        schedule_id: ScheduleId, body: ScheduleBody, principal: Admin
+        schedule_id: ScheduleId, body: ScheduleBody, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.Schedule)]:
         """It is due next as seen from now."""
-        before = shelf.existing(schedule_id)
-        schedule = checked(schedule_id, body)
-        kept = await book.replace(schedule, shelf.change(principal, before, Kept(schedule, 0, 0)))
+        async with shelf.changing(schedule_id, if_match) as before:
+            schedule = checked(schedule_id, body)
+            kept = await book.replace(schedule, shelf.change(principal, before, Kept(schedule, 0, 0)))
         scheduler.changed()
-        return _shown(kept)
+        return _shown(shelf.told(kept, response))
 
     @routes.delete("/schedules/{schedule_id}", status_code=204)
     async def delete_schedule(schedule_id: ScheduleId, principal: Admin) -> Response:

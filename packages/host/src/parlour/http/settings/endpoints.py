@@ -1,9 +1,10 @@
 """Settings that act at once: read and changed. What needs a restart is in the settings file."""
 
+import asyncio
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
 from parlour.core.journal import Insert
@@ -11,25 +12,35 @@ from parlour.core.ports import Clock
 from parlour.core.tuning import Tuning, Values
 
 from ..answers import Answer, Json
-from ..auth import Admin, Principal, Viewer
+from ..auth import Admin, Viewer
+from ..principals import Principal
+from ..versions import IfMatch, check, tell
 from .answers import SettingsShown
 from .schemas import SettingsBody
 
 
 def router(tuning: Tuning, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["settings"])
+    turn = asyncio.Lock()
+    """Whoever changes settings does so one after the other."""
 
     def entry(principal: Principal, before: Values, after: Values) -> Insert:
         return audit.admin(principal.owner, "settings.change", "settings", dict(before), dict(after), clock.now())
 
     @routes.get("/settings")
-    async def read_settings(principal: Viewer) -> Annotated[Json, Answer(SettingsShown)]:
+    async def read_settings(principal: Viewer, response: Response) -> Annotated[Json, Answer(SettingsShown)]:
+        tell(response, tuning.values())
         return shown(tuning)
 
     @routes.put("/settings")
-    async def change_settings(body: SettingsBody, principal: Admin) -> Annotated[Json, Answer(SettingsShown)]:
+    async def change_settings(
+        body: SettingsBody, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Annotated[Json, Answer(SettingsShown)]:
         """What is left out stays as it is; null takes a change back. It acts at once and outlives a restart."""
-        await tuning.change(dict(body.wishes()), partial(entry, principal))
+        async with turn:
+            check("what the settings say", if_match, tuning.values())
+            await tuning.change(dict(body.wishes()), partial(entry, principal))
+        tell(response, tuning.values())
         return shown(tuning)
 
     return routes

@@ -12,9 +12,10 @@ from parlour.core.cursors import Cursors
 from ..accounts import answers
 from ..accounts.refusals import accepted
 from ..answers import Answer, Json, Page
-from ..auth import Admin, Principal
+from ..auth import Admin
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, part
+from ..principals import Principal
 
 UserId = Annotated[str, Path(max_length=64)]
 

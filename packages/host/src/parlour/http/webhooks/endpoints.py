@@ -22,6 +22,7 @@ from ..errors import Problem, not_found
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
 from ..targets import Targets
+from ..versions import IfMatch
 from . import answers
 
 WebhookId = Annotated[str, Path(max_length=64)]
@@ -49,17 +50,19 @@ def router(
 ) -> APIRouter:
     routes = APIRouter(tags=["webhooks"])
 
-    shelf = Shelf("webhook", "/webhooks", book.get, attrgetter("webhook_id"), _shown, cursors, clock)
+    shelf = Shelf("webhook", "/webhooks", book.get, attrgetter("webhook_id"), _shown, cursors, clock, _parts)
 
     @routes.post("/webhooks", status_code=201)
-    async def create_webhook(body: WebhookBody, principal: Admin) -> Annotated[Json, Answer(answers.NewWebhook)]:
+    async def create_webhook(
+        body: WebhookBody, principal: Admin, response: Response
+    ) -> Annotated[Json, Answer(answers.NewWebhook)]:
         """The secret is in this answer only."""
         targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
         secret = body.secret or f"whsec_{b64encode(os.urandom(32)).decode()}"
         fields = body.model_dump(exclude={"secret"})
         webhook = Webhook(ids.new(), sealed_secret=box.seal(secret), **fields)
         await book.add(webhook, shelf.change(principal, None, webhook))
-        return {**_shown(webhook), "secret": secret}
+        return {**_shown(shelf.told(webhook, response)), "secret": secret}
 
     @routes.get("/webhooks")
     async def list_webhooks(
@@ -68,19 +71,21 @@ def router(
         return shelf.page(book.all(), _shown, limit, cursor)
 
     @routes.get("/webhooks/{webhook_id}")
-    async def read_webhook(webhook_id: WebhookId, principal: Viewer) -> Annotated[Json, Answer(answers.Webhook)]:
-        return _shown(shelf.existing(webhook_id))
+    async def read_webhook(
+        webhook_id: WebhookId, principal: Viewer, response: Response
+    ) -> Annotated[Json, Answer(answers.Webhook)]:
+        return _shown(shelf.told(shelf.existing(webhook_id), response))
 
     @routes.put("/webhooks/{webhook_id}")
     async def replace_webhook(
-        webhook_id: WebhookId, body: WebhookBody, principal: Admin
+        webhook_id: WebhookId, body: WebhookBody, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.Webhook)]:
-        before = shelf.existing(webhook_id)
-        targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
-        sealed = box.seal(body.secret) if body.secret else before.sealed_secret
-        webhook = replace(before, sealed_secret=sealed, **body.model_dump(exclude={"secret"}))
-        await book.replace(webhook, shelf.change(principal, before, webhook))
-        return _shown(webhook)
+        async with shelf.changing(webhook_id, if_match) as before:
+            targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
+            sealed = box.seal(body.secret) if body.secret else before.sealed_secret
+            webhook = replace(before, sealed_secret=sealed, **body.model_dump(exclude={"secret"}))
+            await book.replace(webhook, shelf.change(principal, before, webhook))
+        return _shown(shelf.told(webhook, response))
 
     @routes.delete("/webhooks/{webhook_id}", status_code=204)
     async def delete_webhook(webhook_id: WebhookId, principal: Admin) -> Response:
@@ -107,3 +112,10 @@ def _shown(webhook: Webhook) -> dict[str, Any]:
     """Without its secret."""
     told = {name: value for name, value in webhook.encoded().items() if name != "sealed_secret"}
     return {**told, "path": f"/api/v1/webhooks/{webhook.webhook_id}/events"}
+
+
+def _parts(webhook: Webhook) -> dict[str, Any]:
+    """What a version of it is made of."""
+    kept = webhook.encoded()
+    secret = kept.pop("sealed_secret")
+    return {**kept, "secret": secret}

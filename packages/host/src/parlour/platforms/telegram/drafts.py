@@ -3,7 +3,6 @@
 A draft that Telegram does not take is left out: the whole text comes with the message all the same.
 """
 
-import asyncio
 import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -39,17 +38,17 @@ class Drafts:
         except PlatformUncertain:
             self.available = False
 
-    async def show(self, params: Payload) -> float:
-        """How long to wait before the next."""
+    async def show(self, params: Payload) -> None:
+        """Raises PlatformRefused when Telegram names a time for the next."""
         try:
             await self._client.call(METHOD, params)
         except PlatformRefused as refused:
+            if refused.retry_after is not None:
+                raise
             if refused.permanent and not isinstance(refused, Forbidden):
                 self.available = False
-            return refused.retry_after or 0.0
         except PlatformUncertain:
-            return 1.0
-        return 0.0
+            pass  # the next one shows more
 
 
 class Draft:
@@ -61,15 +60,13 @@ class Draft:
         self._markdown = markdown
         self._finish = finish
         self._text = ""
-        self._again_at = 0.0
 
     async def append(self, text: str) -> None:
-        self._text += text
-        now = asyncio.get_running_loop().time()
-        if not self._drafts.available or now < self._again_at or not self._text.strip():
-            return
-        shown = written(_latest(self._text), self._markdown)
-        self._again_at = now + await self._drafts.show({**self._place, **shown.parameters()})
+        grown = self._text + text
+        if self._drafts.available and grown.strip():
+            shown = written(_latest(grown), self._markdown)
+            await self._drafts.show({**self._place, **shown.parameters()})
+        self._text = grown
 
     async def finish(self, chain: MessageChain) -> MessageResult:
         return await self._finish(chain)

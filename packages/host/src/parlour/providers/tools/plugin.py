@@ -39,7 +39,8 @@ class PluginTools:
             words = f"the tool '{tool_name}' was not called: {error}"
             raise ProviderFailed("runtime_error", words, retryable=True) from error
         except PluginRefused as error:
-            raise ProviderFailed(error.code, f"the tool '{tool_name}' failed: {error}") from error
+            how = "gave more than can be passed on" if error.code == "payload_too_large" else "failed"
+            raise ProviderFailed(error.code, f"the tool '{tool_name}' {how}: {error}") from error
         except PluginLost as error:
             words = f"the plugin of the tool '{tool_name}' went away during the call; whether it acted is not known"
             raise ProviderFailed("runtime_error", words) from error

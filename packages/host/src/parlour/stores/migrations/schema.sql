@@ -186,6 +186,24 @@ CREATE TABLE conversations (
 
 ;
 
+CREATE TABLE default_agents (
+	default_id TEXT NOT NULL, 
+	scope TEXT NOT NULL, 
+	platform TEXT NOT NULL, 
+	bot_id TEXT NOT NULL, 
+	chat TEXT NOT NULL, 
+	thread_id TEXT NOT NULL, 
+	actor_id TEXT NOT NULL, 
+	agent_id TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	updated_at INTEGER NOT NULL, 
+	PRIMARY KEY (default_id), 
+	CONSTRAINT default_agents_unique_place UNIQUE (scope, platform, bot_id, chat, thread_id, actor_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE events (
 	seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	event_id TEXT NOT NULL, 
@@ -699,4 +717,4 @@ CREATE TRIGGER transcript_search_added AFTER INSERT ON transcript_search BEGIN I
 
 CREATE TRIGGER transcript_search_removed AFTER DELETE ON transcript_search BEGIN INSERT INTO transcript_search_words (transcript_search_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0003');
+INSERT INTO alembic_version VALUES ('0004');

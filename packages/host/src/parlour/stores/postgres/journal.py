@@ -8,7 +8,7 @@ from typing import Self
 
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.stores.address import told
-from parlour.stores.sql import Compiler, require_references
+from parlour.stores.sql import Compiler
 
 from .near import NearReader, Question
 from .readers import READS, Readers
@@ -67,11 +67,7 @@ class PostgresJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
-        compile_statement = self._compiler.statement
-        steps = [compile_statement(statement) for statement in unit.statements]
-        for index, (plan, parameters, _) in enumerate(steps):
-            if plan.references:
-                require_references(unit, index, parameters)
+        steps = self._compiler.unit(unit)
         numbers, text = self._steps.unit(steps)
         future: asyncio.Future[Receipt] = self._loop.create_future()
         self._writer.submit(Job(unit.name, [plan for plan, _, _ in steps], numbers, text, future))

@@ -7,14 +7,11 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from parlour.core.journal import Receipt, Ref, Row, StorageFailed, Table
-from parlour.stores.sql import Dialect, Parameters, Plan
+from parlour.stores.sql import Dialect, Parameters, Plan, Step
 
 from .texts import meant, written
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
-
-Step = tuple[Plan, Parameters, int | None]
-"""The third is the number of rows that it must touch, where that matters."""
 
 
 def _argument(position: int, given: type) -> str:

@@ -9,7 +9,7 @@ from typing import Self
 
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.stores.futures import resolve
-from parlour.stores.sql import SQLITE, Compiler, require_references
+from parlour.stores.sql import SQLITE, Compiler
 
 from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
@@ -66,13 +66,8 @@ class SqliteJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
-        compile_statement = self._compiler.statement
-        steps = [compile_statement(statement) for statement in unit.statements]
-        for index, (plan, parameters, _) in enumerate(steps):
-            if plan.references:
-                require_references(unit, index, parameters)
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(Job(unit.name, steps, future))
+        self._writer.submit(Job(unit.name, self._compiler.unit(unit), future))
         return await future
 
     async def read(self, query: Select) -> list[Row]:

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 
 from parlour.core.journal import GuardFailed, Receipt, Row
 from parlour.stores.futures import resolve
-from parlour.stores.sql import Parameters, Plan
+from parlour.stores.sql import Parameters, Plan, Step
 
 from .failures import is_busy, is_unique_violation, storage_failure
 
@@ -32,7 +32,6 @@ logger = logging.getLogger(__name__)
 MOST_UNITS = 64
 """More would keep the event loop from its other work for too long."""
 
-Step = tuple[Plan, Parameters, int | None]
 Outcome = Receipt | Exception
 
 

@@ -144,7 +144,7 @@ class FakeApi(PlatformApi):
         def opened() -> FakeStream:
             stream = StreamShown(f"stream-{self._platform.number()}")
             self._platform.streams.append(stream)
-            return FakeStream(stream, self._platform.changed)
+            return FakeStream(stream, self._do, self._platform.changed)
 
         return await self._do("open_stream", opened, target_id=target_id)
 
@@ -174,13 +174,20 @@ class FakeApi(PlatformApi):
 
 
 class FakeStream:
-    def __init__(self, shown: StreamShown, changed: Callable[[], Awaitable[None]]) -> None:
+    """`do` does what is asked for, unless the platform was told to fail at it."""
+
+    def __init__(
+        self,
+        shown: StreamShown,
+        do: Callable[[str, Callable[[], None]], Awaitable[None]],
+        changed: Callable[[], Awaitable[None]],
+    ) -> None:
         self._shown = shown
+        self._do = do
         self._changed = changed
 
     async def append(self, text: str) -> None:
-        self._shown.pieces.append(text)
-        await self._changed()
+        await self._do("append", lambda: self._shown.pieces.append(text))
 
     async def finish(self, chain: MessageChain) -> MessageResult:
         self._shown.finished = True

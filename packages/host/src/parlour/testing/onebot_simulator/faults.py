@@ -4,28 +4,16 @@ import asyncio
 import random
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from parlour.testing.planned_faults import Planned, PlannedFaults
 
 from .world import Failed
 
 
 @dataclass
-class Planned:
-    """For the next call whose action begins with this."""
-
-    action: str
-    refusal: Failed | None = None
-    answers: bool = True
-    happens: bool = True
-    cuts: bool = False
-    """The connection is cut before the answer."""
-    skip: int = 0
-    """So many calls before it go well."""
-
-
-@dataclass
-class Faults:
+class Faults(PlannedFaults[Failed]):
     seed: int = 0
     delay_seconds: float = 0.0
     """Before each answer."""
@@ -37,7 +25,6 @@ class Faults:
     """How likely an event is overtaken by the next one."""
     disorder: bool = False
     """Whether answers overtake each other."""
-    planned: deque[Planned] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -48,24 +35,6 @@ class Faults:
     ) -> None:
         """The next such call, or one after it."""
         self.planned.append(Planned(action, Failed(retcode, wording, data), skip=skip))
-
-    def stay_silent(self, action: str, happens: bool = True) -> None:
-        """The next such call is never answered."""
-        self.planned.append(Planned(action, answers=False, happens=happens))
-
-    def cut(self, action: str, happens: bool = True) -> None:
-        """The connection breaks at the next such call."""
-        self.planned.append(Planned(action, answers=False, happens=happens, cuts=True))
-
-    def next_for(self, action: str) -> Planned | None:
-        found = next((each for each in self.planned if action.startswith(each.action)), None)
-        if found is None:
-            return None
-        if found.skip:
-            found.skip -= 1
-            return None
-        self.planned.remove(found)
-        return found
 
     def check_rate(self, action: str) -> None:
         if not self.sends_per_second or not action.startswith("send_"):

@@ -101,6 +101,9 @@ def _check_message(facts: Facts, said: Said) -> None:
         answers = [row for row in facts.outbox if row["kind"] == "message" and _holds(row, said.token)]
         answered_by = {row["run_id"] for row in answers if row["state"] in ("sent", "failed", "expired")}
         require(outcome["run_id"] in answered_by, f"{said.event_id} is answered by the run its outcome names")
+        lost = any(row["run_id"] == outcome["run_id"] and row["state"] == "failed" for row in answers)
+        told = any(row["kind"] == "notice" and _told(row, said, event, outcome) for row in facts.outbox)
+        require(told or not lost, f"the sender of {said.event_id} was told that its answer may be lost")
     elif outcome["outcome"] in ("failed", "quarantined", "misconfigured"):
         notices = [row for row in facts.outbox if row["kind"] == "notice" and _told(row, said, event, outcome)]
         require(bool(notices), f"the sender of {said.event_id} was told")

@@ -3,34 +3,21 @@
 import math
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from parlour.testing.planned_faults import Planned, PlannedFaults
 
 from .failures import Failed
 
 
 @dataclass
-class Planned:
-    """For the next call of this method."""
-
-    method: str
-    refusal: Failed | None = None
-    happens: bool = True
-    cuts: bool = False
-    """The connection is cut before the answer."""
-    answers: bool = True
-    skip: int = 0
-    """So many calls before it go well."""
-
-
-@dataclass
-class Faults:
+class Faults(PlannedFaults[Failed]):
     delay_seconds: float = 0.0
     """Before each answer."""
     in_chat: tuple[int, float] = (6, 5.0)
     """So many messages and edits in so many seconds; more are refused. It asks for one a second and bears a burst."""
     in_group: tuple[int, float] = (20, 60.0)
     altogether: tuple[int, float] = (30, 1.0)
-    planned: deque[Planned] = field(default_factory=deque)
     refused: int = 0
     """How many calls were too many."""
 
@@ -45,24 +32,6 @@ class Faults:
     def too_many(self, method: str, retry_after: int = 1, times: int = 1) -> None:
         for _ in range(times):
             self.refuse(method, 429, f"Too Many Requests: retry after {retry_after}", retry_after=retry_after)
-
-    def cut(self, method: str, happens: bool = True) -> None:
-        """The connection breaks at the next such call."""
-        self.planned.append(Planned(method, happens=happens, cuts=True))
-
-    def stay_silent(self, method: str, happens: bool = True) -> None:
-        """The next such call is never answered."""
-        self.planned.append(Planned(method, happens=happens, answers=False))
-
-    def next_for(self, method: str) -> Planned | None:
-        found = next((each for each in self.planned if method == each.method), None)
-        if found is None:
-            return None
-        if found.skip:
-            found.skip -= 1
-            return None
-        self.planned.remove(found)
-        return found
 
     def check_rate(self, chat_id: int) -> None:
         """Raises Failed when there were too many; those that are refused don't count."""

@@ -8,9 +8,11 @@ from typing import Any
 
 from aiohttp import web
 
+from parlour.testing.planned_faults import Planned
+
 from . import native
 from .failures import Failed
-from .faults import Faults, Planned
+from .faults import Faults
 from .methods import COUNTED, perform
 from .native import Payload
 from .requests import Call, read
@@ -79,7 +81,7 @@ class Simulator:
             return web.Response()
         if request.match_info["token"] != self.token:
             return _answer(Failed(401, "Unauthorized").answer())
-        planned: Planned | None = None
+        planned: Planned[Failed] | None = None
         try:
             call = await read(request)
             if call.method == "getUpdates":
@@ -105,7 +107,7 @@ class Simulator:
         finally:
             self._polling -= 1
 
-    async def _result(self, call: Call, planned: Planned | None) -> Any:
+    async def _result(self, call: Call, planned: Planned[Failed] | None) -> Any:
         if planned is not None and planned.refusal is not None:
             raise planned.refusal
         match call.method:

@@ -24,7 +24,7 @@ from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .grown import Stage
+from .grown import Stage, until_clear
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +85,11 @@ class EditedMessage:
         async with self._opening:
             pass
 
+    async def whole(self, row: Outgoing) -> bool:
+        await asyncio.wait([self._work])
+        bubble = self._of(row)
+        return bool(bubble.message_id) and not bubble.stuck and bubble.shown == chain_of(row)
+
     async def finish(self, row: Outgoing) -> Sent:
         await asyncio.wait([self._work])
         bubble, chain = self._of(row), chain_of(row)
@@ -123,7 +128,7 @@ class EditedMessage:
 
     async def _show_growing(self, clear: Awaitable[None]) -> None:
         try:
-            await clear
+            await until_clear(clear, self._closing)
             while not self._closing.is_set():
                 await self._changed.wait()
                 self._changed.clear()

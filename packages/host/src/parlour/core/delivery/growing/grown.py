@@ -1,5 +1,7 @@
 """What a growing message is to the rest of delivery, and what it stands on."""
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +31,10 @@ class Grown(Protocol):
         """Stopped, and no further row of it will be."""
         ...
 
+    async def whole(self, row: Outgoing) -> bool:
+        """Whether the final text of one of its rows is there already, so that finishing it takes no call."""
+        ...
+
     async def finish(self, row: Outgoing) -> Sent:
         """The final text of one of its rows is on the platform. Raises as the platform API does."""
         ...
@@ -49,3 +55,15 @@ class Stage:
     ids: Ids
     clock: Clock
     pace: Pace
+
+
+async def until_clear(clear: Awaitable[None], closing: asyncio.Event) -> None:
+    """Returns when what was said before is sent, or when nothing more is to be shown: then the whole message is behind
+    it in the same line, and waits for nobody but its growing self.
+    """
+    waiting = [asyncio.ensure_future(clear), asyncio.ensure_future(closing.wait())]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waiting:
+            each.cancel()

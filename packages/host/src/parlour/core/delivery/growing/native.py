@@ -1,4 +1,4 @@
-"""A message that grows where the platform itself streams: words are handed on as they come, at a modest rate."""
+"""A message that grows where the platform itself streams: words are handed on as fast as it takes them."""
 
 import asyncio
 import logging
@@ -6,14 +6,16 @@ from collections.abc import Awaitable
 from contextlib import suppress
 
 from parlour.core.delivery.chats import Chat, chain_of, parsed
+from parlour.core.delivery.pace import SPARE
 from parlour.core.delivery.rendering import thinking
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.platforms.api import Stream
+from parlour.core.platforms.manifest import Limits
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .grown import Stage
+from .grown import Stage, until_clear
 
 logger = logging.getLogger(__name__)
 
@@ -22,11 +24,12 @@ BROKEN = "the answer was interrupted"
 
 
 class NativeStream:
-    def __init__(self, stage: Stage, row: Outgoing, per_second: float, clear: Awaitable[None]) -> None:
+    def __init__(self, stage: Stage, row: Outgoing, limits: Limits, clear: Awaitable[None]) -> None:
         self._stage = stage
         self._row = row
         self._chat = Chat(row)
-        self._interval = 1 / (per_second or APPENDS_PER_SECOND)
+        self._limits = limits
+        self._interval = 1 / (limits.edits_per_second or APPENDS_PER_SECOND)
         self._text = ""
         self._handed = ""
         """What was handed on of it. A model's thoughts are not."""
@@ -50,6 +53,10 @@ class NativeStream:
 
     async def settled(self) -> None:
         self.stop()
+
+    async def whole(self, row: Outgoing) -> bool:
+        """Its end is always said."""
+        return False
 
     async def finish(self, row: Outgoing) -> Sent:
         await asyncio.wait([self._work])
@@ -80,23 +87,38 @@ class NativeStream:
 
     async def _hand_on(self, clear: Awaitable[None]) -> None:
         try:
-            await clear
+            await until_clear(clear, self._closing)
             while not self._closing.is_set():
                 await self._changed.wait()
                 self._changed.clear()
-                await self._append()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(self._interval):
-                        await self._closing.wait()
+                await self._rest(await self._next_words())
         except (NotSupportedError, PlatformRefused, PlatformUncertain, TimeoutError, OSError) as error:
             logger.warning("outbox row %s does not grow any more: %s", self._row.outbox_id, error)
         except Exception:  # an adapter's own fault; the final text is sent all the same
             logger.exception("outbox row %s does not grow any more", self._row.outbox_id)
 
+    async def _next_words(self) -> float:
+        """How long to rest after them; when the platform takes nothing now, there may be more to show later."""
+        pace, room = self._stage.pace, self._chat.room
+        wait = pace.wait_beside(room, self._limits, SPARE)
+        if wait:
+            self._changed.set()
+            return wait
+        try:
+            await self._append()
+        except PlatformRefused as refused:
+            if refused.retry_after is None:
+                raise
+            pace.hold(room, refused)
+            self._changed.set()
+            return max(self._interval, refused.retry_after)
+        return self._interval
+
     async def _append(self) -> None:
         spoken = thinking.spoken(self._text, growing=True)
         if self._closing.is_set() or not spoken.startswith(self._handed) or spoken == self._handed:
             return
+        self._stage.pace.note_beside(self._chat.room, self._limits)
         if self._stream is None:
             api, chat = self._chat.api(self._stage.bots), self._chat
             try:
@@ -104,5 +126,10 @@ class NativeStream:
             except (PlatformUncertain, TimeoutError, OSError):
                 self._doubtful = True
                 raise
-        handed, self._handed = self._handed, spoken
-        await self._stream.append(spoken.removeprefix(handed))
+        await self._stream.append(spoken.removeprefix(self._handed))
+        self._handed = spoken
+
+    async def _rest(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()

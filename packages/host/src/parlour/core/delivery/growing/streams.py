@@ -38,7 +38,7 @@ class Streams:
         """The row is durable as `streaming`; `clear` comes when all that was said before is sent."""
         grown: Grown
         if "open_stream" in manifest.supported_apis and self._streams_natively(row):
-            grown = NativeStream(self._stage, row, manifest.limits.edits_per_second, clear)
+            grown = NativeStream(self._stage, row, manifest.limits, clear)
         else:
             grown = EditedMessage(self._stage, row, manifest, policy, quote, clear)
         self._by_row[row.outbox_id] = grown

@@ -1,0 +1,76 @@
+"""Which default agent an event finds, beside the bot's routes. Says whose it is and why not; binds nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parlour.core.agents.book import AgentBook
+from parlour.core.events.envelope import EventEnvelope
+from parlour.core.platforms.incoming import SURFACE
+
+from .default_agents import Claims, DefaultAgentBook
+from .filters import mentions_bot
+from .places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A place that has a default agent; `reason` is why it does not take the event, empty if it does."""
+
+    claims: Claims
+    reason: str
+
+    @property
+    def place(self) -> Place:
+        return self.claims[0].place
+
+    @property
+    def label(self) -> str:
+        return f"the default agent of {self.place.label}"
+
+
+class DefaultResolver:
+    """`listened` says whether plugins would handle events of a type that no route takes: they go first."""
+
+    def __init__(self, agents: AgentBook, book: DefaultAgentBook, listened: Callable[[str], bool]) -> None:
+        self._agents = agents
+        self._book = book
+        self._listened = listened
+
+    def routed(self, event: EventEnvelope) -> Considered | None:
+        """For an event that a route gives to an agent: whoever is nearer to it than the bot."""
+        claims = self._book.nearest(event)
+        return Considered(claims, "") if claims else None
+
+    def unrouted(self, event: EventEnvelope) -> Considered | None:
+        """For an event that no route takes: whoever is nearest, or the workspace's."""
+        claims = self._book.nearest(event) or self._book.of_workspace()
+        return Considered(claims, self._beyond(event, claims)) if claims else None
+
+    def rivals(self, claims: Claims) -> str:
+        return " and ".join(f"'{self._name(each.agent_id)}'" for each in claims)
+
+    def _beyond(self, event: EventEnvelope, claims: Claims) -> str:
+        """It answers who addresses the bot, as a new bot does, and takes what else it says that it takes.
+
+        A message that it should answer and can't is a mistake in the configuration, so its types are not asked then.
+        """
+        if by_bot(event):
+            return "a bot wrote it"
+        if event.event_type.startswith("message.") and event.surface == SURFACE and not mentions_bot(event):
+            return "the bot is not addressed"
+        if event.event_type != "message.received" and not self._taken(event.event_type, claims):
+            return f"it does not take {event.event_type}"
+        return "plugins listen to it" if self._listened(event.event_type) else ""
+
+    def _taken(self, event_type: str, claims: Claims) -> bool:
+        agents = [agent for each in claims if (agent := self._agents.get(each.agent_id))]
+        return any({event_type, "*"} & set(agent.event_types) for agent in agents)
+
+    def _name(self, agent_id: str) -> str:
+        agent = self._agents.get(agent_id)
+        return agent.name if agent is not None else agent_id
+
+
+def by_bot(event: EventEnvelope) -> bool:
+    """Two bots must not talk each other into the night: a route takes only those that it names."""
+    return event.event_type.startswith("message.") and bool(event.actor.data.get("is_bot"))

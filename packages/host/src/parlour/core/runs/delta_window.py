@@ -1,0 +1,48 @@
+"""Fragments reach the ledger within a moment, also when nothing follows them that would take them along."""
+
+import asyncio
+import logging
+
+from parlour.core.journal import GuardFailed, Journal, StorageFailed
+from parlour.core.ports import Clock
+
+from .deltas import WINDOW_SECONDS, Deltas
+from .session import RunSession
+from .step import Step, Writing
+
+logger = logging.getLogger(__name__)
+
+
+class DeltaWindow:
+    def __init__(self, session: RunSession, journal: Journal, deltas: Deltas, writing: Writing, clock: Clock) -> None:
+        self._session = session
+        self._journal = journal
+        self._deltas = deltas
+        self._writing = writing
+        self._clock = clock
+        self._timer: asyncio.TimerHandle | None = None
+        self._flush: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        if self._deltas.unwritten and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._over)
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._flush is not None:
+            await self._flush
+
+    def _over(self) -> None:
+        self._timer = None
+        if self._deltas.unwritten and self._session.stopping is None:
+            self._flush = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        step = Step(self._session.run_id, self._clock.now())
+        self._writing.deltas(step)
+        step.draft.name = "run.deltas"
+        try:
+            await self._journal.commit(step.draft.unit())
+        except (GuardFailed, StorageFailed) as error:
+            logger.warning("deltas of run %s are missing in the ledger: %s", self._session.run_id, error)

@@ -1,0 +1,83 @@
+"""What a trail says, sentence by sentence: each has a code, by which others say it in other languages, and its values.
+
+A value that begins with its own punctuation, such as `: the reason`, is empty where there is nothing to say.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ENGLISH = {
+    "received": "{event_type} came from {source}, by {who}; it was new and got number {seq}.",
+    "received_by_bot": "{event_type} came from {source} on bot {bot}, by {who}; it was new and got number {seq}.",
+    "received_from_nobody": "{event_type} came from {source}, from nobody; it was new and got number {seq}.",
+    "duplicate": "The platform delivered it again; that was recognized and had no effect.",
+    "noted": "{text}",
+    "owed_owed": "It waits for its turn.",
+    "owed_running": "Run {run} is at work on it.",
+    "owed_claimed": "It waits to be taken in by run {run}, which was active when it came.",
+    "owed_control": "It is an instruction to the Host, which is being carried out.",
+    "owed_injected": "Run {run}, which was active when it came, took it in.",
+    "run": "Run {run} (attempt {attempt}) began with agent {agent} on {runner}.",
+    "run_by": "Run {run} (attempt {attempt}) began with agent {agent} on {runner}, by {route}.",
+    "run_after": "Run {run} (attempt {attempt}, after {before}) began with agent {agent} on {runner}.",
+    "run_after_by": "Run {run} (attempt {attempt}, after {before}) began with agent {agent} on {runner}, by {route}.",
+    "waited": "It had waited {seconds} s for its turn.",
+    "rerun": "A person had run {before} done again as run {run}, by agent {agent} on {runner}; nothing was delivered.",
+    "granted": "It was granted {names}.",
+    "granted_nothing": "It was granted nothing of the Host's.",
+    "ended_completed": "Run {run} completed after {seconds} s.",
+    "ended_failed": "Run {run} failed after {seconds} s{reason}.",
+    "ended_cancelled": "Run {run} cancelled after {seconds} s{reason}.",
+    "ended_timeout": "Run {run} timeout after {seconds} s{reason}.",
+    "ended": "Run {run} {status} after {seconds} s{reason}.",
+    "not_shown": "Nothing of it had been shown.",
+    "denied": "The run asked for {action} and was refused: {code}.",
+    "denied_on": "The run asked for {action} on '{resource}' and was refused: {code}.",
+    "tool": "It used the tool {tool}.",
+    "tool_failed": "The tool {tool} failed.",
+    "steering_queued": "Event {event} came while it ran and was put into its queue.",
+    "steering_injected": "It took in what had come meanwhile.",
+    "steering_dropped": "What it had not taken in went back to be answered on its own.",
+    "action": "It asked for {action}, which is {status}{reason}.",
+    "approval": "Its approval {approval} is {status}, by {who}.",
+    "runner_failed": "The runner said that it failed: {error}.",
+    "delivery_pending": "{what} waits to be sent to {where}.",
+    "delivery_streaming": "{what} is being shown as it grows to {where}.",
+    "delivery_sending": "{what} was handed to {where}, which has not answered yet.",
+    "delivery_sent": "{what} was sent to {where}.",
+    "delivery_failed": "{what} could not be sent to {where}: {reason}.",
+    "delivery_expired": "{what} was not sent to {where} in time: {reason}.",
+    "delivery": "{what} {state}.",
+    "tries": "That took {tries} tries.",
+    "twice": "It may have been shown twice: whether the first try arrived is not known.",
+    "settled_answered": "It was answered{reason}.",
+    "settled_silent": "The agent chose to say nothing{reason}.",
+    "settled_cancelled": "A person cancelled it{reason}.",
+    "settled_dropped": "Nobody was to answer it{reason}.",
+    "settled_handled": "Plugins that listen handled it{reason}.",
+    "settled_handed": "It was handed to a webhook{reason}.",
+    "settled_limited": "It was one too many{reason}.",
+    "settled_control": "It was an instruction to the Host and acted at once{reason}.",
+    "settled_misconfigured": "It could not be answered{reason}.",
+    "settled_quarantined": "It was set aside and will not be tried again{reason}.",
+    "settled_expired": "It was too old to be answered when its turn came{reason}.",
+    "settled_failed": "It was not answered{reason}.",
+    "settled": "It ended as {outcome}{reason}.",
+}
+KINDS = {"message": "A reply", "notice": "A notice", "approval": "A question to a person", "action": "An action"}
+"""Of what is delivered; its sentences have the kind beside the words for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    code: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return ENGLISH[self.code].format(**self.values)
+
+
+def known(code: str, otherwise: str) -> str:
+    """The code if there are words for it."""
+    return code if code in ENGLISH else otherwise

@@ -1,0 +1,44 @@
+"""What the people of a chat said while one of their tabs was away, as frames. That it may be told twice, it leaves to
+whoever tells it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.delivery.feed import Frame
+from parlour.core.events.envelope import EventEnvelope
+from parlour.core.facts.event_log import restore
+from parlour.core.facts.tables import EVENTS
+from parlour.core.journal import Journal, Select, at_least, where
+
+MOST = 100
+"""Whoever missed more finds it in the history."""
+MARGIN_MILLISECONDS = 5000
+"""An event is kept a little before the others are told of it."""
+MICROSECONDS = 1000
+"""Of a millisecond: frames are numbered in these."""
+
+
+def said_frame(event_id: str, said: Mapping[str, Any], client_id: str | None) -> Frame:
+    contents = said.get("contents", [])
+    return {"type": "said", "id": client_id, "text": said.get("text"), "contents": contents, "event_id": event_id}
+
+
+class Said:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def since(self, conversation_id: str, feed_seq: int, prefix: str) -> list[tuple[int, Frame]]:
+        """Each with its place among the numbers of frames; it has none of its own.
+
+        `prefix` is what a client's own name of a message has before it in the event's.
+        """
+        begun = feed_seq // MICROSECONDS - MARGIN_MILLISECONDS
+        own = where(conversation_id=conversation_id, event_type="message.received", created_at=at_least(begun))
+        rows = await self._journal.read(Select(EVENTS, own, order=("seq",), direction="descending", limit=MOST))
+        events = [restore(row) for row in reversed(rows)]
+        return [(each.created_at * MICROSECONDS, _frame(each.envelope, prefix)) for each in events if not each.erased]
+
+
+def _frame(event: EventEnvelope, prefix: str) -> Frame:
+    own = event.event_id.startswith(prefix)
+    return said_frame(event.event_id, event.input, event.event_id.removeprefix(prefix) if own else None)

@@ -1,0 +1,36 @@
+"""A default agent as it is written."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from parlour.core.routing.places import Scope
+
+
+class DefaultAgentBody(BaseModel):
+    """A thread is named by `bot_id`, `chat` and `thread_id`, a conversation by `bot_id` and `chat`, a channel by
+    `platform` and `chat`, an actor by `platform` and `actor_id`, the workspace by nothing.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "scope": "conversation",
+                    "bot_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+                    "chat": "group:42",
+                    "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e42",
+                }
+            ]
+        },
+    )
+
+    scope: Scope
+    platform: str = Field(default="", max_length=100)
+    bot_id: str = Field(default="", max_length=64)
+    chat: str = Field(default="", max_length=500)
+    """As GET /conversations shows it; of a channel without the account before it."""
+    thread_id: str = Field(default="", max_length=500)
+    actor_id: str = Field(default="", max_length=500)
+    agent_id: str = Field(min_length=1, max_length=64)
+    replaces: str = Field(default="", max_length=64)
+    """The id of the agent that is the default there now; without it, nobody is replaced."""

@@ -1,0 +1,99 @@
+"""Who is asking: a bearer key and its scope, or a person's session and role."""
+
+import hmac
+from dataclasses import dataclass
+from typing import Literal
+
+from starlette.requests import HTTPConnection
+
+from parlour.core.access.keys import ApiKeys
+from parlour.core.access.logins import Login, Logins
+from parlour.core.events.envelope import Party
+
+from .errors import Problem
+from .hosts import HostNames
+
+Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform"]
+
+_MAY: dict[Need, frozenset[Need]] = {
+    "owner": frozenset(("owner", "admin", "operator", "viewer", "chat")),
+    "admin": frozenset(("admin", "operator", "viewer", "chat")),
+    "operator": frozenset(("operator", "viewer", "chat")),
+    "viewer": frozenset(("viewer",)),
+    "chat": frozenset(("chat",)),
+    "platform": frozenset(("chat", "platform")),  # what it sends may be answered to people: nobody else has that
+}
+COOKIE = "parlour_session"
+CSRF_HEADER = "x-csrf-token"
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    kind: Literal["key", "user"]
+    id: str
+    name: str
+    scope: Need
+    login: Login | None = None
+
+    def may(self, need: Need) -> bool:
+        return need in _MAY[self.scope]
+
+    @property
+    def owner(self) -> str:
+        """Whose conversations these are; also the principal of the events it sends."""
+        return f"{self.kind}:{self.id}"
+
+    @property
+    def party(self) -> Party:
+        """As the actor of what it causes."""
+        return Party("api_key" if self.kind == "key" else "user", self.id, self.name)
+
+
+class Authenticator:
+    def __init__(self, keys: ApiKeys, logins: Logins, names: HostNames) -> None:
+        self._keys = keys
+        self._logins = logins
+        self._names = names
+
+    async def principal(self, connection: HTTPConnection) -> Principal:
+        header = connection.headers.get("authorization")
+        if header is None and COOKIE in connection.cookies:
+            return await self._person(connection, connection.cookies[COOKIE])
+        kind, _, secret = (header or "").partition(" ")
+        if kind.lower() != "bearer" or not secret.strip():
+            raise Problem(401, "unauthenticated", "log in, or send an API key as 'Authorization: Bearer ...'")
+        key = await self._keys.authenticate(secret.strip())
+        if key is None:
+            raise Problem(
+                401, "unauthenticated", "this API key is unknown, expired or revoked; make one with 'keys create'"
+            )
+        return Principal("key", key.key_id, key.name, key.scope)
+
+    async def _person(self, connection: HTTPConnection, cookie: str) -> Principal:
+        self._names.check(connection)
+        login = await self._logins.find(cookie)
+        if login is None:
+            raise Problem(401, "unauthenticated", "this session is over; log in again")
+        if connection.scope["type"] == "websocket":
+            if "origin" not in connection.headers:
+                raise Problem(403, "forbidden", "a socket that is opened with a session says its origin")
+        elif connection.scope["method"] not in SAFE_METHODS:
+            sent = connection.headers.get(CSRF_HEADER, "")
+            if not hmac.compare_digest(sent.encode(), login.csrf.encode()):
+                raise Problem(403, "forbidden", "send the csrf_token of GET /auth/me as the header X-CSRF-Token")
+        user = login.user
+        return Principal("user", user.user_id, user.name, user.role, login)
+
+    async def admit(self, connection: HTTPConnection, *needs: Need) -> Principal:
+        """The principal, whose scope or role allows at least one of these."""
+        principal = await self.principal(connection)
+        if not any(principal.may(need) for need in needs):
+            raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
+        return principal
+
+
+def _described(principal: Principal) -> str:
+    if principal.kind == "key":
+        return f"a key with scope '{principal.scope}'"
+    return f"somebody with the role {principal.scope}"

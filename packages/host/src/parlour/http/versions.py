@@ -1,0 +1,62 @@
+"""Lets nobody overwrite what they have not seen: answers tell a version as `ETag`, changes may name it as `If-Match`.
+
+A tag has a digest of each part, so that a refusal can say which parts were changed without anything being kept for it.
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Annotated, Any
+
+from fastapi import Header, Response
+
+from parlour.core.encoding import dumps
+
+from .errors import Problem
+
+DIGEST_CHARACTERS = 12
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        max_length=20_000,
+        description="The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile",
+    ),
+]
+Parts = Mapping[str, Any]
+
+
+def tag(parts: Parts) -> str:
+    return f'"{"".join(_digest(parts[name]) for name in sorted(parts))}"'
+
+
+def tell(response: Response, parts: Parts) -> None:
+    response.headers["ETag"] = tag(parts)
+
+
+def check(what: str, wanted: str | None, parts: Parts) -> None:
+    """Without a wish everything goes, as it does with `*` for what exists."""
+    known = [_plain(each) for each in (wanted or "*").split(",")]
+    if "*" in known or _plain(tag(parts)) in known:
+        return
+    changed = _changed(known[0], parts)
+    named = f": {', '.join(changed)}" if changed else ""
+    message = f"{what} was changed meanwhile{named}; read it again and change it as it is now, or leave out If-Match"
+    raise Problem(412, "changed_meanwhile", message, {"changed": changed})
+
+
+def _plain(tag: str) -> str:
+    """A server on the way that packs answers calls every tag weak; it is the same version all the same."""
+    return tag.strip().removeprefix("W/").strip('"')
+
+
+def _changed(known: str, parts: Parts) -> list[str]:
+    """None can be named when the tag is of something else, or of another release's."""
+    names = sorted(parts)
+    if len(known) != len(names) * DIGEST_CHARACTERS:
+        return []
+    digests = (known[at : at + DIGEST_CHARACTERS] for at in range(0, len(known), DIGEST_CHARACTERS))
+    return [name for name, digest in zip(names, digests, strict=True) if digest != _digest(parts[name])]
+
+
+def _digest(value: Any) -> str:
+    return blake2b(dumps(value).encode(), digest_size=DIGEST_CHARACTERS // 2).hexdigest()

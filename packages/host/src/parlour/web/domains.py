@@ -1,0 +1,384 @@
+"""Every domain of the interface: where its paths begin, and what its routes are made with.
+
+A method loads its domain's endpoints itself, and is called with the first request for that domain.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parlour.config import Settings
+from parlour.core.access.keys import ApiKeys
+from parlour.core.access.logins import Logins
+from parlour.core.access.users import Users
+from parlour.core.observing.measurements import Sample
+from parlour.core.tuning import Tuning
+from parlour.host import Host
+from parlour.http.domain import Domain, below_api
+from parlour.http.events.door import EventDoor
+from parlour.http.hosts import HostNames
+from parlour.http.principals import Authenticator
+from parlour.version import VERSION
+from parlour_sdk.protocol.base import PROTOCOL_VERSION
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from parlour.http.models.checking import ModelForms
+    from parlour.http.paging import Pages
+    from parlour.http.targets import Targets
+
+
+@dataclass(frozen=True, slots=True)
+class Domains:
+    settings: Settings
+    host: Host
+    authenticator: Authenticator
+    keys: ApiKeys
+    users: Users
+    logins: Logins
+    names: HostNames
+    door: EventDoor
+    uploads: Path
+    setup_token: str
+
+    def all(self) -> list[Domain]:
+        """In the order of the document."""
+        return [
+            Domain(("/healthz", "/readyz"), self.health),
+            Domain(("/metrics",), self.metrics),
+            Domain(("/hooks",), self.hooks),
+            below_api("openapi.json", self.openapi),
+            below_api("info", self.info),
+            below_api("settings", self.runtime_settings),
+            below_api("live", self.live),
+            below_api("stats", self.stats),
+            below_api("auth", self.accounts),
+            below_api("users", self.people),
+            below_api("api-keys", self.api_keys),
+            below_api("schedules", self.schedules),
+            below_api("webhooks", self.webhooks),
+            below_api("events", self.events),
+            below_api("agents", self.chat),
+            below_api("approvals", self.approvals),
+            below_api("runs", self.runs),
+            below_api("runtimes", self.runtimes),
+            below_api("agents", self.agents),
+            below_api("adapters", self.adapters),
+            below_api("bots", self.bots),
+            below_api("bots", self.bot_routes),
+            below_api("default-agents", self.default_agents),
+            below_api("runners", self.runners),
+            below_api("model-kinds model-providers", self.model_providers),
+            below_api("models", self.models),
+            below_api("budgets", self.budgets),
+            below_api("plugins", self.plugins),
+            below_api("tools", self.tools),
+            below_api("mcp-servers", self.mcp_servers),
+            below_api("conversations", self.conversations),
+            below_api("audit", self.audit),
+            below_api("feedback", self.feedback),
+            below_api("artifacts", self.artifacts),
+            below_api("files", self.files),
+        ]
+
+    def health(self) -> "APIRouter":
+        from parlour.http.health.endpoints import router
+
+        return router(self.host.missing)
+
+    def metrics(self) -> "APIRouter":
+        from parlour.http.metrics.endpoints import router
+
+        return router(self.host.measurements, partial(_gauges, self.host))
+
+    def hooks(self) -> "APIRouter":
+        from parlour.http.hooks.endpoints import router
+
+        return router(self.host.bots.hook)
+
+    def openapi(self) -> "APIRouter":
+        from parlour.http.openapi import router
+
+        return router()
+
+    def info(self) -> "APIRouter":
+        from parlour.http.info.endpoints import router
+
+        return router(VERSION, partial(_facts, self.settings, self.host.tuning), self.host.clock)
+
+    def runtime_settings(self) -> "APIRouter":
+        from parlour.http.settings.endpoints import router
+
+        return router(self.host.tuning, self.host.clock)
+
+    def live(self) -> "APIRouter":
+        from parlour.http.live.endpoints import router
+
+        return router(self.host.board, self.authenticator)
+
+    def stats(self) -> "APIRouter":
+        from parlour.http.stats.endpoints import router
+        from parlour.http.stats.usage import UsageByDay
+
+        host, core = self.host, self.host.core
+        usage = UsageByDay(host.statistics, core.days, core.agents, host.models.book)
+        return router(host.statistics, usage, host.clock)
+
+    def accounts(self) -> "APIRouter":
+        from parlour.http.accounts.endpoints import router
+        from parlour.http.accounts.throttle import Throttle
+
+        return router(self.users, self.logins, self.names, Throttle(self.host.clock), self.setup_token)
+
+    def people(self) -> "APIRouter":
+        from parlour.http.users.endpoints import router
+
+        return router(self.users, self.host.cursors)
+
+    def api_keys(self) -> "APIRouter":
+        from parlour.http.keys.endpoints import router
+
+        return router(self.keys, self.host.cursors, self.host.clock)
+
+    def schedules(self) -> "APIRouter":
+        from parlour.http.schedules.endpoints import router
+
+        host, core = self.host, self.host.core
+        return router(core.schedules, core.scheduler, self._targets(), host.cursors, host.ids, host.clock)
+
+    def webhooks(self) -> "APIRouter":
+        from parlour.core.inbound.calls import WebhookCalls
+        from parlour.http.webhooks.endpoints import router
+
+        host, core = self.host, self.host.core
+        calls = WebhookCalls(core.gateway, host.secrets, host.ids, host.clock)
+        return router(core.inbound, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock)
+
+    def events(self) -> "APIRouter":
+        from parlour.core.why.trail import Trails
+        from parlour.http.events.endpoints import router
+
+        return router(self.door, self._pages(), Trails(self.host.journal, self.host.clock))
+
+    def chat(self) -> "APIRouter":
+        from parlour.http.chat.endpoints import router
+
+        host, core = self.host, self.host.core
+        return router(
+            host.journal,
+            core.agents,
+            core.gateway,
+            core.conversations,
+            core.feed,
+            core.sessions,
+            core.approvals,
+            self.authenticator,
+            self._pages(),
+            host.cursors,
+            host.ids,
+            host.clock,
+        )
+
+    def approvals(self) -> "APIRouter":
+        from parlour.http.approvals.endpoints import router
+
+        return router(self.host.journal, self.host.core.approvals, self._pages())
+
+    def runs(self) -> "APIRouter":
+        from parlour.http.runs.endpoints import router
+        from parlour.http.runs.listing import RunListing
+
+        host, core = self.host, self.host.core
+        listing = RunListing(host.journal, core.agents, host.cursors)
+        return router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock)
+
+    def runtimes(self) -> "APIRouter":
+        from parlour.http.runtimes.endpoints import router
+
+        return router(self.host.core.workers, self.host.cursors)
+
+    def agents(self) -> "APIRouter":
+        from parlour.http.agents.endpoints import router
+
+        host, core = self.host, self.host.core
+        return router(core.agents, core.registry, host.secrets, host.cursors, host.ids, host.clock)
+
+    def adapters(self) -> "APIRouter":
+        from parlour.http.adapters.endpoints import router
+
+        return router(self.host.catalogue, self.host.cursors)
+
+    def bots(self) -> "APIRouter":
+        from parlour.http.bots.checking import BotForm
+        from parlour.http.bots.endpoints import router
+
+        host, core = self.host, self.host.core
+        form = BotForm(host.catalogue, host.secrets)
+        return router(core.bots, form, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock)
+
+    def bot_routes(self) -> "APIRouter":
+        from parlour.http.bots.route_checking import RouteForm
+        from parlour.http.bots.routes import router
+
+        host, core = self.host, self.host.core
+        return router(core.bots, core.routes, RouteForm(core.agents, host.secrets), core.router, host.clock)
+
+    def default_agents(self) -> "APIRouter":
+        from parlour.http.default_agents.checking import DefaultAgentForm
+        from parlour.http.default_agents.endpoints import router
+
+        host, core = self.host, self.host.core
+        form = DefaultAgentForm(core.agents, core.bots, host.catalogue)
+        return router(core.default_agents, form, host.cursors, host.ids, host.clock)
+
+    def runners(self) -> "APIRouter":
+        from parlour.http.runners.endpoints import router
+
+        return router(self.host.core.registry, self._plugin_status, self.host.cursors)
+
+    def model_providers(self) -> "APIRouter":
+        from parlour.http.models.providers import router
+
+        host, models = self.host, self.host.models
+        return router(models.book, models.catalogue, self._model_forms(), host.cursors, host.ids, host.clock)
+
+    def models(self) -> "APIRouter":
+        from parlour.core.models.default_agent import DefaultAgent
+        from parlour.core.models.needed import Needed
+        from parlour.http.models.endpoints import router
+        from parlour.http.models.testing import ModelTest
+
+        host, core = self.host, self.host.core
+        return router(
+            host.models.book,
+            self._model_forms(),
+            ModelTest(host.models.models),
+            core.agents,
+            DefaultAgent(host.journal, core.agents),
+            Needed(core.agents, core.registry),
+            host.cursors,
+            host.ids,
+            host.clock,
+        )
+
+    def budgets(self) -> "APIRouter":
+        from parlour.core.budgets.uses import BudgetUses
+        from parlour.http.budgets.endpoints import router
+
+        host, core = self.host, self.host.core
+        return router(core.budgets, BudgetUses(host.journal, core.days), host.cursors, host.ids, host.clock)
+
+    def plugins(self) -> "APIRouter":
+        from parlour.http.plugins.changes import Changes
+        from parlour.http.plugins.endpoints import router
+
+        host = self.host
+        return router(host.plugins, self.uploads, Changes(host.core.audit_log, host.clock), host.cursors)
+
+    def tools(self) -> "APIRouter":
+        from parlour.http.tools.endpoints import router
+
+        return router(self.host.tools.registry, self.host.cursors)
+
+    def mcp_servers(self) -> "APIRouter":
+        from parlour.http.mcp_servers.checking import McpServerForm
+        from parlour.http.mcp_servers.endpoints import router
+
+        host, tools = self.host, self.host.tools
+        form = McpServerForm(tools.mcp_book, host.secrets, tools.reserved, self.settings.mcp.allow_unsandboxed)
+        return router(tools.mcp_book, tools.mcp_servers, form, host.cursors, host.ids, host.clock)
+
+    def conversations(self) -> "APIRouter":
+        from parlour.core.facts.history import History
+        from parlour.http.conversations.endpoints import router
+
+        host, core = self.host, self.host.core
+        history = History(host.journal, host.cursors)
+        return router(
+            host.journal,
+            self._pages(),
+            history,
+            core.conversations,
+            core.default_agents,
+            core.erasing,
+            host.ids,
+            host.clock,
+        )
+
+    def audit(self) -> "APIRouter":
+        from parlour.http.audit.endpoints import router
+
+        return router(self._pages())
+
+    def feedback(self) -> "APIRouter":
+        from parlour.http.feedback.endpoints import router
+
+        return router(self._pages())
+
+    def artifacts(self) -> "APIRouter":
+        from parlour.http.artifacts.access import ArtifactAccess
+        from parlour.http.artifacts.endpoints import router
+
+        return router(self.host.core.artifacts, ArtifactAccess(self.host.journal))
+
+    def files(self) -> "APIRouter":
+        from parlour.http.artifacts.access import ArtifactAccess
+        from parlour.http.files.endpoints import router
+
+        journal, kept = self.host.journal, int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
+        access = ArtifactAccess(journal)
+        return router(self.host.core.artifacts, access, journal, self.host.clock, self.uploads, kept)
+
+    def _pages(self) -> "Pages":
+        from parlour.http.paging import Pages
+
+        return Pages(self.host.journal, self.host.cursors)
+
+    def _targets(self) -> "Targets":
+        from parlour.http.targets import Targets
+
+        return Targets(self.host.core.agents, self.host.core.bots)
+
+    def _model_forms(self) -> "ModelForms":
+        from parlour.http.models.checking import ModelForms
+
+        return ModelForms(self.host.models.book, self.host.models.catalogue, self.host.secrets)
+
+    def _plugin_status(self, plugin_id: str) -> str:
+        supervisor = self.host.runtime.supervisors().get(plugin_id)
+        return supervisor.status if supervisor else "stopped"
+
+
+def _facts(settings: Settings, tuning: Tuning) -> dict[str, Any]:
+    """What clients should know before they try."""
+    return {
+        "protocol": PROTOCOL_VERSION,
+        "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
+        "outbound_ips": tuning.values()["workspace.outbound_ips"],
+        "time_zone": tuning.values()["workspace.time_zone"],
+        "features": _features(settings),
+    }
+
+
+def _features(settings: Settings) -> dict[str, bool]:
+    """What depends on how it was set up."""
+    return {
+        "mcp_stdio": settings.mcp.allow_unsandboxed,
+        "object_storage": settings.artifacts.store == "s3",
+        "postgresql": bool(settings.database.url.get_secret_value()),
+        "standalone_runtime": bool(settings.runtime.url),
+        "traces": bool(settings.telemetry.endpoint),
+    }
+
+
+def _gauges(host: Host) -> Iterator[Sample]:
+    """How things are at this moment."""
+    plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
+    bots = Counter(bot.state for bot in host.bots.bots())
+    for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
+        yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
+    yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))

@@ -1,0 +1,63 @@
+"""A place has one default agent in the database itself, however many claim it at once with journals of their own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from parlour.core.agents.agent import Agent
+from parlour.core.agents.book import AgentBook
+from parlour.core.facts.tables import DEFAULT_AGENTS
+from parlour.core.identity import SystemClock
+from parlour.core.journal import Journal, Select
+from parlour.core.routing.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
+from parlour.core.routing.places import Place
+from parlour.stores.postgres import PostgresJournal
+from parlour.stores.sqlite import SqliteJournal
+
+CHANNEL = Place("channel", platform="qq", chat="group:5")
+
+
+@pytest.fixture
+async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
+    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
+        yield [one, other]
+
+
+@pytest.fixture
+async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]
+
+
+async def check(journals: list[Journal]) -> None:
+    books = [DefaultAgentBook(journal) for journal in journals]
+    agents = AgentBook(journals[0], SystemClock(), books[0].forget_agent)
+    for number in range(8):
+        await agents.add(Agent(f"agent-{number}", f"Agent {number}", "runner"))
+
+    async def claim(number: int) -> str:
+        try:
+            await books[number % 2].add(DefaultAgent(f"default-{number}", CHANNEL, f"agent-{number}"))
+        except PlaceTaken:
+            return "taken"
+        except NamedGone as gone:
+            return gone.field
+        return "got it"
+
+    claimed = await asyncio.gather(*map(claim, range(8)))
+    assert sorted(claimed) == ["got it"] + ["taken"] * 7
+    winner = claimed.index("got it")
+    await asyncio.gather(agents.remove(f"agent-{winner}"), *map(claim, (winner, winner)))
+    assert await claim(winner) == "agent_id", "who is gone gets nothing"
+    assert await journals[1].read(Select(DEFAULT_AGENTS)) == [], "and leaves nothing behind"
+
+
+async def test_one_of_many_gets_a_place_on_sqlite(on_sqlite: list[Journal]) -> None:
+    await check(on_sqlite)
+
+
+async def test_one_of_many_gets_a_place_on_postgresql(on_postgres: list[Journal]) -> None:
+    await check(on_postgres)
