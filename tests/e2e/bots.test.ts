@@ -47,6 +47,19 @@ async function move(page: Page, number: number, key: "ArrowUp" | "ArrowDown"): P
   await page.getByRole("button", { name: word("routes.move", { number }) }).press(key);
 }
 
+/** Held at its handle and let go below the other one. */
+async function drag(page: Page, number: number, below: number): Promise<void> {
+  const middle = async (number: number) => {
+    const { x, y, width, height } = (await page.getByRole("button", { name: word("routes.move", { number }) }).boundingBox())!;
+    return { x: x + width / 2, y: y + height / 2 };
+  };
+  const [from, to] = [await middle(number), await middle(below)];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y + 40, { steps: 8 });
+  await page.mouse.up();
+}
+
 async function tried(page: Page, text: string): Promise<string> {
   await page.getByLabel(word("dryRun.text"), { exact: true }).fill(text);
   const answered = page.waitForResponse((response) => response.url().endsWith("/routes/dry-run"));
@@ -70,7 +83,8 @@ it("makes an agent and a bot, tries a route, and shows the message that it answe
   expect(await tried(page, "Where am I?")).toContain(word("handler.drop"));
   await move(page, 2, "ArrowUp");
   expect(await tried(page, "Where is my book?")).toContain(word("handler.drop"));
-  await move(page, 1, "ArrowDown");
+  await drag(page, 1, 2);
+  expect(await tried(page, "Where is my book?")).toContain(word("handler.agent"));
   await page.getByRole("button", { name: word("common.save"), exact: true }).click();
   await page.getByRole("button", { name: word("common.save"), exact: true }).waitFor({ state: "detached" });
 

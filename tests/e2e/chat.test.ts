@@ -1,8 +1,10 @@
 // A talk in the browser: it grows as it is written, can be steered and stopped, and nothing that was typed is lost.
+import { text as textOf } from "node:stream/consumers";
+
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { localAgent, until } from "./support/furnish";
+import { agent, bot, ECHO, localAgent, until, visitor } from "./support/furnish";
 import { OWNER } from "./support/people";
 import { forgetSession, visit, world } from "./support/visit";
 import { word } from "./support/words";
@@ -80,6 +82,40 @@ it("says the same in two tabs", async () => {
     await answer(tab, "Hello to both of you.").waitFor();
     await own(tab, "Hello from the first").waitFor();
   }
+});
+
+it("sends a file with a message, and shows the one that comes back", async () => {
+  const agentId = await visitor(world, "Filing");
+  const { page } = await visit(`/chat/${agentId}`);
+  const choosing = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: word("chat.attach") }).click();
+  await (await choosing).setFiles({ name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("a quiet note") });
+  await page.getByRole("button", { name: word("chat.removeFile", { name: "note.txt" }) }).waitFor();
+  await say(page, "file please");
+
+  await own(page, "file please").getByRole("link", { name: "note.txt" }).waitFor();
+  const link = answer(page, "1 file in capitals.").getByRole("link", { name: "loud note.txt" });
+  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+  expect(await textOf(await download.createReadStream())).toBe("A QUIET NOTE");
+
+  await page.reload();
+  await answer(page, "1 file in capitals.").getByRole("link", { name: "loud note.txt" }).waitFor();
+});
+
+it("asks in the chat, and the decision made there counts", async () => {
+  const desk = await bot(world, "Desk", await agent(world, "Desk", ECHO));
+  const agentId = await visitor(world, "Messenger");
+  const { page } = await visit(`/chat/${agentId}`);
+
+  await say(page, `tell ${desk.botId}`);
+  const asked = page.getByRole("region", { name: word("chat.approval") });
+  await asked.getByText("Somebody is at the door.").waitFor();
+  await asked.getByRole("button", { name: word("approvals.approve") }).click();
+
+  expect(await world.answered(desk.account, 1)).toEqual(["Somebody is at the door."]);
+  await answer(page, "The message is done.").waitFor();
+  await asked.getByText(word("state.approved")).waitFor();
+  expect(await asked.getByRole("button").count()).toBe(0);
 });
 
 it("loses nothing typed when the session ends, and goes on after logging in", async () => {

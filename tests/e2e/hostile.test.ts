@@ -3,15 +3,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Page } from "playwright-core";
 
-import { agent, bot, ECHO, localAgent, until } from "./support/furnish";
+import { agent, bot, ECHO, localAgent, until, visitor } from "./support/furnish";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
 /** A machine that must never hear of anybody having read this. */
-const seen: string[] = [];
-const elsewhere = createServer((request, response) => {
-  seen.push(request.url ?? "");
+const seen: { path: string; referer: string | undefined }[] = [];
+const elsewhere = createServer(({ url = "", headers }, response) => {
+  seen.push({ path: url, referer: headers.referer });
   response.end();
 });
 let trap: string;
@@ -40,6 +41,10 @@ async function look(path: string, tab?: string): Promise<void> {
   const { page } = await visit(path);
   if (tab) await page.getByRole("tab", { name: tab }).click();
   await page.getByRole("main").getByText("START").locator("visible=true").first().waitFor();
+  await harmless(page);
+}
+
+async function harmless(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle");
   expect(await page.evaluate(() => (globalThis as Window).hacked)).toBeUndefined();
   const main = page.getByRole("main");
@@ -76,6 +81,39 @@ it("stays text in what a bot received and in the run that came of it", async () 
 
   await look(`/bots/${botId}`, word("bots.events"));
   for (const path of ["/agents", "/runs", `/runs/${run?.run_id}`]) await look(path);
+});
+
+it("stays text in what a tool gave, however long and whatever characters are in it", async () => {
+  const agentId = await visitor(world, "Curious");
+  const event = { agent_id: agentId, input: { text: `fetch ${trap}` } };
+  const { run } = await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event);
+  const { page } = await visit(`/runs/${run.run_id}`);
+  await page.getByText("I have looked it up.").first().waitFor();
+
+  for (const fold of await page.getByRole("main").getByText(word("runs.gave")).all()) await fold.click();
+  await page.getByRole("main").locator("pre", { hasText: "RESULT <script>" }).first().waitFor();
+  await page.getByRole("main").locator("pre", { hasText: "END" }).first().waitFor();
+  await harmless(page);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(width).toBeLessThanOrEqual(0);
+});
+
+it("loads an image from elsewhere only for somebody who asks for it, and does not say where they come from", async () => {
+  const agentId = await localAgent(world, "Painter");
+  await world.modelWill({ pieces: [`Look: ![A heron](${trap}/heron.png)`] });
+  const { page, context } = await visit(`/chat/${agentId}`);
+  await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Paint me a bird");
+  await page.getByRole("button", { name: word("chat.send") }).click();
+  const link = page.getByRole("article", { name: word("chat.agent") }).getByRole("link", { name: word("markdown.openImage", { label: "A heron" }) });
+  await link.waitFor();
+  await page.waitForLoadState("networkidle");
+  expect(seen).toEqual([]);
+
+  const [opened] = await Promise.all([context.waitForEvent("page"), link.click()]);
+  await opened.waitForLoadState();
+  expect(seen.find(({ path }) => path === "/heron.png")).toEqual({ path: "/heron.png", referer: undefined });
+  expect(await page.locator(`img[src^="http"]`).count()).toBe(0);
+  seen.length = 0;
 });
 
 const START_NAME = `START <img src=x onerror="window.hacked='name'">`;

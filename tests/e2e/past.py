@@ -49,6 +49,8 @@ def _move_apart(connection: sqlite3.Connection, minutes: int) -> None:
         ago = back * minutes * MINUTE
         times = ", ".join(f"{name} = {name} - {ago}" for name in TIMES)
         connection.execute(f"update runs set {times} where run_id = ?", (run["run_id"],))
+        sent = "update outbox set created_at = created_at - ?, updated_at = updated_at - ? where run_id = ?"
+        connection.execute(sent, (ago, ago, run["run_id"]))
         connection.execute("update run_events set created_at = created_at - ? where run_id = ?", (ago, run["run_id"]))
         connection.execute("update events set created_at = created_at - ? where seq = ?", (ago, run["event_seq"]))
 

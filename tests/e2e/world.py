@@ -69,6 +69,10 @@ class World:
         key = await asyncio.to_thread(self._host.key)
         return {"address": self._host.address, "key": key, "model": f"{self._address}/model/v1"}
 
+    async def install(self, plugin: str) -> None:
+        """One of the tests' own, while it runs."""
+        await asyncio.to_thread(self._host.install, ROOT / "tests" / "plugins" / plugin)
+
     async def stop(self) -> None:
         await asyncio.to_thread(self._host.stop)
 

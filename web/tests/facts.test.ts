@@ -14,6 +14,8 @@ it("reads only what is answered", () => {
   expectTypeOf<Answers["ApprovalShown"]>().toExtend<facts.Approval>();
   expectTypeOf<Answers["Bot"]>().toExtend<facts.Bot>();
   expectTypeOf<Answers["Budget"]>().toExtend<facts.Budget>();
+  expectTypeOf<Answers["ConversationShown"]>().toExtend<facts.Conversation>();
+  expectTypeOf<Answers["DefaultAgent"]>().toExtend<facts.DefaultAgent>();
   expectTypeOf<Answers["Delivery"]>().toExtend<facts.Delivery>();
   expectTypeOf<Answers["Denial"]>().toExtend<facts.Denial>();
   expectTypeOf<Answers["DryRun"]>().toExtend<facts.DryRun>();

@@ -7,6 +7,8 @@ export const LOCAL = "plugin:parlour/local-agent/default";
 export const ECHO = "plugin:parlour/echo-agent/default";
 export const DOORKEEPER = "plugin:test/doorkeeper-agent/default";
 
+const VISITOR = "plugin:test/visitor-agent/default";
+
 type Page<T> = { items: T[] };
 const models = new Map<string, Promise<string>>();
 
@@ -39,6 +41,15 @@ export async function localAgent(world: World, name: string, config: object = {}
 export function doorkeeper(world: World, name: string, who: number, seconds: number): Promise<string> {
   const runner_config = { asks: JSON.stringify(["member.kick", { user_id: String(who) }]), seconds };
   return agent(world, name, DOORKEEPER, { runner_config, approval_policy: { "member.*": { decision: "ask" } } });
+}
+
+let visiting: Promise<unknown> | undefined;
+
+/** One that gives files back, sends messages elsewhere once that is approved, and calls a tool that nobody trusts. */
+export async function visitor(world: World, name: string): Promise<string> {
+  visiting ??= world.install("visitor_agent.py");
+  await visiting;
+  return agent(world, name, VISITOR, { approval_policy: { "elsewhere/message.send": { decision: "ask", who: { requester: true } } } });
 }
 
 export type Bot = { botId: string; account: number };

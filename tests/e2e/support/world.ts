@@ -56,6 +56,8 @@ export type Reply = { pieces?: string[]; reasoning?: string; gate?: string; seco
 export class World {
   constructor(readonly place: Place) {}
 
+  /** One of tests/plugins. */
+  readonly install = (plugin: string) => tell(this.place.control, "install", { plugin });
   readonly stop = () => tell(this.place.control, "stop", {});
   readonly resume = () => tell(this.place.control, "resume", {});
   /** Only while it is stopped. */

@@ -37,6 +37,17 @@ export async function answer<T>(asked: Promise<Answer>): Promise<T> {
   return got.data as T;
 }
 
+/** What was read, with the version that it was. */
+export type Versioned<T> = { value: T; tag: string };
+
+export async function versioned<T>(asked: Promise<Answer>): Promise<Versioned<T>> {
+  const value = await answer<T>(asked);
+  return { value, tag: (await asked).response.headers.get("ETag") ?? "*" };
+}
+
+/** For a change of what was read: the Host refuses it when somebody else was faster. */
+export const changing = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
+
 /** A file, which the document's client can't carry as a form. */
 export async function upload<T>(path: string, form: FormData): Promise<T> {
   const response = await fetch(path, { method: "POST", body: form, headers: { "X-CSRF-Token": token } });

@@ -128,11 +128,14 @@ export type Delivery = {
 };
 export type Denial = { action: string; resource?: string | null; code: string | null; created_at: number };
 export type Replay = { run_id: string; frames: ({ type: string; at: number } & Fields)[]; complete: boolean };
-export type Why = { event: EventRecord; steps: { at: number; step: string; text: string; data: Fields }[] };
+export type Sentence = { code: string; values: Fields };
+export type WhyStep = { at: number; step: string; text: string; data: Fields; sentences: Sentence[] };
+export type Why = { event: EventRecord; steps: WhyStep[] };
 export type EventRecord = {
   event_id: string;
   event_type: string;
   source: string;
+  conversation_id?: string | null;
   actor_name: string | null;
   input_summary: string | null;
   created_at: number;
@@ -184,7 +187,26 @@ export type Route = {
   priority: number;
   description: string;
 };
-export type DryRun = { route: Route | null; handler_type: HandlerType; reasons: string[] };
+export type DefaultAgent = {
+  default_id: string;
+  scope: "thread" | "conversation" | "channel" | "actor" | "workspace";
+  platform: string | null;
+  bot_id: string | null;
+  chat: string | null;
+  thread_id: string | null;
+  actor_id: string | null;
+  agent_id: string;
+  agent_name: string;
+  agent_enabled: boolean;
+};
+export type Conversation = {
+  conversation_id: string;
+  source: string;
+  bot_id: string | null;
+  chat: string | null;
+  thread_id: string | null;
+};
+export type DryRun = { route: Route | null; handler_type: HandlerType; agent_id: string | null; reasons: string[] };
 
 export type ModelKind = {
   kind: string;

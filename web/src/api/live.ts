@@ -22,6 +22,7 @@ const TABLES: Record<string, Key[]> = {
   agents: [["agents"]],
   bots: [["bots"]],
   routes: [["routes"]],
+  default_agents: [["defaultAgents"]],
   models: [["models"], ["agents"]],
   model_providers: [["providers"]],
   mcp_servers: [["mcp"], ["tools"]],

@@ -1,7 +1,7 @@
 // What the page reads, each under the key by which the live channel calls it stale.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
-import { answer, api } from "./client";
+import { answer, api, type Versioned, versioned } from "./client";
 import type * as facts from "./facts";
 
 type Ask = (cursor: string | null) => Promise<{ response: Response }>;
@@ -18,6 +18,9 @@ async function everything<T>(ask: Ask): Promise<T[]> {
   return items;
 }
 
+export type VersionedQuery<T> = ReturnType<typeof queryOptions<Versioned<T>, Error, Versioned<T>, string[]>>;
+/** One of them, to be changed: with the version that it was. */
+const one = <T>(key: string[], ask: () => Parameters<typeof versioned>[0]) => queryOptions<Versioned<T>, Error, Versioned<T>, string[]>({ queryKey: key, queryFn: () => versioned<T>(ask()) });
 const at = (cursor: string | null) => ({ params: { query: { limit: 100, cursor } } });
 const list = <T>(key: string, ask: Ask) => queryOptions({ queryKey: [key], queryFn: () => everything<T>(ask) });
 
@@ -40,6 +43,7 @@ export const runners = list<facts.Runner>("runners", () => api.GET("/api/v1/runn
 export const agents = list<facts.Agent>("agents", (cursor) => api.GET("/api/v1/agents", at(cursor)));
 export const adapters = { ...list<facts.Adapter>("adapters", () => api.GET("/api/v1/adapters")), staleTime: Infinity };
 export const bots = list<facts.Bot>("bots", (cursor) => api.GET("/api/v1/bots", at(cursor)));
+export const defaultAgents = list<facts.DefaultAgent>("defaultAgents", (cursor) => api.GET("/api/v1/default-agents", at(cursor)));
 export const kinds = { ...list<facts.ModelKind>("kinds", () => api.GET("/api/v1/model-kinds")), staleTime: Infinity };
 export const providers = list<facts.Provider>("providers", (cursor) => api.GET("/api/v1/model-providers", at(cursor)));
 export const models = list<facts.Model>("models", (cursor) => api.GET("/api/v1/models", at(cursor)));
@@ -54,10 +58,7 @@ export const approvals = queryOptions({
     answer<facts.Page<facts.Approval>>(api.GET("/api/v1/approvals", { params: { query: { status: "pending", limit: 100 } } })),
   select: (page) => page.items,
 });
-export const settings = queryOptions({
-  queryKey: ["settings"],
-  queryFn: () => answer<facts.Settings>(api.GET("/api/v1/settings")),
-});
+export const settings = one<facts.Settings>(["settings"], () => api.GET("/api/v1/settings"));
 export const approvalPages = (status?: "pending") =>
   infiniteQueryOptions({
     queryKey: ["approvals", "pages", status ?? "all"],
@@ -70,21 +71,23 @@ export const users = list<facts.User>("users", () => api.GET("/api/v1/users"));
 export const keys = list<facts.ApiKey>("keys", () => api.GET("/api/v1/api-keys"));
 
 export const agent = (agent_id: string) =>
-  queryOptions({
-    queryKey: ["agents", agent_id],
-    queryFn: () => answer<facts.Agent>(api.GET("/api/v1/agents/{agent_id}", { params: { path: { agent_id } } })),
-  });
+  one<facts.Agent>(["agents", agent_id], () => api.GET("/api/v1/agents/{agent_id}", { params: { path: { agent_id } } }));
 export const bot = (bot_id: string) =>
-  queryOptions({
-    queryKey: ["bots", bot_id],
-    queryFn: () => answer<facts.Bot>(api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } })),
-  });
+  one<facts.Bot>(["bots", bot_id], () => api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } }));
 export const routes = (bot_id: string) =>
+  one<facts.Page<facts.Route>>(["routes", bot_id], () => api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } }));
+export const provider = (provider_id: string) =>
+  one<facts.Provider>(["providers", provider_id], () => api.GET("/api/v1/model-providers/{provider_id}", { params: { path: { provider_id } } }));
+export const model = (model_id: string) =>
+  one<facts.Model>(["models", model_id], () => api.GET("/api/v1/models/{model_id}", { params: { path: { model_id } } }));
+export const budget = (budget_id: string) =>
+  one<facts.Budget>(["budgets", budget_id], () => api.GET("/api/v1/budgets/{budget_id}", { params: { path: { budget_id } } }));
+export const mcpServer = (server_id: string) =>
+  one<facts.McpServer>(["mcp", server_id], () => api.GET("/api/v1/mcp-servers/{server_id}", { params: { path: { server_id } } }));
+export const conversation = (conversation_id: string) =>
   queryOptions({
-    queryKey: ["routes", bot_id],
-    queryFn: () =>
-      answer<facts.Page<facts.Route>>(api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } })),
-    select: (page) => page.items,
+    queryKey: ["conversations", conversation_id],
+    queryFn: () => answer<facts.Conversation>(api.GET("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id } } })),
   });
 export const botEvents = (bot_id: string) =>
   queryOptions({

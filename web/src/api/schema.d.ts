@@ -532,12 +532,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Read Conversation */
+        get: operations["read_conversation"];
         put?: never;
         post?: never;
         /**
          * Delete Conversation
          * @description What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own.
+         *
+         *     Its default agent goes with it.
          */
         delete: operations["delete_conversation"];
         options?: never;
@@ -580,6 +583,44 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/default-agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Default Agents */
+        get: operations["list_default_agents"];
+        /**
+         * Set Default Agent
+         * @description Where another agent is the default already, it is refused, unless that one is named in `replaces`.
+         */
+        put: operations["set_default_agent"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/default-agents/{default_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove Default Agent */
+        delete: operations["remove_default_agent"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2143,6 +2184,84 @@ export interface components {
              */
             reason?: string;
         };
+        /** @description What its scope does not need is null. */
+        DefaultAgent: {
+            actor_id: string | null;
+            agent_enabled: boolean;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            agent_id: string;
+            agent_name: string;
+            bot_id: string | null;
+            bot_name: string | null;
+            /** @description As its platform names it, such as `group:42`. */
+            chat: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            default_id: string;
+            platform: string | null;
+            /** @enum {string} */
+            scope: "thread" | "conversation" | "channel" | "actor" | "workspace";
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+        };
+        /**
+         * DefaultAgentBody
+         * @description A thread is named by `bot_id`, `chat` and `thread_id`, a conversation by `bot_id` and `chat`, a channel by
+         *     `platform` and `chat`, an actor by `platform` and `actor_id`, the workspace by nothing.
+         * @example {
+         *       "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e42",
+         *       "bot_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41",
+         *       "chat": "group:42",
+         *       "scope": "conversation"
+         *     }
+         */
+        DefaultAgentBody: {
+            /**
+             * Actor Id
+             * @default
+             */
+            actor_id?: string;
+            /** Agent Id */
+            agent_id: string;
+            /**
+             * Bot Id
+             * @default
+             */
+            bot_id?: string;
+            /**
+             * Chat
+             * @default
+             */
+            chat?: string;
+            /**
+             * Platform
+             * @default
+             */
+            platform?: string;
+            /**
+             * Replaces
+             * @default
+             */
+            replaces?: string;
+            /**
+             * Scope
+             * @enum {string}
+             */
+            scope: "thread" | "conversation" | "channel" | "actor" | "workspace";
+            /**
+             * Thread Id
+             * @default
+             */
+            thread_id?: string;
+        };
         /** @description Something that was to be shown to people. */
         Delivery: {
             attempts: number;
@@ -2219,14 +2338,18 @@ export interface components {
             scope: string | null;
         };
         DryRun: {
+            /** @description Who would answer. */
+            agent_id: string | null;
             /** @enum {string} */
             handler_type: "agent" | "webhook" | "plugin" | "drop";
             /** @description Its place in the list. */
             index: number | null;
-            /** @description What each route that was looked at said, and what comes of it. */
+            /** @description What each route that was looked at said, then the default agent, and what comes of it. */
             reasons: string[];
-            /** @description The one that takes the event; null when none does and listeners of plugins hear of it. */
+            /** @description The one that takes the event; null when none does, and listeners of plugins or a default agent hear of it. */
             route: components["schemas"]["Route"] | null;
+            /** @description Whose claim that is: `bot` is a route's, the others are default agents'. */
+            scope: ("thread" | "conversation" | "channel" | "actor" | "bot" | "workspace") | null;
         };
         /**
          * DryRunBody
@@ -2950,6 +3073,11 @@ export interface components {
         };
         Page_ConversationShown_: {
             items: components["schemas"]["ConversationShown"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        Page_DefaultAgent_: {
+            items: components["schemas"]["DefaultAgent"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
@@ -3861,6 +3989,7 @@ export interface components {
         /** @description What the Host counted; a runner may tell of more. What did not happen is left out. */
         RunUsage: {
             cached_tokens?: number;
+            calling?: string[];
             completion_tokens?: number;
             /** @description Millionths of the currency */
             cost_micros?: number;
@@ -3990,6 +4119,12 @@ export interface components {
             roles: string[];
             users: string[];
         };
+        SentenceShown: {
+            code: string;
+            values: {
+                [key: string]: unknown;
+            };
+        };
         /** @description A session of yours with the agent, in its present conversation. */
         SessionShown: {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
@@ -4097,6 +4232,8 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            /** @description What the text is made of, for those who say it in another language. */
+            sentences: components["schemas"]["SentenceShown"][];
             step: string;
             /** @description In words. */
             text: string;
@@ -4494,7 +4631,10 @@ export interface operations {
     replace_agent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 agent_id: string;
             };
@@ -5325,7 +5465,10 @@ export interface operations {
     replace_bot: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 bot_id: string;
             };
@@ -5420,7 +5563,10 @@ export interface operations {
     replace_routes: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 bot_id: string;
             };
@@ -5588,7 +5734,10 @@ export interface operations {
     replace_budget: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 budget_id: string;
             };
@@ -5670,6 +5819,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_ConversationShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_conversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationShown"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5770,6 +5950,104 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Page_TranscriptShown_"];
                 };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_default_agents: {
+        parameters: {
+            query?: {
+                /** @description Only those of this bot's chats */
+                bot_id?: string | null;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DefaultAgent_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    set_default_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefaultAgentBody"];
+            };
+        };
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefaultAgent"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    remove_default_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                default_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, in words */
             default: {
@@ -6160,7 +6438,10 @@ export interface operations {
     replace_mcp_server: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 server_id: string;
             };
@@ -6489,7 +6770,10 @@ export interface operations {
     replace_provider: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 provider_id: string;
             };
@@ -6652,7 +6936,10 @@ export interface operations {
     replace_model: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 model_id: string;
             };
@@ -7414,7 +7701,10 @@ export interface operations {
     replace_schedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 schedule_id: string;
             };
@@ -7507,7 +7797,10 @@ export interface operations {
     change_settings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7898,7 +8191,10 @@ export interface operations {
     replace_webhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 webhook_id: string;
             };

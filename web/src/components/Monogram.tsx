@@ -1,7 +1,8 @@
 // A sign for something that has no picture: its first letter on a colour that stays its own.
 import { classes } from "../lib/classes";
 
-const WASHES = ["bg-accent-wash text-accent", "bg-warn-wash text-warn", "bg-good-wash text-good", "bg-bad-wash text-bad", "bg-raised text-ink"];
+// not the colour of what went wrong
+const WASHES = ["bg-accent-wash text-accent", "bg-warn-wash text-warn", "bg-good-wash text-good", "bg-raised text-ink"];
 
 function washOf(name: string): string {
   const sum = [...name].reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0);

@@ -5,18 +5,19 @@ import { MessageCircle } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Agent, Runner } from "../../api/facts";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
 import { useChoices } from "../../components/form/useChoices";
 import { ofForm, prefilled } from "../../components/form/values";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { PageBody } from "../../components/Surfaces";
 import { type Tab, Tabs } from "../../components/Tabs";
-import { useSave } from "../../lib/useSave";
+import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { ApprovalFields } from "./ApprovalFields";
 import { actionsAsked } from "./asked";
 import { BehaviourFields } from "./BehaviourFields";
@@ -31,7 +32,7 @@ export default function AgentPage() {
   const problem = agent.error ?? runners.error;
   if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
   if (!agent.data || !runners.data) return <div className="p-8"><Loading /></div>;
-  return <Editor key={agentId} agent={agent.data} runners={runners.data} />;
+  return <Editor key={agentId} current={agent.data} runners={runners.data} />;
 }
 
 /** What the form shows where nothing was set, so that a default that is emptied stays empty. */
@@ -40,29 +41,36 @@ function begun(agent: Agent, runners: Runner[]): Agent {
   return { ...agent, runner_config: prefilled(items, agent.runner_config) };
 }
 
-function Editor({ agent, runners }: { agent: Agent; runners: Runner[] }) {
+function bodyOf(agent: Agent, runners: Runner[]): Omit<Agent, "agent_id"> {
+  const { agent_id: _, ...body } = begun(agent, runners);
+  const runner = runners.find((each) => each.id === agent.runner_id);
+  return { ...body, runner_config: runner ? ofForm(runner.config_schema, body.runner_config) : body.runner_config };
+}
+
+function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runner[] }) {
   const { t } = useTranslation();
   const { edit, operate } = useRights();
   const navigate = useNavigate();
   const choices = useChoices();
   const [draft, setDraft] = useState<Agent | null>(null);
   const [times, setTimes] = useState(0);
+  const basis = useBasis(current, draft !== null);
+  const agent = basis.value;
   const shown = draft ?? begun(agent, runners);
   const runner = runners.find((each) => each.id === shown.runner_id);
   const dirty = draft !== null && JSON.stringify(draft) !== JSON.stringify(begun(agent, runners));
-  const saving = useSave(
-    (given: Agent) => {
-      const { agent_id, ...body } = given;
-      const runner_config = runner ? ofForm(runner.config_schema, body.runner_config) : body.runner_config;
-      // the shapes of policies are the Host's own answer given back
-      return answer<Agent>(api.PUT("/api/v1/agents/{agent_id}", { params: { path: { agent_id } }, body: { ...body, runner_config } as never }));
-    },
-    ["agents"],
-    () => setDraft(null),
-  );
+  const saving = useGuardedSave({
+    basis,
+    query: queries.agent(agent.agent_id),
+    bodyOf: (each: Agent) => bodyOf(each, runners),
+    // the shapes of policies are the Host's own answer given back
+    put: (body, over) => answer(api.PUT("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id }, header: changing(over) }, body: body as never })),
+    stale: ["agents"],
+    after: () => setDraft(null),
+  });
   const discard = () => {
     setDraft(null);
-    saving.reset();
+    saving.forget();
     setTimes(times + 1); // controls that keep their own text begin anew
   };
   const part = { draft: shown, put: (change: Partial<Agent>) => setDraft((before) => ({ ...(before ?? shown), ...change })), disabled: !edit };
@@ -85,12 +93,13 @@ function Editor({ agent, runners }: { agent: Agent; runners: Runner[] }) {
           className="rounded-card border border-line bg-surface shadow-card"
           onSubmit={(event) => {
             event.preventDefault();
-            saving.mutate(shown);
+            saving.save(bodyOf(shown, runners));
           }}
         >
           <div className="px-5 pt-3 pb-5"><Tabs tabs={tabs} /></div>
           <div className="sticky bottom-0 space-y-3 rounded-b-card border-t border-line bg-surface px-5 py-3">
             <ErrorNote error={saving.error} />
+            <ConflictNote name={agent.name} conflict={saving.conflict} busy={saving.isPending} items={runner?.config_schema} onTheirs={discard} onMine={saving.keepMine} />
             {edit ? (
               <div className="flex flex-wrap items-center gap-2">
                 <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>

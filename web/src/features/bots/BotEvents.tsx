@@ -10,6 +10,7 @@ import { Badge } from "../../components/Surfaces";
 import { moment } from "../../lib/text";
 import { useEventWords } from "../../lib/useEventWords";
 import { Why } from "../runs/RunPage";
+import { AgentHere } from "./DefaultAgents";
 
 export function BotEvents({ botId }: { botId: string }) {
   const { t } = useTranslation();
@@ -37,7 +38,7 @@ function Received({ event }: { event: EventRecord }) {
         {event.actor_name && <Badge>{words(event.event_type)}</Badge>}
         <time className="text-xs text-quiet tabular-nums">{moment(event.created_at, i18n.language)}</time>
       </div>
-      <Fold title={t("runs.why")}><Why name={event.event_id} /></Fold>
+      <Fold title={t("runs.why")}><Why name={event.event_id} />{event.conversation_id && <AgentHere conversationId={event.conversation_id} />}</Fold>
     </li>
   );
 }

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Bot } from "../../api/facts";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
@@ -16,6 +16,7 @@ import { moment, worded } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
+import { DefaultAgents } from "./DefaultAgents";
 import { RoutesEditor } from "./RoutesEditor";
 
 export default function BotPage() {
@@ -26,16 +27,18 @@ export default function BotPage() {
   const problem = bot.error ?? adapters.error;
   if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
   if (!bot.data || !adapters.data) return <div className="p-8"><Loading /></div>;
-  const adapter = adapters.data.find((each) => each.name === bot.data.adapter);
-  if (!adapter) return <div className="p-8"><ErrorNote error={new Error(t("bots.adapterGone", { name: bot.data.adapter }))} /></div>;
+  const shown = bot.data.value;
+  const adapter = adapters.data.find((each) => each.name === shown.adapter);
+  if (!adapter) return <div className="p-8"><ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} /></div>;
   return (
-    <PageBody title={<Title bot={bot.data} />} text={worded(adapter.label, i18n.language)} actions={<OnOff bot={bot.data} />}>
-      <Trouble bot={bot.data} />
+    <PageBody title={<Title bot={shown} />} text={worded(adapter.label, i18n.language)} actions={<OnOff current={bot.data} />}>
+      <Trouble current={bot.data} />
       <Tabs
         tabs={[
           { id: "routes", label: t("bots.routes"), content: <RoutesEditor key={botId} botId={botId} adapter={adapter} /> },
+          { id: "defaults", label: t("defaultAgents.title"), content: <DefaultAgents bot={shown} /> },
           { id: "events", label: t("bots.events"), content: <BotEvents botId={botId} /> },
-          { id: "settings", label: t("nav.settings"), content: <BotSettings key={botId} bot={bot.data} adapter={adapter} /> },
+          { id: "settings", label: t("nav.settings"), content: <BotSettings key={botId} current={bot.data} adapter={adapter} /> },
         ]}
       />
     </PageBody>
@@ -54,12 +57,13 @@ function Title({ bot }: { bot: Bot }) {
 }
 
 /** A bot that failed is connected anew as soon as it is saved. */
-function useKeeping(bot: Bot) {
+function useKeeping(current: Versioned<Bot>) {
+  const bot = current.value;
   return useSave(
     (enabled: boolean) =>
       answer<Bot>(
         api.PUT("/api/v1/bots/{bot_id}", {
-          params: { path: { bot_id: bot.bot_id } },
+          params: { path: { bot_id: bot.bot_id }, header: changing(current) },
           body: { name: bot.name, adapter: bot.adapter, adapter_config: bot.adapter_config as never, enabled },
         }),
       ),
@@ -67,10 +71,11 @@ function useKeeping(bot: Bot) {
   );
 }
 
-function Trouble({ bot }: { bot: Bot }) {
+function Trouble({ current }: { current: Versioned<Bot> }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const again = useKeeping(bot);
+  const bot = current.value;
+  const again = useKeeping(current);
   const failed = bot.status.state === "failed";
   if (!bot.enabled) return <p className="mb-5 text-sm text-quiet">{t("bots.enabledHint")}</p>;
   if (!bot.status.last_error) return null;
@@ -82,14 +87,14 @@ function Trouble({ bot }: { bot: Bot }) {
   );
 }
 
-function OnOff({ bot }: { bot: Bot }) {
+function OnOff({ current }: { current: Versioned<Bot> }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const switching = useKeeping(bot);
+  const switching = useKeeping(current);
   return (
     <div className="space-y-2">
       <div className="flex h-10 items-center gap-2 text-sm">
-        <Switch label={t("common.enabled")} checked={bot.enabled} disabled={!edit || switching.isPending} onChange={(enabled) => switching.mutate(enabled)} />
+        <Switch label={t("common.enabled")} checked={current.value.enabled} disabled={!edit || switching.isPending} onChange={(enabled) => switching.mutate(enabled)} />
         {t("common.enabled")}
       </div>
       <ErrorNote error={switching.error} />

@@ -3,11 +3,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Adapter, Bot } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
@@ -15,26 +17,29 @@ import { SchemaForm } from "../../components/form/SchemaForm";
 import { ofForm } from "../../components/form/values";
 import { ErrorNote } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
-import { useSave } from "../../lib/useSave";
+import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 
 type Draft = Pick<Bot, "name" | "adapter_config">;
 
-export function BotSettings({ bot, adapter }: { bot: Bot; adapter: Adapter }) {
+export function BotSettings({ current, adapter }: { current: Versioned<Bot>; adapter: Adapter }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const navigate = useNavigate();
   const [typed, setTyped] = useState<Draft | null>(null);
   const [times, setTimes] = useState(0);
+  const basis = useBasis(current, typed !== null);
+  const bot = basis.value;
   const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
-  const path = { params: { path: { bot_id: bot.bot_id } } };
-  const saving = useSave(
-    () => {
-      const adapter_config = ofForm(adapter.config, draft.adapter_config) as never;
-      return answer<Bot>(api.PUT("/api/v1/bots/{bot_id}", { ...path, body: { name: draft.name, adapter: bot.adapter, enabled: bot.enabled, adapter_config } }));
-    },
-    ["bots"],
-    () => begin(),
-  );
+  const path = { bot_id: bot.bot_id };
+  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({ name, adapter: bot.adapter, enabled, adapter_config: ofForm(adapter.config, adapter_config) });
+  const saving = useGuardedSave({
+    basis,
+    query: queries.bot(bot.bot_id),
+    bodyOf,
+    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: changing(over) }, body: body as never })),
+    stale: ["bots"],
+    after: () => begin(),
+  });
   const begin = () => {
     setTyped(null);
     setTimes(times + 1); // controls that keep their own text begin anew
@@ -47,7 +52,7 @@ export function BotSettings({ bot, adapter }: { bot: Bot; adapter: Adapter }) {
         className="max-w-2xl space-y-5"
         onSubmit={(event) => {
           event.preventDefault();
-          saving.mutate(undefined);
+          saving.save(bodyOf({ ...draft, enabled: bot.enabled }));
         }}
       >
         <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
@@ -63,17 +68,18 @@ export function BotSettings({ bot, adapter }: { bot: Bot; adapter: Adapter }) {
           disabled={!edit}
         />
         <ErrorNote error={saving.error} />
+        <ConflictNote name={bot.name} conflict={saving.conflict} busy={saving.isPending} items={adapter.config} onTheirs={() => { begin(); saving.forget(); }} onMine={saving.keepMine} />
         {edit ? (
           <div className="flex items-center gap-2">
             <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>{t("common.save")}</Button>
-            {typed && <Button weight="quiet" onClick={() => { begin(); saving.reset(); }}>{t("common.discard")}</Button>}
+            {typed && <Button weight="quiet" onClick={() => { begin(); saving.forget(); }}>{t("common.discard")}</Button>}
             {!typed && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
             <span className="flex-1" />
             <DeleteButton
               label={t("common.delete")}
               title={t("bots.deleteTitle", { name: bot.name })}
               text={t("bots.deleteText")}
-              remove={() => answer(api.DELETE("/api/v1/bots/{bot_id}", path))}
+              remove={() => answer(api.DELETE("/api/v1/bots/{bot_id}", { params: { path } }))}
               stale={["bots"]}
               after={() => void navigate({ to: "/bots" })}
             />

@@ -91,9 +91,10 @@ function SampleFields({ sample, events, put }: { sample: Sample; events: string[
 
 function Outcome({ outcome }: { outcome: DryRun }) {
   const { t } = useTranslation();
+  const taken = outcome.route || outcome.agent_id;
   return (
     <div role="status" className="mt-4 space-y-2 border-t border-line pt-4 text-sm">
-      <Badge tone={outcome.route ? "accent" : "warn"}>{t(outcome.route ? `handler.${outcome.handler_type}` : "dryRun.none")}</Badge>
+      <Badge tone={taken ? "accent" : "warn"}>{t(taken ? `handler.${outcome.handler_type}` : "dryRun.none")}</Badge>
       <ol className="space-y-1.5">
         {outcome.reasons.map((reason, index) => (
           <li key={index} className={index === outcome.reasons.length - 1 ? "font-medium" : "text-quiet"}>{reason}</li>

@@ -31,7 +31,7 @@ export default function NewBotPage() {
         <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
           {adapters.data?.map((each) => (
             <button key={each.name} type="button" onClick={() => setAdapter(each)} className="flex items-start gap-4 rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent">
-              <Monogram name={worded(each.label, i18n.language)} />
+              <Monogram name={each.name} />
               <span className="min-w-0">
                 <span className="block font-medium">{worded(each.label, i18n.language)}</span>
                 <span className="mt-1 block text-sm text-quiet">{worded(each.description, i18n.language)}</span>

@@ -4,13 +4,14 @@ import { Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Adapter, Page, Route } from "../../api/facts";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { useSave } from "../../lib/useSave";
+import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { moved, useSorting } from "../../lib/useSorting";
 import { meant } from "./conditions";
 import { DryRunCard } from "./DryRunCard";
@@ -20,35 +21,43 @@ import { RouteCard } from "./RouteCard";
 const sent = (routes: RouteDraft[]): Route[] => numbered(routes.map((route) => ({ ...route, filters: meant(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
+  const saved = useQuery(queries.routes(botId));
+  if (saved.error) return <ErrorNote error={saved.error} />;
+  if (!saved.data) return <Loading />;
+  return <Editor botId={botId} adapter={adapter} current={saved.data} />;
+}
+
+function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; current: Versioned<Page<Route>> }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const saved = useQuery(queries.routes(botId));
   const agents = useQuery(queries.agents).data;
   const [draft, setDraft] = useState<RouteDraft[] | null>(null);
   const [open, setOpen] = useState<string | null>(null);
   const [said, setSaid] = useState("");
-  const routes = draft ?? (saved.data ? drafted(saved.data) : null);
-  const saving = useSave(
-    (items: RouteDraft[]) =>
-      answer<Page<Route>>(
-        api.PUT("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id: botId } }, body: { items: sent(items) } as never }),
-      ),
-    ["routes"],
-  );
-  const sorting = useSorting<HTMLOListElement>(routes?.length ?? 0, (from, to) => {
-    setDraft((before) => moved(before ?? routes ?? [], from, to));
-    setSaid(t("routes.moved", { place: to + 1, of: routes?.length }));
+  const basis = useBasis(current, draft !== null);
+  const routes = draft ?? drafted(basis.value.items);
+  const saving = useGuardedSave({
+    basis,
+    query: queries.routes(botId),
+    bodyOf: ({ items }: Page<Route>) => ({ items: sent(drafted(items)) }),
+    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id: botId }, header: changing(over) }, body: body as never })),
+    stale: ["routes"],
+    after: () => setDraft(null),
   });
-  useEffect(() => {
-    if (saving.isSuccess) setDraft(null);
-  }, [saving.isSuccess, saving.data]);
+  const discard = () => {
+    setDraft(null);
+    saving.forget();
+  };
+  const words = (items: unknown) => (items as Route[]).map((route) => `${route.description || route.event_type} → ${t(`handler.${route.handler_type}`)}`).join("; ") || t("routes.empty");
+  const sorting = useSorting<HTMLOListElement>(routes.length, (from, to) => {
+    setDraft((before) => moved(before ?? routes, from, to));
+    setSaid(t("routes.moved", { place: to + 1, of: routes.length }));
+  });
   useEffect(() => {
     const wrong = draft?.find((_, index) => Object.keys(problemsAt(saving.error, index)).length > 0);
     if (wrong) setOpen(wrong.key);
     // what is wrong is shown once, when it was said; it may be closed again while it is mended
   }, [saving.error]);
-  if (saved.error) return <ErrorNote error={saved.error} />;
-  if (!routes) return <Loading />;
   const put = (index: number, route: RouteDraft) => setDraft(routes.map((each, at) => (at === index ? route : each)));
   const add = () => {
     const route = fresh(agents?.find((agent) => agent.enabled)?.agent_id);
@@ -61,7 +70,7 @@ export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapt
         className="space-y-3"
         onSubmit={(event) => {
           event.preventDefault();
-          if (draft) saving.mutate(draft);
+          if (draft) saving.save({ items: sent(draft) });
         }}
       >
         <p className="text-sm text-quiet">{t("routes.text")}</p>
@@ -86,11 +95,12 @@ export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapt
         </ol>
         <p role="status" className="sr-only">{said}</p>
         <ErrorNote error={draft && saving.error} />
+        <ConflictNote name={t("bots.routes")} conflict={saving.conflict} busy={saving.isPending} words={words} onTheirs={discard} onMine={saving.keepMine} />
         {edit && (
           <div className="flex flex-wrap gap-2">
             <Button onClick={add}><Plus aria-hidden className="size-4" /> {t("routes.add")}</Button>
             {draft && <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>}
-            {draft && <Button weight="quiet" onClick={() => { setDraft(null); saving.reset(); }}>{t("common.discard")}</Button>}
+            {draft && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
           </div>
         )}
       </form>

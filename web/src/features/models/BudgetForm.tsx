@@ -3,39 +3,50 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Budget } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
 import { ErrorNote } from "../../components/Notes";
+import { Opened } from "../../components/Opened";
 import { Switch } from "../../components/Switch";
-import { useSave } from "../../lib/useSave";
+import { useGuardedSave } from "../../lib/useGuardedSave";
 import { bodyOf, type BudgetDraft, draftOf, FRESH } from "./budget";
 
 const SCOPES = ["sender", "conversation", "agent", "workspace"];
 
 export function BudgetForm({ budget, onDone }: { budget?: Budget; onDone: () => void }) {
+  if (!budget) return <Form opened={null} onDone={onDone} />;
+  return <Opened query={queries.budget(budget.budget_id)}>{(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}</Opened>;
+}
+
+function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; onTheirs?: (theirs: Versioned<Budget>) => void; onDone: () => void }) {
   const { t } = useTranslation();
+  const budget = opened?.value;
   const [draft, setDraft] = useState(budget ? draftOf(budget) : FRESH);
   const put = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
-  const saving = useSave(
-    () => {
-      const body = bodyOf(draft) as never;
-      if (!budget) return answer<Budget>(api.POST("/api/v1/budgets", { body }));
-      return answer<Budget>(api.PUT("/api/v1/budgets/{budget_id}", { params: { path: { budget_id: budget.budget_id } }, body }));
+  const saving = useGuardedSave({
+    basis: opened,
+    query: budget ? queries.budget(budget.budget_id) : null,
+    bodyOf: (each: Budget) => bodyOf(draftOf(each)),
+    put: (wanted, over) => {
+      const body = wanted as never;
+      if (!over) return answer<Budget>(api.POST("/api/v1/budgets", { body }));
+      return answer<Budget>(api.PUT("/api/v1/budgets/{budget_id}", { params: { path: { budget_id: over.value.budget_id }, header: changing(over) }, body }));
     },
-    ["budgets"],
-    onDone,
-  );
+    stale: ["budgets"],
+    after: onDone,
+  });
   const wrong = (field: string) => fieldMessage(saving.error, field);
   return (
     <form
       className="max-w-2xl space-y-5"
       onSubmit={(event) => {
         event.preventDefault();
-        saving.mutate(undefined);
+        saving.save(bodyOf(draft));
       }}
     >
       <Field label={t("common.name")} required error={wrong("name")}>
@@ -68,6 +79,7 @@ export function BudgetForm({ budget, onDone }: { budget?: Budget; onDone: () => 
       </div>
       <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>
       <ErrorNote error={saving.error} />
+      {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}
       <div className="flex gap-2">
         <Button type="submit" weight="primary" busy={saving.isPending}>{t(budget ? "common.save" : "common.add")}</Button>
         <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>

@@ -2,45 +2,55 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { FormItem, Model } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { JsonControl } from "../../components/form/json";
 import { ErrorNote } from "../../components/Notes";
+import { Opened } from "../../components/Opened";
 import { Toggles } from "../../components/Toggles";
-import { useSave } from "../../lib/useSave";
+import { useGuardedSave } from "../../lib/useGuardedSave";
 import { PRICES, pricesOf, type PriceTexts, textsOf } from "./prices";
 
 const ABILITIES = ["vision", "audio", "tools", "reasoning", "json"];
 
 export function ModelDialog({ model, open, onClose }: { model: Model; open: boolean; onClose: () => void }) {
   const { t } = useTranslation();
-  return <Dialog open={open} title={t("models.edit", { name: model.name })} onClose={onClose}><ModelForm model={model} onDone={onClose} /></Dialog>;
+  return (
+    <Dialog open={open} title={t("models.edit", { name: model.name })} onClose={onClose}>
+      <Opened query={queries.model(model.model_id)}>{(opened, reopen) => <ModelForm opened={opened} onTheirs={reopen} onDone={onClose} />}</Opened>
+    </Dialog>
+  );
 }
 
-function ModelForm({ model, onDone }: { model: Model; onDone: () => void }) {
+const bodyOf = ({ model_id: _, ...body }: Model) => body;
+
+function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onTheirs: (theirs: Versioned<Model>) => void; onDone: () => void }) {
   const { t } = useTranslation();
-  const [draft, setDraft] = useState(model);
-  const [prices, setPrices] = useState(() => textsOf(model.prices));
-  const saving = useSave(
-    () => {
-      const { model_id, ...body } = { ...draft, prices: pricesOf(prices) };
-      return answer<Model>(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id } }, body: body as never }));
-    },
-    ["models", "agents"],
-    onDone,
-  );
+  const [draft, setDraft] = useState(opened.value);
+  const [prices, setPrices] = useState(() => textsOf(opened.value.prices));
+  const { model_id } = opened.value;
+  const saving = useGuardedSave({
+    basis: opened,
+    query: queries.model(model_id),
+    bodyOf,
+    put: (body, over) => answer(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id }, header: changing(over) }, body: body as never })),
+    stale: ["models", "agents"],
+    after: onDone,
+  });
   const put = (change: Partial<Model>) => setDraft({ ...draft, ...change });
   return (
     <form
       className="space-y-5"
       onSubmit={(event) => {
         event.preventDefault();
-        saving.mutate(undefined);
+        saving.save(bodyOf({ ...draft, prices: pricesOf(prices) }));
       }}
     >
       <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
@@ -63,6 +73,7 @@ function ModelForm({ model, onDone }: { model: Model; onDone: () => void }) {
         {(control) => <JsonControl control={control} item={PARAMETERS} value={draft.parameters} onChange={(value) => put({ parameters: (value ?? {}) as Model["parameters"] })} choices={NO_CHOICES} kept={false} disabled={false} />}
       </Field>
       <ErrorNote error={saving.error} />
+      <ConflictNote name={opened.value.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
         <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>

@@ -3,40 +3,55 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned, versioned } from "../../api/client";
 import type { Model, ModelKind, Provider } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
 import { ErrorNote } from "../../components/Notes";
-import { useSave } from "../../lib/useSave";
+import { Opened } from "../../components/Opened";
+import { useGuardedSave } from "../../lib/useGuardedSave";
 import { KeyList } from "./KeyList";
 
 type Draft = { name: string; base_url: string; api_keys: string[]; model: string | null };
 
 const firstOf = (kind: ModelKind): string => kind.models.find((model) => model.type === "llm")?.name ?? "";
 
-export function ProviderForm({ provider, onDone }: { provider?: Provider; onDone: (provider?: Provider) => void }) {
+type Done = (provider?: Provider) => void;
+
+const bodyOf = ({ name, kind, base_url, api_keys }: Pick<Provider, "name" | "kind" | "base_url" | "api_keys">) => ({ name, kind, base_url, api_keys: api_keys.filter(Boolean) });
+
+export function ProviderForm({ provider, onDone }: { provider?: Provider; onDone: Done }) {
+  if (!provider) return <Form opened={null} onDone={onDone} />;
+  return <Opened query={queries.provider(provider.provider_id)}>{(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}</Opened>;
+}
+
+function Form({ opened, onTheirs, onDone }: { opened: Versioned<Provider> | null; onTheirs?: (theirs: Versioned<Provider>) => void; onDone: Done }) {
   const { t } = useTranslation();
+  const provider = opened?.value;
   const kinds = (useQuery(queries.kinds).data ?? []).filter((each) => each.kind !== "demo");
   const [chosen, setChosen] = useState(provider?.kind ?? "");
   const [draft, setDraft] = useState<Draft>({ name: "", base_url: "", api_keys: [], ...provider, model: null });
-  const [made, setMade] = useState(provider);
+  const [made, setMade] = useState(opened);
   const kind = kinds.find((each) => each.kind === chosen) ?? kinds[0];
   const model = kind && !provider ? (draft.model ?? firstOf(kind)) : "";
-  const saving = useSave(
-    async () => {
-      const body = { name: draft.name || kind!.label, kind: kind!.kind, base_url: draft.base_url, api_keys: draft.api_keys.filter(Boolean) };
-      const path = made && { params: { path: { provider_id: made.provider_id } } };
-      const kept = await answer<Provider>(path ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body }) : api.POST("/api/v1/model-providers", { body }));
+  const saving = useGuardedSave({
+    basis: made,
+    query: made && queries.provider(made.value.provider_id),
+    bodyOf: (each: Provider) => bodyOf(each),
+    put: async (body, over) => {
+      const path = over && { params: { path: { provider_id: over.value.provider_id }, header: changing(over) } };
+      const kept = await versioned<Provider>(path ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body }) : api.POST("/api/v1/model-providers", { body }));
       setMade(kept); // what is refused now is the model: the provider is there and not made twice
-      if (model) await answer<Model>(api.POST("/api/v1/models", { body: { provider_id: kept.provider_id, name: model, type: "llm", parameters: {} } }));
-      return kept;
+      const { provider_id } = kept.value;
+      if (model) await answer<Model>(api.POST("/api/v1/models", { body: { provider_id, name: model, type: "llm", parameters: {} } }));
+      return kept.value;
     },
-    ["providers", "models", "agents"],
-    onDone,
-  );
+    stale: ["providers", "models", "agents"],
+    after: onDone,
+  });
   if (!kind) return null;
   const put = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   return (
@@ -44,7 +59,7 @@ export function ProviderForm({ provider, onDone }: { provider?: Provider; onDone
       className="max-w-2xl space-y-5"
       onSubmit={(event) => {
         event.preventDefault();
-        saving.mutate(undefined);
+        saving.save(bodyOf({ ...draft, name: draft.name || kind.label, kind: kind.kind }));
       }}
     >
       <div className="grid gap-5 sm:grid-cols-2">
@@ -67,6 +82,7 @@ export function ProviderForm({ provider, onDone }: { provider?: Provider; onDone
       </Field>
       {!provider && <FirstModel kind={kind} value={model} onChange={(name) => put({ model: name })} />}
       <ErrorNote error={saving.error} />
+      {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}
       <div className="flex gap-2">
         <Button type="submit" weight="primary" busy={saving.isPending}>{t(provider ? "common.save" : "common.add")}</Button>
         <Button weight="quiet" onClick={() => onDone()}>{t("common.cancel")}</Button>

@@ -9,7 +9,7 @@ import { classes } from "../../lib/classes";
 import { cost, figure, moment, short, span } from "../../lib/text";
 
 export const ROW = 60;
-export const COLUMNS = "grid items-center gap-4 md:grid-cols-[8.5rem_minmax(0,1fr)_minmax(0,11rem)_4.5rem_4.5rem_4.5rem_7.5rem]";
+export const COLUMNS = "grid items-center gap-4 md:grid-cols-[8rem_minmax(0,3fr)_minmax(0,1.2fr)_4rem_4rem_4.5rem_7rem]";
 
 type Props = { run: Run; names: Map<string, string>; start: number; index: number; t: TFunction; language: string };
 

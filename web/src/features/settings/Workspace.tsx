@@ -3,15 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Settings } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
+import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { useSave } from "../../lib/useSave";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
@@ -22,26 +24,40 @@ export function Workspace() {
   const settings = useQuery(queries.settings);
   if (settings.error) return <ErrorNote error={settings.error} />;
   if (!settings.data) return <Loading />;
-  return <Form settings={settings.data} />;
+  return <Form current={settings.data} />;
 }
 
-function Form({ settings }: { settings: Settings }) {
+const change = (body: object, over: Versioned<Settings>) =>
+  answer<Settings>(api.PUT("/api/v1/settings", { params: { header: changing(over) }, body: body as never }));
+
+function Form({ current }: { current: Versioned<Settings> }) {
   const { t } = useTranslation();
-  const before = valuesOf(settings);
   const [draft, setDraft] = useState<Values | null>(null);
+  const basis = useBasis(current, draft !== null);
+  const settings = basis.value;
+  const before = valuesOf(settings);
   const values = draft ?? before;
-  const saving = useSave(
-    (body: object) => answer<Settings>(api.PUT("/api/v1/settings", { body: body as never })),
-    ["settings", "info"],
-    () => setDraft(null),
-  );
+  const stale = ["settings", "info"];
+  const discard = () => {
+    setDraft(null);
+    saving.forget();
+  };
+  const saving = useGuardedSave({
+    basis,
+    query: queries.settings,
+    bodyOf: valuesOf,
+    put: (wanted, over) => change(changesOf(valuesOf(over.value), wanted), over),
+    stale,
+    after: () => setDraft(null),
+  });
+  const resetting = useSave((one: object) => change(one, basis), stale, () => setDraft(null));
   const dirty = Object.keys(changesOf(before, values)).length > 0;
   return (
     <form
       className="space-y-5"
       onSubmit={(event) => {
         event.preventDefault();
-        saving.mutate(changesOf(before, values));
+        saving.save(values);
       }}
     >
       {SECTIONS.map((section) => (
@@ -56,16 +72,17 @@ function Form({ settings }: { settings: Settings }) {
                 changed={settings.changed.includes(nameOf(each))}
                 error={fieldMessage(saving.error, nameOf(each))}
                 onChange={(value) => setDraft({ ...values, [nameOf(each)]: value })}
-                onReset={() => saving.mutate({ [each.section]: { [each.name]: null } })}
+                onReset={() => resetting.mutate({ [each.section]: { [each.name]: null } })}
               />
             ))}
           </div>
         </Card>
       ))}
-      <ErrorNote error={saving.error} />
+      <ErrorNote error={saving.error ?? resetting.error} />
+      <ConflictNote name={t("nav.settings")} conflict={saving.conflict} busy={saving.isPending} onTheirs={discard} onMine={saving.keepMine} />
       <div className="flex items-center gap-3">
         <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>
-        {dirty && <Button weight="quiet" onClick={() => setDraft(null)}>{t("common.discard")}</Button>}
+        {dirty && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
         {!dirty && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
       </div>
     </form>

@@ -3,34 +3,47 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
+import { answer, api, changing, type Versioned } from "../../api/client";
 import type { McpServer, McpStatus } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
+import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
+import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select, TextArea } from "../../components/Field";
 import { Pairs } from "../../components/form/pairs";
 import { ErrorNote } from "../../components/Notes";
+import { Opened } from "../../components/Opened";
 import { Switch } from "../../components/Switch";
-import { useSave } from "../../lib/useSave";
+import { useGuardedSave } from "../../lib/useGuardedSave";
 import { bodyOf, draftOf, FRESH, type ServerDraft } from "./server";
 import { TestResult } from "./TestResult";
 
 export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () => void }) {
+  if (!server) return <Form opened={null} onDone={onDone} />;
+  return <Opened query={queries.mcpServer(server.server_id)}>{(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}</Opened>;
+}
+
+function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | null; onTheirs?: (theirs: Versioned<McpServer>) => void; onDone: () => void }) {
   const { t } = useTranslation();
+  const server = opened?.value;
   const [draft, setDraft] = useState(server ? draftOf(server) : FRESH);
-  const path = { params: { path: { server_id: server?.server_id ?? "" } } };
-  const saving = useSave(
-    () => {
-      const body = bodyOf(draft) as never;
-      return answer<McpServer>(server ? api.PUT("/api/v1/mcp-servers/{server_id}", { ...path, body }) : api.POST("/api/v1/mcp-servers", { body }));
+  const path = { server_id: server?.server_id ?? "" };
+  const saving = useGuardedSave({
+    basis: opened,
+    query: server ? queries.mcpServer(server.server_id) : null,
+    bodyOf: (each: McpServer) => bodyOf(draftOf(each)),
+    put: (wanted, over) => {
+      const body = wanted as never;
+      if (!over) return answer<McpServer>(api.POST("/api/v1/mcp-servers", { body }));
+      return answer<McpServer>(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: changing(over) }, body }));
     },
-    ["mcp", "tools"],
-    onDone,
-  );
+    stale: ["mcp", "tools"],
+    after: onDone,
+  });
   const testing = useMutation({
     mutationFn: () => {
       const body = bodyOf(draft) as never;
-      return answer<McpStatus>(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { ...path, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
+      return answer<McpStatus>(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
     },
   });
   const put = (change: Partial<ServerDraft>) => {
@@ -44,13 +57,14 @@ export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () 
       onSubmit={(event) => {
         event.preventDefault();
         const button = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
-        saving.reset();
+        saving.forget();
         if (button?.value === "test") testing.mutate();
-        else saving.mutate(undefined);
+        else saving.save(bodyOf(draft));
       }}
     >
       <Fields draft={draft} put={put} wrong={(field) => fieldMessage(problem, field)} />
       <ErrorNote error={problem} />
+      {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}
       {testing.data && <TestResult status={testing.data} />}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" weight="primary" busy={saving.isPending}>{t(server ? "common.save" : "common.add")}</Button>

@@ -1,0 +1,19 @@
+// What a form is opened with: read at that moment, and kept as it was then however often it is read again.
+import { useQuery } from "@tanstack/react-query";
+import { Fragment, type ReactNode, useState } from "react";
+
+import type { Versioned } from "../api/client";
+import type { VersionedQuery } from "../api/queries";
+import { ErrorNote, Loading } from "./Notes";
+
+type Open<Thing> = (thing: Versioned<Thing>) => void;
+
+export function Opened<Thing>({ query, children }: { query: VersionedQuery<Thing>; children: (opened: Versioned<Thing>, open: Open<Thing>) => ReactNode }) {
+  const [kept, open] = useState<Versioned<Thing> | null>(null);
+  const read = useQuery({ ...query, staleTime: 0, gcTime: 0, enabled: !kept });
+  if (!kept && read.isFetchedAfterMount && read.data) open(read.data);
+  if (read.error && !kept) return <ErrorNote error={read.error} />;
+  if (!kept) return <Loading />;
+  // whoever chooses the version of others begins anew with it
+  return <Fragment key={kept.tag}>{children(kept, open)}</Fragment>;
+}

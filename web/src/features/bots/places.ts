@@ -1,0 +1,36 @@
+// Where an agent can be the default one, and what is sent to make it that.
+import type { Conversation, DefaultAgent } from "../../api/facts";
+
+export type Scope = DefaultAgent["scope"];
+export const SCOPES: Scope[] = ["conversation", "thread", "channel", "actor", "workspace"];
+const NAMED = {
+  thread: ["bot_id", "chat", "thread_id"],
+  conversation: ["bot_id", "chat"],
+  channel: ["platform", "chat"],
+  actor: ["platform", "actor_id"],
+  workspace: [],
+} as const;
+
+export type Place = { scope: Scope; bot_id: string; platform: string; chat: string; thread_id: string; actor_id: string };
+/** Which of its fields a person fills in; the bot and its platform are known. */
+export const asked = (scope: Scope) => NAMED[scope].filter((name) => name !== "bot_id" && name !== "platform");
+/** A place with what its scope needs and nothing else. */
+export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
+  scope: place.scope,
+  ...Object.fromEntries(NAMED[place.scope].map((name) => [name, place[name].trim()])),
+});
+
+/** What plays a part where this bot is: its own chats, its platform's channels and people, and the workspace. */
+export const concerning = (all: DefaultAgent[], botId: string, platform: string) =>
+  all.filter((each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform));
+
+/** A conversation of a bot is a chat with all its threads, or one of these. Others are their agent's alone. */
+export function placeOf({ bot_id, chat, thread_id, source }: Conversation): Place | null {
+  if (!bot_id || !chat || source === "api") return null;
+  return { scope: thread_id ? "thread" : "conversation", bot_id, chat, thread_id: thread_id ?? "", platform: "", actor_id: "" };
+}
+
+export const at = (all: DefaultAgent[], place: Place) =>
+  all.find((each) => each.scope === place.scope && each.bot_id === place.bot_id && each.chat === place.chat && (each.thread_id ?? "") === place.thread_id);
+
+export const nameOf = (each: DefaultAgent) => [each.chat, each.thread_id, each.actor_id].filter(Boolean).join(" · ");

@@ -1,0 +1,29 @@
+// What differs between two of the same kind, part by part, and a difference done to a third. Lists are one part each.
+
+export type Difference = { path: string[]; before: unknown; after: unknown };
+type Parts = Record<string, unknown>;
+
+const hasParts = (value: unknown): value is Parts => typeof value === "object" && value !== null && !Array.isArray(value);
+export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+export function differences(before: unknown, after: unknown, path: string[] = []): Difference[] {
+  if (!hasParts(before) || !hasParts(after)) return same(before, after) ? [] : [{ path, before, after }];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => differences(before[name], after[name], [...path, name]));
+}
+
+export function partAt(whole: unknown, path: string[]): unknown {
+  return path.reduce((part: unknown, name) => (hasParts(part) ? part[name] : undefined), whole);
+}
+
+/** The whole with these changes done to it; a part that is no longer there is left out. */
+export function changedBy<Whole>(whole: Whole, changes: Difference[]): Whole {
+  return changes.reduce((made: unknown, { path, after }) => withPart(made, path, after), whole) as Whole;
+}
+
+function withPart(whole: unknown, [name, ...rest]: string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const { [name]: part, ...others } = hasParts(whole) ? whole : {};
+  const next = withPart(part, rest, value);
+  return next === undefined ? others : { ...(hasParts(whole) ? whole : {}), [name]: next };
+}

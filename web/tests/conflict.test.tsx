@@ -1,0 +1,137 @@
+// Two people change the same thing: what differs, what becomes of it, and how the page asks.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { describe, expect, it } from "vitest";
+
+import type { Versioned } from "../src/api/client";
+import { Problem } from "../src/api/problem";
+import { ConflictNote } from "../src/components/ConflictNote";
+import { changedBy, differences } from "../src/lib/differences";
+import { useGuardedSave } from "../src/lib/useGuardedSave";
+
+describe("differences", () => {
+  it("are told part by part, lists as a whole", () => {
+    expect(differences({ name: "a", config: { prompt: "x", n: 1 }, list: [1] }, { name: "a", config: { prompt: "y", n: 1 }, list: [1, 2] })).toEqual([
+      { path: ["config", "prompt"], before: "x", after: "y" },
+      { path: ["list"], before: [1], after: [1, 2] },
+    ]);
+  });
+
+  it("of two that are equal are none, in whatever order their parts are", () => {
+    expect(differences({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
+  });
+
+  it("are done to a third: what is new comes, what is gone goes, the rest stays", () => {
+    const base = { name: "a", config: { gone: 1, kept: 1 } };
+    const mine = { name: "a", config: { kept: 1, fresh: { deep: 2 } } };
+    const theirs = { name: "b", config: { gone: 1, kept: 3 } };
+    expect(changedBy(theirs, differences(base, mine))).toEqual({ name: "b", config: { kept: 3, fresh: { deep: 2 } } });
+  });
+
+  it("leave the one they are done to as it was", () => {
+    const whole = { config: { a: 1 } };
+    changedBy(whole, [{ path: ["config", "a"], before: 1, after: 2 }]);
+    expect(whole).toEqual({ config: { a: 1 } });
+  });
+});
+
+type Thing = { id: string; name: string; description: string };
+const BASE: Versioned<Thing> = { value: { id: "1", name: "Helper", description: "Old" }, tag: "1" };
+const THEIRS: Versioned<Thing> = { value: { id: "1", name: "Their helper", description: "Old" }, tag: "2" };
+const bodyOf = ({ name, description }: Thing) => ({ name, description });
+
+/** A Host that has what the others made of it, and takes changes of that only. */
+class Shelf {
+  kept = THEIRS;
+  readonly put = (body: ReturnType<typeof bodyOf>, over: Versioned<Thing>) => {
+    if (over.tag !== this.kept.tag) return Promise.reject(new Problem(412, "changed_meanwhile", "it was changed"));
+    this.kept = { value: { ...this.kept.value, ...body }, tag: `${this.kept.tag}+` };
+    return Promise.resolve(this.kept.value);
+  };
+}
+
+let taken: Thing | null;
+
+function Form({ shelf, mine }: { shelf: Shelf; mine: Partial<Thing> }) {
+  const query = { queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) };
+  const saving = useGuardedSave({ basis: BASE, query, bodyOf, put: shelf.put, stale: [], after: () => undefined });
+  return (
+    <>
+      <button onClick={() => saving.save({ ...bodyOf(BASE.value), ...mine })}>Save</button>
+      <ConflictNote name="Helper" conflict={saving.conflict} busy={saving.isPending} onTheirs={({ value }) => (taken = value)} onMine={saving.keepMine} />
+      {saving.isSuccess && <p>Saved.</p>}
+      {saving.error && <p>{saving.error.message}</p>}
+    </>
+  );
+}
+
+const inPage = (children: ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
+
+async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
+  taken = null;
+  const shelf = new Shelf();
+  inPage(<Form shelf={shelf} mine={mine} />);
+  fireEvent.click(screen.getByText("Save"));
+  await screen.findByRole("alert");
+  return shelf;
+}
+
+describe("a change of what somebody else changed", () => {
+  it("is not made, and says what is there now", async () => {
+    const shelf = await conflicting({ description: "New" });
+    expect(screen.getByRole("alert").textContent).toContain("“Helper” was changed meanwhile");
+    expect(screen.getByRole("alert").textContent).toContain("NameNow: Their helper");
+    expect(screen.queryByText(/Yours/)).toBeNull();
+    expect(shelf.kept).toEqual(THEIRS);
+  });
+
+  it("shows one's own beside theirs where both changed the same", async () => {
+    await conflicting({ name: "My helper" });
+    screen.getByText("Now: Their helper");
+    screen.getByText("Yours: My helper");
+  });
+
+  it("is made over theirs by whoever keeps their own, and leaves what only they changed", async () => {
+    const shelf = await conflicting({ description: "New" });
+    fireEvent.click(screen.getByText("Keep mine"));
+    await screen.findByText("Saved.");
+    expect(shelf.kept.value).toEqual({ id: "1", name: "Their helper", description: "New" });
+    await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+  });
+
+  it("is asked about again when they change it once more meanwhile", async () => {
+    const shelf = await conflicting({ name: "My helper" });
+    shelf.kept = { value: { ...THEIRS.value, description: "Again" }, tag: "3" };
+    fireEvent.click(screen.getByText("Keep mine"));
+    await screen.findByText("Now: Again");
+    fireEvent.click(screen.getByText("Keep mine"));
+    await screen.findByText("Saved.");
+    expect(shelf.kept.value).toEqual({ id: "1", name: "My helper", description: "Again" });
+  });
+
+  it("gives way to whoever takes theirs", async () => {
+    const shelf = await conflicting({ description: "New" });
+    fireEvent.click(screen.getByText("Load theirs"));
+    expect(taken).toEqual(THEIRS.value);
+    expect(shelf.kept).toEqual(THEIRS);
+  });
+
+  it("says so when what changed is not shown", async () => {
+    taken = null;
+    const shelf = new Shelf();
+    shelf.kept = { value: BASE.value, tag: "2" };
+    inPage(<Form shelf={shelf} mine={{ name: "My helper" }} />);
+    fireEvent.click(screen.getByText("Save"));
+    expect((await screen.findByRole("alert")).textContent).toContain("such as a secret");
+  });
+
+  it("that is refused for another reason says that reason", async () => {
+    const shelf = new Shelf();
+    const refusing = Object.assign(shelf, { put: () => Promise.reject(new Problem(422, "invalid_argument", "name: is empty")) });
+    inPage(<Form shelf={refusing} mine={{}} />);
+    fireEvent.click(screen.getByText("Save"));
+    await screen.findByText("name: is empty");
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+});
