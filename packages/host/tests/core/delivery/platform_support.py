@@ -108,6 +108,7 @@ class PlatformWorld:
         await world.core.routes.replace(BOT, [Route("*", "agent", {"agent_id": "agent"})])
         await world.core.take_up()
         await world.bots.up.wait()
+        vars(asyncio.get_running_loop()).setdefault("worlds", []).append(world)  # its bot is served until the test ends
         return world
 
     async def restart(self, discovery: dict[str, Any] = DISCOVERY) -> "PlatformWorld":
