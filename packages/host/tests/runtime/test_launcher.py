@@ -91,7 +91,7 @@ async def test_a_process_and_its_children_are_restrained_from_outside(run: Run) 
         "tell(json.loads(subprocess.run([sys.executable, '-c', print_limits], capture_output=True).stdout))\n"
     )
 
-    process.restrain(200, 7)
+    await process.restrain(200, 7)
     os.write(process.write_fd, b"x")
 
     assert await told(process) == [min(19, os.nice(0) + 7), 200, 200]
@@ -108,11 +108,11 @@ async def test_a_process_stands_back_also_where_sessions_share_the_processor(run
     process = await run("tell('up')" + FOREVER)
     assert await told(process) == "up"
 
-    process.restrain(200, 7)
+    await process.restrain(200, 7)
     async with asyncio.timeout(30):
         while session_niceness(process.pid) not in (None, 7):
             await asyncio.sleep(0.2)  # the kernel takes few such wishes a second of those without privileges
-            process.restrain(200, 7)
+            await process.restrain(200, 7)
 
 
 async def test_who_left_the_session_of_a_process_is_found_and_stands_back_too(run: Run) -> None:
@@ -123,11 +123,11 @@ async def test_who_left_the_session_of_a_process_is_found_and_stands_back_too(ru
     )
     child = await told(process)
 
-    assert process.restrain(200, 7) == 2
+    assert await process.restrain(200, 7) == 2
     async with asyncio.timeout(30):
         while session_niceness(child) not in (None, 7):
             await asyncio.sleep(0.2)
-            process.restrain(200, 7)
+            await process.restrain(200, 7)
 
 
 async def test_what_a_process_has_started_ends_with_it_wherever_it_went(run: Run) -> None:
@@ -234,5 +234,5 @@ async def test_a_process_that_is_gone_uses_nothing_and_can_be_ended_again(run: R
     await process.wait()
 
     assert not await process.uses_more_than(0)
-    process.terminate()
+    await process.terminate()
     await process.kill()

@@ -60,7 +60,7 @@ class FakeProcess:
     def wire(self, limits: Limits) -> Transport:
         return self._hosts
 
-    def restrain(self, open_files: int, niceness: int) -> int:
+    async def restrain(self, open_files: int, niceness: int) -> int:
         self.restrained = (open_files, niceness)
         return self.processes
 
@@ -70,7 +70,7 @@ class FakeProcess:
     async def wait(self) -> int:
         return await asyncio.shield(self._exit)
 
-    def terminate(self) -> None:
+    async def terminate(self) -> None:
         if not self._behaviour.ignores_requests_to_end:
             self.exit(-15)
 

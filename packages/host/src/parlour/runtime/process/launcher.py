@@ -16,7 +16,7 @@ from parlour_sdk.wire import Limits, StdioTransport, Transport
 from . import leftovers
 from .child import Child
 from .guardian import new_mark
-from .processes import ProcessTree
+from .processes import ProcessTree, Seen
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
 """What a plugin sees of the Host's environment; no secret is in it."""
@@ -56,7 +56,7 @@ class PluginProcess(Protocol):
         """Asked for once; whoever asks closes it."""
         ...
 
-    def restrain(self, open_files: int, niceness: int) -> int:
+    async def restrain(self, open_files: int, niceness: int) -> int:
         """Every process of it there is by now; tells how many."""
         ...
 
@@ -66,7 +66,7 @@ class PluginProcess(Protocol):
 
     async def wait(self) -> int: ...
 
-    def terminate(self) -> None:
+    async def terminate(self) -> None:
         """Asks its process group to end."""
         ...
 
@@ -96,7 +96,10 @@ class PlainProcess:
     def wire(self, limits: Limits) -> Transport:
         return StdioTransport(self.read_fd, self.write_fd, limits)
 
-    def restrain(self, open_files: int, niceness: int) -> int:
+    async def restrain(self, open_files: int, niceness: int) -> int:
+        return await asyncio.to_thread(self._restrain, open_files, niceness)  # as all that looks for its processes
+
+    def _restrain(self, open_files: int, niceness: int) -> int:
         """One of them may be about to start another: until nobody new is found."""
         done: set[int] = set()
         while found := {seen.pid for seen in self.tree.alive()} - done:
@@ -106,29 +109,31 @@ class PlainProcess:
         return len(done)
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
-        if self.tree.resident_bytes() <= memory_bytes:
+        if await asyncio.to_thread(self.tree.resident_bytes) <= memory_bytes:
             return False
         return await asyncio.to_thread(self.tree.proportional_bytes) > memory_bytes
 
     async def wait(self) -> int:
         return await self.process.wait()
 
-    def terminate(self) -> None:
-        self.tree.alive()  # who belongs to it can still be seen
-        self._signal_group(signal.SIGTERM)
+    async def terminate(self) -> None:
+        await asyncio.to_thread(self._signal, signal.SIGTERM)
 
     async def kill(self) -> None:
-        self.tree.alive()
-        self._signal_group(signal.SIGKILL)
+        await asyncio.to_thread(self._signal, signal.SIGKILL)
         await asyncio.to_thread(self.tree.kill)
 
     def close(self) -> None:
         self.log_pipe.close()
 
-    def _signal_group(self, number: signal.Signals) -> None:
-        """The plugin leads its own group, so its children go with it."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, number)
+    def _signal(self, number: signal.Signals) -> None:
+        for group in self._groups(self.tree.alive()):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, number)
+
+    def _groups(self, alive: list[Seen]) -> set[int]:
+        """The plugin leads its own, so its children go with it."""
+        return {self.pid}
 
 
 Process = TypeVar("Process", bound=PlainProcess)

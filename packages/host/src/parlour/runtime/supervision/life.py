@@ -99,7 +99,7 @@ class Life:
     async def _served(self) -> Ending:
         allowance = self._policy.allowance
         memory_mb = min(self._start.limits.memory_mb, allowance.memory_mb)
-        self._restrain()
+        await self._restrain()
         self.peer.start()
         return await first_of(
             self._asked(),
@@ -108,8 +108,8 @@ class Life:
             _forced(self._data_overflowing(allowance.data_mb, allowance.data_seconds)),
         )
 
-    def _restrain(self) -> None:
-        self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
+    async def _restrain(self) -> None:
+        await self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
 
     async def _data_overflowing(self, megabytes: int, every: float) -> str:
         return await resources.watch_folder(self._start.data, megabytes, every, self._measure, self.ready)
@@ -128,7 +128,7 @@ class Life:
             return await self._closed()
         except WireError as error:
             return Ending(error.message, "forced")
-        self._restrain()  # once more: a process that began while the first time was under way may have escaped it
+        await self._restrain()  # once more: a process that began while the first time was under way may have escaped it
         self.ready.set()
         return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
 
@@ -162,7 +162,7 @@ class Life:
         if ending.manner != "forced":
             status = await self._exit_within(seconds / 5)
         if status is None and ending.manner != "forced":
-            self._process.terminate()
+            await self._process.terminate()
             status = await self._exit_within(seconds * 2 / 5)
         await self._process.kill()
         return await self._exit_within(_BURIAL_SECONDS) if status is None else status

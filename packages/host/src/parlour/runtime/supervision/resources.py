@@ -24,7 +24,7 @@ async def watch_processes(process: PluginProcess, megabytes: int, allowance: All
     """Returns, in words, when it and its children are too many or use more. Newcomers are restrained as the others."""
     while True:
         await asyncio.sleep(allowance.memory_seconds)
-        if process.restrain(allowance.open_files, allowance.niceness) > allowance.processes:
+        if await process.restrain(allowance.open_files, allowance.niceness) > allowance.processes:
             return f"it had more than {allowance.processes} processes"
         if await process.uses_more_than(megabytes * MEBIBYTE):
             return f"it used more than {megabytes} MB of memory"

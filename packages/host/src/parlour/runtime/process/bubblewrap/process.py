@@ -11,6 +11,7 @@ import signal
 from dataclasses import dataclass
 
 from ..launcher import PlainProcess
+from ..processes import Seen
 
 SIGNALLED = 128
 """What bubblewrap adds to the number of the signal that ended the plugin, as a shell does."""
@@ -23,16 +24,10 @@ class BoxedProcess(PlainProcess):
         status = await self.process.wait()
         return SIGNALLED - status if SIGNALLED < status < SIGNALLED + signal.NSIG else status
 
-    def _signal_group(self, number: signal.Signals) -> None:
-        """Goes past bubblewrap, whose end would leave the plugin no time. SIGKILL ends all that is in the sandbox."""
-        for group in self._groups() or {self.pid}:  # the latter as long as there is no sandbox yet
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(group, number)
-
-    def _groups(self) -> set[int]:
-        """Those in the sandbox: the plugin's own, and any that it has made."""
+    def _groups(self, alive: list[Seen]) -> set[int]:
+        """Those in the sandbox: past bubblewrap, whose end would leave the plugin no time. SIGKILL ends all of it."""
         groups: set[int] = set()
-        for seen in self.tree.alive():
+        for seen in alive:
             with contextlib.suppress(ProcessLookupError):
                 groups.add(os.getpgid(seen.pid))
-        return groups - {self.pid}
+        return groups - {self.pid} or {self.pid}  # the latter as long as there is no sandbox yet
