@@ -24,11 +24,12 @@ class Reader:
 
     folder: Path
     port: int
+    bot_port: int
     environment: dict[str, str] = field(default_factory=dict)
     background: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def do(self, kind: str, name: str | None, code: str) -> str:
-        code = code.replace("5300", str(self.port))
+        code = code.replace("5300", str(self.port)).replace("6700", str(self.bot_port))
         if kind == "file":
             assert name is not None
             (self.folder / name).write_text(code)
@@ -72,10 +73,10 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     folder.mkdir()
     for name in (".venv", ".tools", "Makefile", "pyproject.toml", "uv.lock", "packages", "plugins", "tools"):
         os.symlink(ROOT / name, folder / name)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    reader = Reader(folder, port)
+    with socket.socket() as probe, socket.socket() as other:
+        for each in (probe, other):
+            each.bind(("127.0.0.1", 0))
+        reader = Reader(folder, probe.getsockname()[1], other.getsockname()[1])
     yield reader
     for process in reader.background:
         os.killpg(process.pid, signal.SIGINT)  # Ctrl-C in that terminal
@@ -95,10 +96,13 @@ def kinds(output: str) -> list[object]:
 def test_the_readme_does_what_it_says(reader: Reader) -> None:
     steps = list(STEP.finditer((ROOT / "README.md").read_text()))
     outputs = [reader.do(step["kind"], step["name"], step["code"]) for step in steps]
-    start, key, agent, asked, script, streamed, cancelled, resumed, looked, own = outputs
+    start, key, agent, asked, script, streamed, cancelled, resumed, looked, own, bot = outputs
     assert start == script == ""
     assert "parlour/echo-agent" in key
     assert json.loads(agent)["runner_id"] == "plugin:parlour/echo-agent/default"
+    made, end = json.JSONDecoder().raw_decode(bot)
+    assert made["adapter"] == "onebot11"
+    assert '"handler_type":"agent"' in bot[end:]
     answer = json.loads(asked)
     assert answer["messages"][0]["content"] == "hello over there"
     assert answer["run"]["status"] == "completed"
