@@ -4,13 +4,16 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from parlour.core.journal import Journal
 from parlour.stores.migrate import ensure
-from parlour.stores.postgres import migrate
+from parlour.stores.postgres import PostgresJournal, migrate
+from parlour.stores.sqlite import SqliteJournal
 from parlour.testing.postgres_server import PostgresServer
 
 
@@ -78,3 +81,16 @@ def new_database(postgres: PostgresServer) -> Iterator[str]:
     name = postgres.create()
     yield name
     postgres.drop(name)
+
+
+@pytest.fixture
+async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
+    """Two journals of one database, as two Hosts would have them."""
+    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
+        yield [one, other]
+
+
+@pytest.fixture
+async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]

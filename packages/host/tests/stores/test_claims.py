@@ -1,9 +1,6 @@
 """A claim is exclusive in the database itself: of many claimers, with journals of their own, one gets the run."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pytest
 
@@ -11,24 +8,10 @@ from parlour.core.facts import ledger, queue
 from parlour.core.facts.ledger import NewRun
 from parlour.core.facts.tables import QUEUE, RUNS
 from parlour.core.journal import GuardFailed, Journal, Select, Unit
-from parlour.stores.postgres import PostgresJournal
-from parlour.stores.sqlite import SqliteJournal
 from parlour.testing import MemoryDatabase, MemoryJournal
 
 RUNS_QUEUED = 20
 CLAIMERS = 10
-
-
-@pytest.fixture
-async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
-    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
-        yield [one, other]
-
-
-@pytest.fixture
-async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]
 
 
 @pytest.fixture

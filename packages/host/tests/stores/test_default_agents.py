@@ -1,11 +1,6 @@
 """A place has one default agent in the database itself, however many claim it at once with journals of their own."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from pathlib import Path
-
-import pytest
 
 from parlour.core.agents.agent import Agent
 from parlour.core.agents.book import AgentBook
@@ -14,22 +9,8 @@ from parlour.core.identity import SystemClock
 from parlour.core.journal import Journal, Select
 from parlour.core.routing.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
 from parlour.core.routing.places import Place
-from parlour.stores.postgres import PostgresJournal
-from parlour.stores.sqlite import SqliteJournal
 
 CHANNEL = Place("channel", platform="qq", chat="group:5")
-
-
-@pytest.fixture
-async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
-    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
-        yield [one, other]
-
-
-@pytest.fixture
-async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]
 
 
 async def check(journals: list[Journal]) -> None:

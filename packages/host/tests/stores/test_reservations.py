@@ -1,11 +1,6 @@
 """A budget holds in the database itself: however many reserve at once, with journals of their own, none passes it."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from pathlib import Path
-
-import pytest
 
 from parlour.core.budgets.budget import Budget
 from parlour.core.budgets.days import Days
@@ -14,26 +9,12 @@ from parlour.core.facts.tables import BUDGET_USES, RESERVATIONS
 from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import Journal, Select
 from parlour.core.providers import Asking, ProviderFailed
-from parlour.stores.postgres import PostgresJournal
-from parlour.stores.sqlite import SqliteJournal
 from parlour_sdk.protocol.usage import Usage
 
 ASKING = Asking("plugin", "run", "agent", "conversation", "user", "ann")
 WORST = Usage(prompt_tokens=60, completion_tokens=40, cost_micros=7)
 USED = Usage(prompt_tokens=5, completion_tokens=1, cost_micros=2)
 BUDGETS = [(Budget("b", "One", "agent", tokens=550), "agent"), (Budget("c", "Other", "sender", tokens=10**9), "ann")]
-
-
-@pytest.fixture
-async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
-    async with PostgresJournal(url) as one, PostgresJournal(url) as other:
-        yield [one, other]
-
-
-@pytest.fixture
-async def on_sqlite(database: Path) -> AsyncIterator[list[Journal]]:
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(SqliteJournal(database)) for _ in range(2)]
 
 
 async def check(journals: list[Journal]) -> None:
