@@ -235,6 +235,7 @@ def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], a
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @settings(SETTINGS, max_examples=500)
 @given(batches=BATCHES, asked=ASKED)
 def test_they_agree_on_many_more(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
