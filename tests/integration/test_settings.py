@@ -12,6 +12,8 @@ OF_THE_ENVIRONMENT = {
     "PARLOUR__RUNS__PER_PERSON": 3,
 }
 STOPPING = "the Host stops"
+A_MILLISECOND = 1 / (24 * 3600 * 1000)
+"""In days: what the test has just read is older than that for certain."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,7 @@ def test_shorter_terms_take_away_what_is_older_at_once(host: Host) -> None:
     conversation_id = host.ask(host.agent(), "long ago")["conversation_id"]
     assert host.transcript(conversation_id)
 
-    put(host, retention={"events_days": 0.000001})
+    put(host, retention={"events_days": A_MILLISECOND})
 
     eventually(lambda: host.transcript(conversation_id) == [], "what was said is gone")
     assert put(host, retention={"events_days": None})["retention"]["events_days"] == 200
