@@ -5,23 +5,24 @@ half as much again for the median, and 20 ms for the slowest of a hundred, or ha
 where the machine itself is about as slow as that.
 """
 
-import http.client
 import json
+import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
+from typing import IO, cast
 
-from tests.integration.harness import Host, bearer, message
+from tests.integration.harness import Host, Json, message
+
+from . import clock
 
 QUIET_MESSAGES = 60
 PACE_SECONDS = 0.25
 """A deed begins at most so often: what a stream of ordinary messages costs is measured elsewhere."""
 MEBIBYTE = 1024 * 1024
-SWITCH_SECONDS = 0.0002
-"""Whoever disturbs is a thread of this process: what it keeps the clock waiting is no fault of the Host's."""
 MEDIAN_RATIO = 1.5
 SLOWEST_SECONDS = 0.020
 SLOWEST_RATIO = 1.5
@@ -59,65 +60,57 @@ class Figures:
 
 
 class Neighbour:
-    """The echo agent, asked one thing after the other over one connection."""
+    """The echo agent, and the process that asks it."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._agent = host.agent(name="neighbour")
-        self._headers = {**bearer(host.key()), "Content-Type": "application/json"}
-        self._connection = http.client.HTTPConnection(host.address.removeprefix("http://"), timeout=30)
-        for _ in range(QUIET_MESSAGES):
-            self._ask()
+    def __init__(self, clock: "subprocess.Popen[str]") -> None:
+        self._input, self._output = cast("IO[str]", clock.stdin), cast("IO[str]", clock.stdout)
+        self._asked(QUIET_MESSAGES)
 
     def measure(self, disturb: Callable[[], object], rounds: int, seconds: float) -> Figures:
         """`disturb` again and again for at least so long in each round."""
         figures = Figures()
-        before = self._memory()
-        sys.setswitchinterval(SWITCH_SECONDS)
+        before = self._asked(1)["memory"]
         for _ in range(rounds):
-            figures.quiet += [self._ask() for _ in range(QUIET_MESSAGES)]
-            for taken in self._while_going_on(disturb, seconds):
-                figures.disturbed.append(taken)
-                figures.memory_mb = max(figures.memory_mb, (self._memory() - before) / MEBIBYTE)
-        figures.quiet += [self._ask() for _ in range(QUIET_MESSAGES)]
-        sys.setswitchinterval(0.005)
+            figures.quiet += self._asked(QUIET_MESSAGES)["seconds"]
+            disturbed = self._asked_while(disturb, seconds)
+            figures.disturbed += disturbed["seconds"]
+            figures.memory_mb = max(figures.memory_mb, (disturbed["memory"] - before) / MEBIBYTE)
+        figures.quiet += self._asked(QUIET_MESSAGES)["seconds"]
         return figures
 
-    def _while_going_on(self, disturb: Callable[[], object], seconds: float) -> list[float]:
+    def _asked(self, count: int) -> Json:
+        self._order(str(count))
+        return self._told()
+
+    def _asked_while(self, disturb: Callable[[], object], seconds: float) -> Json:
+        self._order("")
         until = time.monotonic() + seconds
-        failures: list[BaseException] = []
+        while (begun := time.monotonic()) < until:
+            disturb()
+            time.sleep(max(0.0, begun + PACE_SECONDS - time.monotonic()))
+        self._order("")
+        return self._told()
 
-        def work() -> None:
-            try:
-                while (begun := time.monotonic()) < until:
-                    disturb()
-                    time.sleep(max(0.0, begun + PACE_SECONDS - time.monotonic()))
-            except BaseException as error:  # noqa: BLE001 - it is raised where the test waits
-                failures.append(error)
+    def _order(self, line: str) -> None:
+        self._input.write(line + "\n")
+        self._input.flush()
 
-        working = threading.Thread(target=work)
-        working.start()
-        taken = []
-        while working.is_alive():
-            taken.append(self._ask())
-        working.join()
-        for failure in failures:
-            raise failure
-        return taken
+    def _told(self) -> Json:
+        line = self._output.readline()
+        assert line, "the process that asks the neighbour ended; its error is above"
+        return cast(Json, json.loads(line))
 
-    def _ask(self) -> float:
-        body = json.dumps(message(self._agent, "one two three"))
-        begun = time.perf_counter()
-        self._connection.request("POST", "/api/v1/events?wait=result", body, self._headers)
-        answer = self._connection.getresponse()
-        content = answer.read()
-        taken = time.perf_counter() - begun
-        assert answer.status == 200, content
-        assert json.loads(content)["messages"][0]["content"] == "one two three"
-        return taken
 
-    def _memory(self) -> int:
-        return int(self._host.process.memory_info().rss)
+@contextmanager
+def neighbour_in(host: Host) -> Iterator[Neighbour]:
+    body = json.dumps(message(host.agent(name="neighbour"), clock.TEXT))
+    told = (host.address.removeprefix("http://"), host.key(), body, str(host.process.pid))
+    command = [sys.executable, clock.__file__, *told]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Neighbour(process)
+        finally:
+            process.kill()
 
 
 def _slowest(seconds: list[float]) -> float:

@@ -1,10 +1,12 @@
 """Whatever the chaotic plugin does, the runs of the one beside it go on, and the Host neither grows nor dies."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from .chaos import Chaos
 from .expectations import ANSWERED, ENDED
-from .neighbour import Neighbour
+from .neighbour import Neighbour, neighbour_in
 
 pytestmark = [pytest.mark.quiet, pytest.mark.long]
 
@@ -15,8 +17,9 @@ BEHAVIOURS = [each.behaviour for each in (*ENDED, *ANSWERED)] + ["ignore_cancel"
 
 
 @pytest.fixture(scope="session")
-def neighbour(chaos: Chaos) -> Neighbour:
-    return Neighbour(chaos.host)
+def neighbour(chaos: Chaos) -> Iterator[Neighbour]:
+    with neighbour_in(chaos.host) as neighbour:
+        yield neighbour
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)

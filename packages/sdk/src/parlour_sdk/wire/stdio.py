@@ -14,7 +14,7 @@ HIGH_WATER: Final = 256 * 1024
 # whole turns joined, two busy processes only take turns (medians of 9: 1.3 times the calls on asyncio, 1.5 on uvloop).
 _JOINED_BYTES: Final = 2 * 1024
 # Whoever sends many small frames at once must not keep the loop from others for longer than these take.
-_FRAMES_PER_TURN: Final = 32
+_FRAMES_PER_TURN: Final = 16
 # How long a closing pipe may take to flush, and how long its last words are awaited after writing has failed.
 _LINGER: Final = 1.0
 
