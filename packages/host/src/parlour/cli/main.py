@@ -2,12 +2,15 @@
 
 import argparse
 import gc
+import os
 import sys
 from pathlib import Path
-
-from parlour.config import ConfigurationInvalid, Settings, load
+from typing import TYPE_CHECKING
 
 from . import plugin_parser, runtime_parser
+
+if TYPE_CHECKING:
+    from parlour.config import Settings
 
 
 class CommandFailed(Exception):
@@ -16,6 +19,11 @@ class CommandFailed(Exception):
 
 def main() -> None:
     arguments = _parser().parse_args()
+    if arguments.run is _serve:
+        gc.disable()  # until it has started: what is loaded until then stays
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read all that is installed to find some
+    from parlour.config import ConfigurationInvalid, load
+
     try:
         settings = load(arguments.config, {"data": arguments.data, **_addresses(arguments)})
         arguments.run(arguments, settings)
@@ -82,8 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(arguments: argparse.Namespace, settings: Settings) -> None:
-    gc.disable()  # until it has started: what is loaded until then stays
+def _serve(arguments: argparse.Namespace, settings: "Settings") -> None:
     from parlour.host import Additions
 
     from . import serve
@@ -91,44 +98,44 @@ def _serve(arguments: argparse.Namespace, settings: Settings) -> None:
     serve.run(settings, Additions())
 
 
-def _keys_create(arguments: argparse.Namespace, settings: Settings) -> None:
+def _keys_create(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import keys
 
     keys.create(settings, arguments.name, arguments.scope)
 
 
-def _keys_list(arguments: argparse.Namespace, settings: Settings) -> None:
+def _keys_list(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import keys
 
     keys.show(settings)
 
 
-def _keys_revoke(arguments: argparse.Namespace, settings: Settings) -> None:
+def _keys_revoke(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import keys
 
     keys.revoke(settings, arguments.key_id)
 
 
-def _users_create(arguments: argparse.Namespace, settings: Settings) -> None:
+def _users_create(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import users
 
     users.create(settings, arguments.email, arguments.name, arguments.role)
 
 
-def _operation(arguments: argparse.Namespace, settings: Settings) -> None:
+def _operation(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import operations
 
     given = (arguments.file,) if "file" in arguments else ()
     getattr(operations, arguments.operation)(settings, *given)
 
 
-def _doctor(arguments: argparse.Namespace, settings: Settings) -> None:
+def _doctor(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import doctor
 
     doctor.run(settings)
 
 
-def _why(arguments: argparse.Namespace, settings: Settings) -> None:
+def _why(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import why
 
     why.show(settings, arguments.name)

@@ -1,10 +1,12 @@
 """What `parlour plugin` understands. Each action's work is in a module of its own, imported when it is asked for."""
 
 import argparse
-
-from parlour.config import Settings
+from typing import TYPE_CHECKING
 
 from .plugin_commands import parser
+
+if TYPE_CHECKING:
+    from parlour.config import Settings
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser) -> None:
@@ -30,19 +32,19 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common:
     parser.add(actions, common)
 
 
-def _install(arguments: argparse.Namespace, settings: Settings) -> None:
+def _install(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import plugins
 
     plugins.install(settings, arguments.source, arguments.grant, arguments.upgrade)
 
 
-def _list(arguments: argparse.Namespace, settings: Settings) -> None:
+def _list(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import plugins
 
     plugins.show(settings)
 
 
-def _remove(arguments: argparse.Namespace, settings: Settings) -> None:
+def _remove(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import plugins
 
     plugins.remove(settings, arguments.plugin_id, arguments.delete_data)

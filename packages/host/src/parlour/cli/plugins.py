@@ -6,7 +6,6 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from parlour.config import Settings
@@ -20,6 +19,7 @@ from parlour.runtime.installed.folder import Installed
 from parlour.runtime.installed.records import Record
 from parlour.runtime.packages.sources import Package
 from parlour.runtime.supervision.status import StatusFile
+from parlour_sdk.values import dataclass
 
 from .main import CommandFailed
 

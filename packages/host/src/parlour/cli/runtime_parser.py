@@ -2,8 +2,10 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from parlour.config import Settings
+if TYPE_CHECKING:
+    from parlour.config import Settings
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser) -> None:
@@ -39,25 +41,25 @@ def _options() -> argparse.ArgumentParser:
     return options
 
 
-def _run(arguments: argparse.Namespace, settings: Settings) -> None:
+def _run(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import runtime
 
     runtime.run(settings)
 
 
-def _create(arguments: argparse.Namespace, settings: Settings) -> None:
+def _create(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import runtime
 
     runtime.create_token(arguments, settings)
 
 
-def _list(arguments: argparse.Namespace, settings: Settings) -> None:
+def _list(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import runtime
 
     runtime.list_tokens(arguments, settings)
 
 
-def _revoke(arguments: argparse.Namespace, settings: Settings) -> None:
+def _revoke(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import runtime
 
     runtime.revoke_token(arguments, settings)

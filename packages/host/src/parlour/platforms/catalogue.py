@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, AdapterFactory, Link
@@ -34,4 +35,5 @@ def _manifests() -> Mapping[str, AdapterManifest]:
 def read_manifest(file: Path) -> AdapterManifest:
     import yaml
 
-    return AdapterManifest.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where it is there
+    return AdapterManifest.model_validate(yaml.load(file.read_text(encoding="utf-8"), loader))

@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from parlour.core.platforms.book import Bot
 from parlour.core.platforms.configuring import opened
 from parlour.core.platforms.port import Adapter, AdapterStopped, Catalogue, State
 from parlour.core.secrets import SecretBox, SecretUnreadable
+from parlour_sdk.values import dataclass
 
 from .link import BotLink, Doors
 

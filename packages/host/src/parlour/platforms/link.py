@@ -3,17 +3,17 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.events.gateway import Gateway
 from parlour.core.facts.keeping import RANGE_BYTES, Artifacts
 from parlour.core.journal import Statement
-from parlour.core.platforms import incoming as incoming_events
 from parlour.core.platforms.book import Bot, PlatformCursors
 from parlour.core.platforms.port import Content, Incoming, State
 from parlour.core.providers import ProviderFailed
+from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,9 @@ class BotLink:
         return Content(b"".join(pieces), present.description.name, present.description.mime_type)
 
     def _envelope(self, incoming: Incoming) -> EventEnvelope:
-        return incoming_events.envelope(incoming, self.bot_id, self._bot.adapter)
+        from parlour.core.platforms.incoming import envelope  # with all events: an adapter has loaded them
+
+        return envelope(incoming, self.bot_id, self._bot.adapter)
 
     async def _in_order(self, events: list[EventEnvelope]) -> None:
         for event in events:

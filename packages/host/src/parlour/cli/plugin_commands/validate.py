@@ -2,11 +2,11 @@
 
 import json
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from parlour.config import Settings
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
+from parlour_sdk.values import dataclass
 
 from ..main import CommandFailed
 from . import interpreters

@@ -4,14 +4,14 @@ The chat is the event's own unless another is named, and then the action is anot
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.access.refusal import Refused
 from parlour.core.events.envelope import RecordedEvent
+from parlour_sdk.values import dataclass
 
 from . import parameters
-from .incoming import SURFACE
+from .chats import SURFACE
 from .manifest import AdapterManifest
 
 Call = dict[str, Any]

@@ -1,13 +1,14 @@
 """All bots, kept in memory and written through. Secrets are sealed here; whoever connects a bot opens them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.facts.tables import BOT_CURSORS, BOTS, DEFAULT_AGENTS, ROUTES
 from parlour.core.journal import ANY, Delete, Insert, Journal, Row, Select, Statement, Unit, Update, Upsert, where
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """A bot's configuration against its adapter's form: checked, completed, its secrets sealed. Decides; writes nothing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.agents import forms
 from parlour.core.agents.forms import Problem
 from parlour.core.secrets import SecretBox
 from parlour_sdk.protocol.form import FormItem
+from parlour_sdk.values import dataclass
 
 from .book import Bot
 

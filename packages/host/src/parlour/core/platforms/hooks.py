@@ -1,8 +1,10 @@
 """Platforms that call the Host: what comes over HTTP for a bot, and what its adapter answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, runtime_checkable
+
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

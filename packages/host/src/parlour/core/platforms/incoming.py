@@ -6,7 +6,6 @@ It knows the common events only. Adapters decode; the gateway makes it durable.
 from typing import Any
 
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.protocol.platform_events import (
     ChatEvent,
     FeedbackReceived,
@@ -20,11 +19,10 @@ from parlour_sdk.protocol.platform_events import (
 )
 
 from . import parties, words
+from .chats import SURFACE, Chat, chat_key
 from .port import Incoming
 
-SURFACE = "platform"
 COMMON = {"type", "event_id", "timestamp", "bot_id", "adapter_name"}
-Chat = tuple[ChatType, str]
 
 
 def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
@@ -71,12 +69,6 @@ def _named(data: dict[str, Any]) -> Chat | None:
     if chat_type in ("private", "group") and isinstance(chat_id, str) and chat_id:
         return ("group" if chat_type == "group" else "private"), chat_id
     return None
-
-
-def chat_key(chat: Chat | None, account: str) -> str:
-    """The chat among all of its bot."""
-    name = f"{chat[0]}:{chat[1]}" if chat else ""
-    return f"{account}/{name}" if account else name
 
 
 def _actor(incoming: Incoming) -> Party:

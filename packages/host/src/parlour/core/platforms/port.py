@@ -1,13 +1,15 @@
 """What a chat platform is to the Host: where events come from and messages go. Only adapters know its words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from parlour_sdk.protocol.platform_events import PlatformEvent
+from parlour_sdk.values import dataclass
 
 from .api import PlatformApi
 from .manifest import AdapterManifest
+
+if TYPE_CHECKING:  # every event is an entity: they are loaded with the first adapter
+    from parlour_sdk.protocol.platform_events import PlatformEvent
 
 State = Literal["stopped", "connecting", "connected", "failed"]
 
@@ -25,7 +27,7 @@ class Status:
 class Incoming:
     """An event of a platform, with what tells its conversation from others of the same chat."""
 
-    event: PlatformEvent
+    event: "PlatformEvent"
     account: str = ""
     """The account of the bot that it came to, where one bot has several."""
     thread_id: str = ""

@@ -1,7 +1,6 @@
 """A plugin's reply to an event, as a send to the chat that the event came from. The plugin names no target."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.events.envelope import RecordedEvent
@@ -9,6 +8,7 @@ from parlour.core.facts import event_log
 from parlour.core.facts.tables import EVENTS
 from parlour.core.journal import Journal, Select, where
 from parlour.core.providers import ProviderFailed
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

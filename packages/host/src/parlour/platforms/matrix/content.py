@@ -1,9 +1,9 @@
 """The content of a message event → components of a chain. What has to be asked for is already in `found`."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.chain import File, Image, MessageChain, Plain, Platform, Quote, Unknown, Video, Voice
+from parlour_sdk.values import dataclass
 
 from . import mentions
 from .values import NAME, Payload, mapping, number, required, text

@@ -6,7 +6,6 @@ What can't be read becomes `platform.matrix.malformed`, so that it is seen and h
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import dumps
@@ -20,6 +19,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
     PlatformSpecific,
 )
+from parlour_sdk.values import dataclass
 
 from . import content, membership, mentions
 from .content import NOTHING, Found

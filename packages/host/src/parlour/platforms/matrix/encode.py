@@ -1,6 +1,5 @@
 """A chain → what one event of a room each holds. Text and mentions share one; a file has one of its own."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.chain import (
@@ -17,6 +16,7 @@ from parlour_sdk.protocol.chain import (
     Source,
     Unknown,
 )
+from parlour_sdk.values import dataclass
 
 from .formatting import formatted, mark, pill, unmarked
 from .mentions import EVERYONE

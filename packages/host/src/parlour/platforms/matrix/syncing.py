@@ -6,12 +6,12 @@ Where more happened than an answer holds, the rest is read from the room's histo
 import asyncio
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformRefused
+from parlour_sdk.values import dataclass
 
 from .client import ANSWER_SECONDS, Client, Query, answered, path
 from .refusals import Refused

@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from parlour.core.platforms.port import Content, PlatformRefused
@@ -25,6 +24,7 @@ from parlour_sdk.protocol.chain import (
     Video,
     Voice,
 )
+from parlour_sdk.values import dataclass
 
 from .segments import NAME, Segment
 

@@ -1,7 +1,6 @@
 """OneBot notices and requests → common events; those without a common shape are `platform.onebot11.*`."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.people import Group, GroupMember, User
@@ -20,6 +19,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
     PlatformSpecific,
 )
+from parlour_sdk.values import dataclass
 
 from .segments import NAME
 from .values import identifier, number, text

@@ -12,12 +12,13 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from parlour.core.platforms.port import Link
+from parlour.core.platforms.port import AdapterStopped, Link
 from parlour.platforms.backoff import Backoff
 
 from .accounts import Accounts
 from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
 
+LAST_PORT = 65_535
 PATHS = ("/", "/ws", "/onebot/v11/ws")
 ROLES = ("universal", "api", "event")
 quiet_logger = logging.getLogger(f"{__name__}.socket")
@@ -35,6 +36,8 @@ class Listener:
         self._talk = talk
 
     async def serve(self) -> None:
+        if not 0 < self._port <= LAST_PORT:  # the event loop would take another one in its place
+            raise AdapterStopped(f"port: there is no port {self._port}; choose one from 1024 to {LAST_PORT}")
         backoff = Backoff()
         while True:
             try:

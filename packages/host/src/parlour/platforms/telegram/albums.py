@@ -4,7 +4,8 @@ An album is complete when it has ten parts, when something else is said in its c
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 from .components import ALBUM
 from .values import Payload, object_in

@@ -5,11 +5,11 @@ import binascii
 import itertools
 import mimetypes
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from parlour.core.platforms.port import Content, PlatformRefused
 from parlour_sdk.protocol.chain import Image, Media, Video, Voice
+from parlour_sdk.values import dataclass
 
 from .client import LARGEST_UPLOAD, Upload
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import (
@@ -19,6 +18,7 @@ from aiohttp import (
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
 from parlour.platforms.frames import Unreadable, read_frame
+from parlour_sdk.values import dataclass
 
 from .refusals import raise_for
 from .values import Payload

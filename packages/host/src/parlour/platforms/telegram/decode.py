@@ -6,7 +6,6 @@ What can't be read becomes `platform.telegram.malformed`, so that it is seen and
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import dumps
@@ -22,6 +21,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
     PlatformSpecific,
 )
+from parlour_sdk.values import dataclass
 
 from . import membership, people
 from .buttons import pressed

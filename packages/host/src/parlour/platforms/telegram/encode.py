@@ -3,7 +3,7 @@ album; what Telegram shows only by itself gets its own message.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from parlour.core.platforms.port import Content
 from parlour_sdk.protocol.chain import (
@@ -23,6 +23,7 @@ from parlour_sdk.protocol.chain import (
     Video,
     Voice,
 )
+from parlour_sdk.values import dataclass
 
 from . import buttons
 from .attachments import Attachment, attached

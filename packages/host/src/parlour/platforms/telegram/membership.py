@@ -3,7 +3,6 @@
 A change can be told twice, by an update and by a service message; both make the same id, so that it counts once.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.people import Group, GroupMember, User
@@ -19,6 +18,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
     PlatformSpecific,
 )
+from parlour_sdk.values import dataclass
 
 from . import people
 from .people import Me

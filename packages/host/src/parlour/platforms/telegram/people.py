@@ -1,10 +1,10 @@
 """Users, groups and members as the Bot API tells them → the common entities."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, MemberRole, User
+from parlour_sdk.values import dataclass
 
 from .values import Payload, identifier, number, object_in, text
 

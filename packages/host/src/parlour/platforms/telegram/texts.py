@@ -1,6 +1,8 @@
 """Text with Telegram's entities, whose places count UTF-16 units. Entities can't break a message as markup can."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from parlour_sdk.values import dataclass
 
 from .values import Payload
 
