@@ -14,10 +14,12 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from parlour.core.facts.tables import TABLES
-from parlour.core.journal import StorageFailed, Table
+from parlour.core.facts.tables import TABLES, TRANSCRIPT_SEARCH
+from parlour.core.journal import Delete, Search, StorageFailed, Table, where
 from parlour.stores import migrate
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, current, ensure
+from parlour.stores.sqlite import SqliteJournal
+from parlour.testing.journal_contract import commit, filled, searchable
 from tools.database_schema.schema import migrated
 
 TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
@@ -79,9 +81,7 @@ def test_a_database_is_made_once(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert asked(path, "PRAGMA journal_mode") == [("wal",)]
 
 
-@pytest.mark.parametrize("revision", KNOWN)
-def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revision: str) -> None:
-    path = tmp_path / "parlour.db"
+def made_at(revision: str, path: Path) -> None:
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         config = migrate.alembic_config()
@@ -89,9 +89,31 @@ def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revi
         command.upgrade(config, revision)
     engine.dispose()
     assert current(path) == revision
+
+
+@pytest.mark.parametrize("revision", KNOWN)
+def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revision: str) -> None:
+    path = tmp_path / "parlour.db"
+    made_at(revision, path)
     ensure(path)
     schema = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
     assert asked(path, schema) == asked(template, schema)
+
+
+async def test_what_was_found_before_an_upgrade_is_found_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "parlour.db"
+    made_at("0004", path)
+    row = filled(TRANSCRIPT_SEARCH, transcript_id="a", words="rain")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        places = ", ".join(f":{name}" for name in row)
+        connection.execute(f"INSERT INTO transcript_search ({', '.join(row)}) VALUES ({places})", row)
+    ensure(path)
+    async with SqliteJournal(path) as journal:
+        await commit(journal, searchable("b", "rain"))
+        query = Search(TRANSCRIPT_SEARCH, "words", ("rain",))
+        assert [found["transcript_id"] for found in await journal.search(query)] == ["b", "a"]
+        await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="a")))
+        assert [found["transcript_id"] for found in await journal.search(query)] == ["b"]
 
 
 @pytest.mark.parametrize("there", [True, False])

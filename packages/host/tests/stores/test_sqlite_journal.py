@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS
-from parlour.core.journal import Journal, Select, StorageFailed, where
+from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT_SEARCH
+from parlour.core.journal import Delete, Journal, Search, Select, StorageFailed, where
 from parlour.stores.sqlite import SqliteJournal
-from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta
+from parlour.stores.sqlite.indexing import ENOUGH
+from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta, searchable
 
 
 class TestSqliteJournal(JournalContract):
@@ -108,3 +109,35 @@ async def test_readers_cannot_write(database: Path) -> None:
         [reader, *_] = journal._readers._connections
         with pytest.raises(sqlite3.OperationalError):
             reader.execute("DELETE FROM meta")
+
+
+def indexed(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as connection:
+        [(count,)] = connection.execute("SELECT count(*) FROM transcript_search_words_docsize")
+        return int(count)
+
+
+async def test_a_search_finds_what_an_earlier_life_wrote(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        await commit(journal, searchable("a", "rain"), searchable("b", "rain"), searchable("c", "rain"))
+    assert indexed(database) == 0, "a few rows wait"
+    async with SqliteJournal(database) as journal:
+        await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="b")))
+        found = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",)))
+        assert [row["transcript_id"] for row in found] == ["c", "a"]
+    assert indexed(database) == 2
+
+
+async def test_many_rows_are_taken_into_the_index_before_anybody_searches(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        for number in range(3):
+            await commit(journal, searchable(f"{number}", "rain " * (ENOUGH // 8)))
+    assert indexed(database) == 2, "the third waits for more"
+
+
+async def test_two_journals_of_one_database_find_what_the_other_wrote(on_sqlite: list[Journal]) -> None:
+    for number, journal in enumerate(on_sqlite):
+        await commit(journal, searchable(f"{number}", "rain"))
+    for journal in on_sqlite:
+        found = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",)))
+        assert [row["transcript_id"] for row in found] == ["1", "0"]

@@ -8,28 +8,29 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META
-from parlour.core.journal import Row, Select, StorageFailed
-from parlour.stores.sqlite import SqliteJournal
-from parlour.testing.journal_contract import commit, contents, event, meta
+from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT_SEARCH
+from parlour.core.journal import Row, Search, Select, StorageFailed
+from parlour.stores.sqlite import SqliteJournal, indexing
+from parlour.testing.journal_contract import commit, contents, event, meta, searchable
 
 COMMITTING = """
 import asyncio, sys
 from pathlib import Path
 from parlour.core.journal import GuardFailed
 from parlour.stores.sqlite import SqliteJournal
-from parlour.testing.journal_contract import commit, event, meta
+from parlour.testing.journal_contract import commit, event, meta, searchable
 
 async def main():
     async with SqliteJournal(Path(sys.argv[1])) as journal:
         async def writer(name):
             for number in range(1_000_000):
                 text = f"{name} {number} {sys.argv[2]}"
-                ((row,), _) = await commit(journal, event(text), meta(text))
+                ((row,), *_) = await commit(journal, event(text), meta(text), searchable(text, "rain " * 10))
                 print(row["seq"], flush=True)
                 try:
                     await commit(journal, event(text + " lost"), meta(text))
@@ -86,6 +87,19 @@ def stored(database: Path) -> tuple[list[Row], list[Row]]:
     return asyncio.run(read())
 
 
+def found(database: Path) -> set[str]:
+    """What a search finds, and the proof that its index is sound."""
+
+    async def search() -> list[Row]:
+        async with SqliteJournal(database) as journal:
+            return await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",), limit=1_000_000))
+
+    rows = asyncio.run(search())
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("INSERT INTO transcript_search_words (transcript_search_words) VALUES ('integrity-check')")
+    return {str(row["transcript_id"]) for row in rows}
+
+
 def test_every_acknowledged_unit_survives_kill_9(database: Path) -> None:
     moments = random.Random(7)
     for life in range(4):
@@ -101,6 +115,7 @@ def test_every_acknowledged_unit_survives_kill_9(database: Path) -> None:
         assert [row["seq"] for row in events] == list(range(1, len(events) + 1))
         assert acknowledged <= {row["seq"] for row in events}
         assert {row["name"] for row in rows} == {row["event_id"] for row in events}, "no unit is there by half"
+        assert found(database) == {row["event_id"] for row in events}
 
 
 def test_a_full_disk_fails_units_as_a_whole_and_is_over_when_there_is_room(database: Path) -> None:
@@ -140,8 +155,36 @@ async def test_a_writer_waits_for_another_program_that_is_soon_done(database: Pa
             other.execute("BEGIN IMMEDIATE")
             waiting = asyncio.create_task(commit(journal, meta("patient")))
             await journal.read(Select(META))
+            assert not waiting.done()
             other.execute("ROLLBACK")
             await waiting
+        assert len(await contents(journal, META)) == 1
+
+
+async def test_a_search_says_that_the_database_is_locked_and_finds_everything_when_it_is_free(database: Path) -> None:
+    async with SqliteJournal(database, busy_timeout=0.05) as journal:
+        await commit(journal, searchable("a", "rain"))
+        query = Search(TRANSCRIPT_SEARCH, "words", ("rain",))
+        with closing(sqlite3.connect(database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StorageFailed) as failure:
+                await journal.search(query)
+            assert failure.value.code == "storage_busy"
+            other.execute("ROLLBACK")
+        assert len(await journal.search(query)) == 1
+
+
+async def test_an_index_that_takes_nothing_in_holds_up_nobody(
+    database: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with SqliteJournal(database) as journal:
+        with monkeypatch.context() as broken:
+            broken.setattr(indexing, "TAKE_IN", replace(indexing.TAKE_IN, text="INSERT INTO nothing VALUES (1)"))
+            for name in ("a", "b"):
+                await commit(journal, searchable(name, "rain " * indexing.ENOUGH))
+            await commit(journal, meta("after"))
+        assert "new rows wait for the search's index" in caplog.text
+        assert len(await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",)))) == 2
 
 
 async def test_a_database_that_is_locked_at_the_start_is_reported(database: Path) -> None:

@@ -5,7 +5,6 @@ a statement is found where its shape is first seen, and a known shape costs one 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from parlour.core.journal import (
@@ -22,6 +21,7 @@ from parlour.core.journal import (
     Update,
     Upsert,
 )
+from parlour_sdk.values import dataclass
 
 Parameters = tuple[Any, ...]
 Types = tuple[type, ...]

@@ -9,10 +9,12 @@ import json
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from aiohttp import web
+
+from parlour_sdk.values import dataclass
 
 WAIT_SECONDS = 30
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}

@@ -8,11 +8,12 @@ wrong on purpose is `model_server`'s part.
 import argparse
 import asyncio
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 from pydantic_core import from_json, to_json
+
+from parlour_sdk.values import dataclass
 
 MARK = re.compile(r"\[#[0-9A-Za-z_.-]+\]")
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}

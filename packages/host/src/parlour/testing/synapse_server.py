@@ -10,9 +10,10 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from parlour_sdk.values import dataclass
 
 from .network import free_port
 

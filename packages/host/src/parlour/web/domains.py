@@ -5,7 +5,6 @@ A method loads its domain's endpoints itself, and is called with the first reque
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from parlour.http.hosts import HostNames
 from parlour.http.principals import Authenticator
 from parlour.version import VERSION
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
+from parlour_sdk.values import dataclass
 
 if TYPE_CHECKING:
     from fastapi import APIRouter

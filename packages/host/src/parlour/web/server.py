@@ -11,6 +11,7 @@ from parlour.host import Host
 from parlour.http.page.serving import PageServing
 
 from .interface import interface
+from .joining import JoiningProtocol
 
 CLOSE_SECONDS = 1
 """How long open connections may take to end after the Host has stopped."""
@@ -28,7 +29,7 @@ class Server(uvicorn.Server):
 def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
     config = uvicorn.Config(
         PageServing(interface(settings, host, setup_token).serve, PAGE),
-        http="httptools",
+        http=JoiningProtocol,
         ws="websockets-sansio",
         ws_max_size=settings.http.chat_frame_bytes,
         ws_per_message_deflate=False,

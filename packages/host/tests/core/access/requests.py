@@ -1,5 +1,6 @@
 """A valid request for every action of the table, and a world in which everything is granted."""
 
+import functools
 from typing import Any
 
 from parlour.core.access.table import ACTIONS, Action
@@ -130,6 +131,7 @@ CAPABLE = dict.fromkeys(
 )
 
 
+@functools.cache
 def every_literal(entity: type[Permissions] | type[PluginPermissions]) -> dict[str, list[str]]:
     """All that a manifest can ask for."""
     schema = entity.model_json_schema()["properties"]

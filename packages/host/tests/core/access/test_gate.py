@@ -9,7 +9,7 @@ from parlour.core.access.gate import Gate
 from parlour.core.access.refusal import Refused
 from parlour.core.access.table import ACTIONS, Action
 from parlour.core.agents.agent import StatePolicy
-from parlour.core.encoding import loads
+from parlour.core.encoding import dumps, loads
 from parlour.core.facts.tables import EVENTS
 from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, Ending
 from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
@@ -148,6 +148,15 @@ async def test_an_oversized_request_is_refused_with_its_limit(action: Action) ->
     assert refusal.code == "payload_too_large"
     assert str(action.max_bytes) in refusal.message
     expect_recorded(world, action, run.run_id, refusal)
+
+
+@EVERY
+async def test_a_request_of_just_the_size_that_is_allowed_is_carried_out(action: Action) -> None:
+    """What it leaves to its defaults takes no room."""
+    world, run = await active()
+    fields = request(action, run.run_id)
+    fields["call_id"] += "x" * (action.max_bytes - len(dumps(fields)))
+    await world.core.gate.call(PLUGIN, action.name, fields)
 
 
 @EVERY

@@ -1,9 +1,8 @@
 """Who calls: a plugin inside one of its runs, or outside any. Made by the gate, handed to the action."""
 
-from dataclasses import dataclass
-
 from parlour.core.providers import Asking
 from parlour.core.runs.session import RunSession
+from parlour_sdk.values import dataclass
 
 from .grants import Grant
 

@@ -107,7 +107,7 @@ class Gate:
         request = _parsed(action, data)
         caller = self._caller(plugin_id, request)
         try:
-            self._check(caller, action, request)
+            self._check(caller, action, request, data)
         except Refused as refusal:
             await self._record_denial(caller, action, request, refusal)
             raise
@@ -135,12 +135,12 @@ class Gate:
             return Caller(plugin_id, Grant(plugin_id, frozenset()))
         return Caller(plugin_id, session.grant, session)
 
-    def _check(self, caller: Caller, action: Action, request: Call) -> None:
+    def _check(self, caller: Caller, action: Action, request: Call, data: Any) -> None:
         if request.run_id is not None:
             _check_run(caller.session, action)
             _check_lease(caller.session, request)
         _check_access(caller.grant, action, request, in_run=caller.session is not None)
-        if len(to_json(request)) > action.max_bytes:
+        if len(to_json(data)) > action.max_bytes:  # as it was sent: a prompt with all its defaults is twice as long
             raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
         rate = caller.session.rate if caller.session else self._rate(caller.plugin_id)
         if not rate.take():

@@ -4,7 +4,7 @@ effective access = manifest permissions ∩ policy ∩ (what the configuration s
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,6 +18,7 @@ from parlour.core.facts.state import Scopes, scope_key
 from parlour.core.providers import Providers
 from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.values import dataclass
 
 Operations = Mapping[str, frozenset[str]]
 """Ids of granted resources, each with what may be done with it."""
@@ -192,6 +193,8 @@ def _resources(
 
 def _of_servers(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:
     """Every tool of the MCP servers that the policy names."""
+    if not policy.mcp_servers:
+        return frozenset()
     servers = Selection.of(policy.mcp_servers)
     listed = (each.tool_name for each in providers.tools.resources() if each.source == "mcp")
     return frozenset(name for name in listed if name.partition(".")[0] in servers)

@@ -3,12 +3,12 @@
 import contextlib
 import hashlib
 import secrets
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from parlour.core.facts.tables import API_KEYS
 from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Row, Select, StorageFailed, Unit, Update, where
 from parlour.core.ports import Clock, Ids
+from parlour_sdk.values import dataclass
 
 from . import audit
 

@@ -2,11 +2,11 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass
 
 from parlour.core.facts.tables import LOGINS, USERS
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Unit, Update, at_most, where
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from . import audit
 from .users import User, restored

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, get_args
 
 from parlour.core.facts.tables import LOGINS, META, USERS
 from parlour.core.journal import ANY, Delete, Draft, GuardFailed, Insert, Journal, Row, Select, Update, where
 from parlour.core.ports import Clock, Ids
+from parlour_sdk.values import dataclass
 
 from . import audit, passwords
 

@@ -4,9 +4,9 @@ A sentence's key and values are what a page in another language is made from; it
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.values import dataclass
 
 WORDS = {
     "platform_api.message.send": "send messages on your bots' platforms",

@@ -3,11 +3,12 @@
 Their bytes are in the object store. An object is durable before its row is written, so a row never names nothing.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Row, Update, where
+from parlour_sdk.values import dataclass
 
 from .tables import ARTIFACTS
 

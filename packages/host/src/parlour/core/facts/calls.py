@@ -1,10 +1,10 @@
 """Journaled calls: what a run asked and was answered, so that an attempt to repeat it neither pays nor acts twice."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Select, Upsert, other_than, where
+from parlour_sdk.values import dataclass
 
 from .tables import CALLS, RUNS
 

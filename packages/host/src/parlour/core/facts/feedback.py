@@ -5,13 +5,13 @@ It belongs to the run that gave the answer, which is found by the message that i
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.journal import Insert, Journal, Row, Select, Statement, Upsert, other_than, where
 from parlour.core.providers import ProviderFailed
+from parlour_sdk.values import dataclass
 
 from .tables import CONVERSATIONS, FEEDBACK, OUTBOX, RUNS, TRANSCRIPT
 

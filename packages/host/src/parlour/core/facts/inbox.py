@@ -6,8 +6,6 @@ had a run before keeps that run's id; one for which a run was created names that
 event's transcript item, which is written once; zero until then.
 """
 
-from dataclasses import dataclass
-
 from parlour.core.journal import (
     ANY,
     Delete,
@@ -22,6 +20,7 @@ from parlour.core.journal import (
     one_of,
     where,
 )
+from parlour_sdk.values import dataclass
 
 from .tables import INBOX, OUTCOMES
 

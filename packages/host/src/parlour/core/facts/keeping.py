@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from parlour.core.journal import Journal, Select, Unit, one_of, where
 from parlour.core.objects import ObjectMissing, ObjectStore, Stored
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import ProviderFailed
+from parlour_sdk.values import dataclass
 
 from . import artifacts
 from .artifacts import Artifact, Description, Location, Place, plain_name, restore

@@ -1,12 +1,13 @@
 """The ledger of runs: what each did, in order, and how it ended. Only the transitions of the control plane exist."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from parlour.core.encoding import dumps, dumps_dict, dumps_list
 from parlour.core.journal import Condition, Insert, Journal, Ref, Row, Select, Update, above, below, one_of, where
+from parlour_sdk.values import dataclass
 
 from .tables import AUDIT, RUN_EVENTS, RUNS
 

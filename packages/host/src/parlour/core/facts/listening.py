@@ -1,8 +1,9 @@
 """Events that plugins' listeners have yet to hear: one row per event and plugin, and none after it was heard."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Ref, Row, Select, Update, Upsert, where
+from parlour_sdk.values import dataclass
 
 from .tables import LISTENING
 

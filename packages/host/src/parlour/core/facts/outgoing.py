@@ -4,11 +4,12 @@ States: `pending` waits; `streaming` is being shown as it grows; `sending` was h
 answered for; `sent`, `failed` and `expired` are final. A `sending` row found at a restart is uncertain.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, above, one_of, where
+from parlour_sdk.values import dataclass
 
 from .tables import OUTBOX
 

@@ -9,7 +9,7 @@ import contextlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 from typing import Any
 
@@ -32,6 +32,7 @@ from parlour.core.journal import (
     where,
 )
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from .keeping import Artifacts
 from .sweeps import OVER, SWEEPS, Sweep

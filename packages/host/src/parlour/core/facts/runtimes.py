@@ -1,11 +1,11 @@
 """Remote runtimes: who they say they are, and until when they count as there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Row, Select, Update, where
+from parlour_sdk.values import dataclass
 
 from .tables import RUNTIMES
 

@@ -1,10 +1,10 @@
 """What is too old, table by table: how its age is seen, what goes along with it, what stays because it is owed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from parlour.core.journal import ANY, Condition, Delete, Journal, Row, Select, Statement, Table, Update, one_of, where
+from parlour_sdk.values import dataclass
 
 from .ledger import ACTIVE, Status
 from .tables import (

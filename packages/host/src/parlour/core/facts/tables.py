@@ -123,12 +123,7 @@ INBOX = Table(
     indexes=(("run_id",),),
 )
 
-OUTCOMES = Table(
-    "outcomes",
-    _columns("outcome reason run_id", "event_seq decided_at"),
-    key=("event_seq",),
-    indexes=(("run_id",),),
-)
+OUTCOMES = Table("outcomes", _columns("outcome reason run_id", "event_seq decided_at"), key=("event_seq",))
 
 RUNS = Table(
     "runs",

@@ -1,10 +1,11 @@
 """Events on their way to a webhook: a row while that is owed, and none after it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Delete, Insert, Journal, Row, Select, Update, where
+from parlour_sdk.values import dataclass
 
 from .tables import WEBHOOK_CALLS
 

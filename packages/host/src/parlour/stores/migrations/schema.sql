@@ -689,8 +689,6 @@ CREATE INDEX outbox_by_run_id ON outbox (run_id);
 
 CREATE INDEX outbox_by_state_seq ON outbox (state, seq);
 
-CREATE INDEX outcomes_by_run_id ON outcomes (run_id);
-
 CREATE INDEX queue_by_created_at ON queue (created_at);
 
 CREATE INDEX routes_by_bot_id_position ON routes (bot_id, position);
@@ -713,8 +711,6 @@ CREATE INDEX transcript_by_run_id ON transcript (run_id);
 
 CREATE INDEX webhook_calls_by_not_before ON webhook_calls (not_before);
 
-CREATE TRIGGER transcript_search_added AFTER INSERT ON transcript_search BEGIN INSERT INTO transcript_search_words (rowid, words) VALUES (new.rowid, new.words); END;
+CREATE TRIGGER transcript_search_removed AFTER DELETE ON transcript_search WHEN EXISTS (SELECT 1 FROM transcript_search_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_search_words (transcript_search_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-CREATE TRIGGER transcript_search_removed AFTER DELETE ON transcript_search BEGIN INSERT INTO transcript_search_words (transcript_search_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
-
-INSERT INTO alembic_version VALUES ('0004');
+INSERT INTO alembic_version VALUES ('0005');

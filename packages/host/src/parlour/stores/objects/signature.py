@@ -3,9 +3,11 @@
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from urllib.parse import quote
+
+from parlour_sdk.values import dataclass
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 _ALGORITHM = "AWS4-HMAC-SHA256"

@@ -11,6 +11,7 @@ from parlour.core.journal import StorageFailed, Table
 from parlour.stores import migrate as sqlite_migrate
 from parlour.stores.address import told
 from parlour.stores.sqlite.connection import connect as connect_file
+from parlour.stores.sqlite.indexing import TAKE_IN
 
 from . import migrate
 from .connection import Connection, close, connect
@@ -67,6 +68,7 @@ async def _dump(connection: Any, target: sqlite3.Connection) -> None:
                     target.executemany(insert, batch)
                     batch.clear()
             target.executemany(insert, batch)
+        target.execute(TAKE_IN.text)
         for name, last in await connection.fetch("SELECT name, last FROM journal_counters"):
             target.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
             target.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, last))

@@ -2,7 +2,6 @@
 
 import logging
 from asyncio import Future
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
@@ -11,6 +10,7 @@ from parlour.core.journal import Row, StorageFailed
 from parlour.stores.address import told
 from parlour.stores.futures import resolve
 from parlour.stores.sql import Plan
+from parlour_sdk.values import dataclass
 
 from .batches import Batches
 from .connection import READING, Connection, close, connect

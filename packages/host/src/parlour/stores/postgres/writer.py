@@ -10,13 +10,13 @@ for a while do units fail.
 import logging
 from asyncio import Future
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.journal import GuardFailed, Receipt, StorageFailed
 from parlour.stores.address import told
 from parlour.stores.futures import resolve
 from parlour.stores.sql import Plan
+from parlour_sdk.values import dataclass
 
 from .batches import Batches
 from .failures import COLLISIONS, ERRORS, READ_ONLY, failure_of, is_lost, state, storage_failure

@@ -9,8 +9,9 @@ from typing import Self
 
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.stores.futures import resolve
-from parlour.stores.sql import SQLITE, Compiler
+from parlour.stores.sql import SQLITE, Compiler, Step
 
+from . import indexing
 from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
 from .failures import storage_failure
@@ -66,9 +67,7 @@ class SqliteJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
-        future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(Job(unit.name, self._compiler.unit(unit), future))
-        return await future
+        return await self._submitted(unit.name, self._compiler.unit(unit))
 
     async def read(self, query: Select) -> list[Row]:
         self._require_open()
@@ -83,9 +82,16 @@ class SqliteJournal:
 
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
+        if read(self._near, indexing.BEHIND, (), self._path) != []:  # it is behind, or could not say
+            await self._submitted("search.index", [(indexing.TAKE_IN, (), None)])
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._readers.submit(Question(*self._compiler.search(query), future))
         return await future
+
+    def _submitted(self, name: str, steps: list[Step]) -> "asyncio.Future[Receipt]":
+        future: asyncio.Future[Receipt] = self._loop.create_future()
+        self._writer.submit(Job(name, steps, future))
+        return future
 
     def _connect(self) -> None:
         connections: list[sqlite3.Connection] = []

@@ -5,12 +5,12 @@ import sqlite3
 import threading
 from asyncio import Future
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
 from parlour.core.journal import Row
 from parlour.stores.sql import Parameters, Plan
+from parlour_sdk.values import dataclass
 
 from .failures import storage_failure
 

@@ -6,6 +6,8 @@ a transaction, the thread commits it, and what comes in between fills the next.
 
 A unit that fails takes nothing of its neighbours with it: there are savepoints for that. When the transaction itself
 is lost (no room, say), all of its units fail and the next batch tries anew.
+
+Now and then the full-text index takes in what was written; that is long work for SQLite alone, so the thread does it.
 """
 
 import asyncio
@@ -16,15 +18,17 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
+from parlour.core.facts.tables import TRANSCRIPT_SEARCH
 from parlour.core.journal import GuardFailed, Receipt, Row
 from parlour.stores.futures import resolve
 from parlour.stores.sql import Parameters, Plan, Step
+from parlour_sdk.values import dataclass
 
+from . import indexing
 from .failures import is_busy, is_unique_violation, storage_failure
 
 logger = logging.getLogger(__name__)
@@ -63,6 +67,7 @@ class Writer:
         self._afterwards = afterwards
         self._jobs: deque[Job] = deque()
         self._at_work = False
+        self._unindexed = 0
         self._rest = asyncio.Event()
         self._rest.set()
         self._orders: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -88,6 +93,10 @@ class Writer:
         self._connection.close()
 
     def _next(self) -> None:
+        if self._unindexed >= indexing.ENOUGH:
+            self._unindexed = 0
+            self._orders.put(partial(self._wait_and_write, [self._taking_in()]))
+            return
         batch = [self._jobs.popleft() for _ in range(min(MOST_UNITS, len(self._jobs)))]
         if not batch:
             self._at_work = False
@@ -103,6 +112,12 @@ class Writer:
                 self._loop.call_soon(self._done, batch, self._lost(batch, error))
             return
         self._orders.put(partial(self._commit, batch, outcomes))
+
+    def _taking_in(self) -> Job:
+        """Nobody waits for it. What it could not take in, the next does, or a search that then says what is wrong."""
+        future: Future[Receipt] = self._loop.create_future()
+        future.add_done_callback(_tell)
+        return Job("search.index", [(indexing.TAKE_IN, (), None)], future)
 
     def _done(self, batch: list[Job], outcomes: list[Outcome]) -> None:
         for job, outcome in zip(batch, outcomes, strict=True):
@@ -200,6 +215,8 @@ class Writer:
             raise GuardFailed(name, len(receipt))
         if plan.give_back:
             self._cursor.execute(plan.give_back)
+        if plan.table is TRANSCRIPT_SEARCH:
+            self._unindexed += indexing.characters(parameters)
         return rows
 
     def _resolved(self, plan: Plan, parameters: Parameters, receipt: list[list[Row]], name: str) -> Parameters:
@@ -218,3 +235,8 @@ class Writer:
                 self._cursor.execute("ROLLBACK")
             except sqlite3.Error:
                 logger.exception("the journal's transaction could not be rolled back")
+
+
+def _tell(indexed: Future[Receipt]) -> None:
+    if (failure := indexed.exception()) is not None:
+        logger.warning("new rows wait for the search's index: %s", failure)

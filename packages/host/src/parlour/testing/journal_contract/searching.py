@@ -45,3 +45,16 @@ class Searching:
         await commit(journal, searchable("a", "rain"), searchable("b", "rain"))
         await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="a")))
         assert await self.found(journal, "rain") == ["b"]
+
+    async def test_a_search_finds_what_there_is_however_rows_came_and_went(self, journal: Journal) -> None:
+        """Rows that were searched before, and rows that nobody has searched yet; the last one goes too."""
+        for round_ in range(3):
+            await commit(journal, *(searchable(f"{round_}{each}", f"rain {each}") for each in "abcd"))
+            if round_ != 1:
+                assert await self.found(journal, "rain", "d") == [f"{round_}d"]
+            gone = (Delete(TRANSCRIPT_SEARCH, where(transcript_id=f"{round_}{each}")) for each in "bd")
+            await commit(journal, *gone)
+            await commit(journal, searchable(f"{round_}e", "rain e"))
+            assert await self.found(journal, "rain", "e") == [f"{each}e" for each in range(round_, -1, -1)]
+        assert await self.found(journal, "rain", "d") == []
+        assert len(await self.found(journal, "rain")) == 9

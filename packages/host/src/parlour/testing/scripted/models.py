@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from parlour.core.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
@@ -20,6 +20,7 @@ from parlour_sdk.protocol.models import (
 )
 from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
 
 CATALOGUE = (
     ModelResource(model_id="model", name="Model", type="llm"),

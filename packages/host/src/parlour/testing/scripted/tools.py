@@ -2,13 +2,14 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
+from parlour_sdk.values import dataclass
 
 Given = str | ToolOutcome
 Function = Callable[[dict[str, Any]], Given | Awaitable[Given]]

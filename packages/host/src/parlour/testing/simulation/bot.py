@@ -1,7 +1,7 @@
 """A bot on a platform with messages that grow and buttons that are pressed. What it showed outlives the Host."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from parlour.core.platforms.api import PlatformApi, Taken
 from parlour.core.platforms.manifest import AdapterManifest, Limits
@@ -10,6 +10,7 @@ from parlour.testing.fake_platform import manifest
 from parlour_sdk.protocol.chain import MessageChain, Platform, chain_text
 from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.protocol.platform_api import MessageResult
+from parlour_sdk.values import dataclass
 
 from .world import World
 

@@ -2,13 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from parlour.core.encoding import loads
 from parlour.core.facts.ledger import ACTIVE
 from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour.core.journal import Row, Select
 from parlour.core.runs.restart import ATTEMPTS
+from parlour_sdk.values import dataclass
 
 
 class BrokenPromise(Exception):

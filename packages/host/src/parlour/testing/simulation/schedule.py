@@ -5,7 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from parlour.app import Core, Ports, build_core
@@ -20,6 +20,7 @@ from parlour.core.providers import Providers
 from parlour.core.routing.routes import Route
 from parlour.core.runs.reruns import Wish
 from parlour.core.runs.session import Ending
+from parlour_sdk.values import dataclass
 
 from .bot import BOT, Chats, SimulatedBots
 from .bubbles import check_bubbles, check_decisions

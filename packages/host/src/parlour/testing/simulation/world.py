@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from parlour.core.facts.outgoing import Outgoing
@@ -13,6 +13,7 @@ from parlour.core.ports import SendRefused, Sent
 from parlour.testing.memory_journal import MemoryDatabase
 from parlour.testing.memory_objects import MemoryObjects
 from parlour.testing.scripted import ScriptedTools, Tool
+from parlour_sdk.values import dataclass
 
 from .promises import Shown
 

@@ -1,0 +1,53 @@
+"""Connections whose writes of one turn of the loop leave together. What is written is the server's business.
+
+The server writes the head of an answer, its body, and every frame of a socket one by one, and the event loop would hand
+each of them to the kernel at once: that costs more than to make it, and wakes whoever reads it as often.
+"""
+
+import asyncio
+from typing import Any, Final, cast
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+AT_ONCE: Final = 16 * 1024
+"""Bytes that are not held back any longer: whoever writes much is to feel it when the other side does not read."""
+
+
+class JoinedWrites:
+    """A transport; all but its writing is as it was."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._written: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._written:
+            self._loop.call_soon(self._flush)
+        self._written.append(data)
+        self._size += len(data)
+        if self._size >= AT_ONCE:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._written:
+            joined = b"".join(self._written)
+            self._written.clear()
+            self._size = 0
+            self._transport.write(joined)
+
+
+class JoiningProtocol(HttpToolsProtocol):
+    """A socket takes over the transport of the request that it began with."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast(asyncio.Transport, transport))
+        self.transport = cast(asyncio.Transport, JoinedWrites(self.transport, self.loop))
