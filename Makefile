@@ -16,7 +16,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup sandbox mcp-servers synapse web web-test browser e2e screenshots run test test-all check format documents bench clean
+.PHONY: help setup sandbox mcp-servers synapse web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -50,9 +50,16 @@ synapse: setup
 web:
 	@tools/web.sh
 
-web-test:
+web-test: web-check web-parts
+
+web-tools:
 	@tools/web.sh tools
-	@cd web && ../.tools/pnpm/node_modules/.bin/pnpm --silent check && ../.tools/pnpm/node_modules/.bin/pnpm --silent test
+
+web-check: web-tools
+	@cd web && ../.tools/pnpm/node_modules/.bin/pnpm --silent check
+
+web-parts: web-tools
+	@cd web && ../.tools/pnpm/node_modules/.bin/pnpm --silent test
 
 # The browser that the page is tested with. A Host needs none of it.
 browser:
@@ -78,15 +85,18 @@ ALL_TESTS := tests plugins packages/host/tests packages/sdk/tests
 # Looked for by their mark, since collecting all tests for these few takes longer than some of them.
 QUIET_TESTS = $(shell grep -rl --include='test_*.py' 'mark\.quiet' $(ALL_TESTS))
 
+# To check the types takes one core for long and measures nothing; the browser leaves one.
+WEB_TESTS = $(MAKE) --no-print-directory web-parts && $(MAKE) --no-print-directory --jobs 2 web-check e2e
+
 test: setup sandbox mcp-servers synapse web
 	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
-	@$(MAKE) --no-print-directory web-test e2e
+	@$(WEB_TESTS)
 
 test-all: setup sandbox mcp-servers synapse web
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
-	@$(MAKE) --no-print-directory web-test e2e
+	@$(WEB_TESTS)
 	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent long
 
 check: setup

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from tests.crash.platform import People
+from tests.integration.commands import PARLOUR, parlour_here
+from tests.integration.starting import Process, start
 
 ROOT = Path(__file__).parents[2]
 RUNNER = "plugin:parlour/echo-agent/default"
@@ -41,18 +43,17 @@ class Life:
     platform_port: int
     agent_id: str
     environment: dict[str, str] = field(default_factory=dict)
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    processes: list[Process] = field(default_factory=list)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self, point: str = "") -> subprocess.Popen[bytes]:
+    def start(self, point: str = "") -> Process:
         command = [sys.executable, "-m", "parlour.testing.faulty_host", str(self.data), str(self.port)]
         command += [str(self.platform_port), self.agent_id] + ([point] if point else [])
-        log = (self.data / "host.log").open("ab")
-        environment = {**os.environ, **self.environment}
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        with (self.data / "host.log").open("ab") as log:
+            process = start(command, {**os.environ, **self.environment}, log, log)
         self.processes.append(process)
         return process
 
@@ -61,7 +62,7 @@ class Life:
             while not await asyncio.to_thread(_answers, f"{self.url}/readyz"):
                 await asyncio.sleep(0.02)
 
-    async def died(self, process: subprocess.Popen[bytes], seconds: float) -> bool:
+    async def died(self, process: Process, seconds: float) -> bool:
         try:
             await asyncio.to_thread(process.wait, seconds)
         except subprocess.TimeoutExpired:
@@ -90,9 +91,9 @@ def free_port() -> int:
 
 
 def parlour(environment: dict[str, str], *arguments: str) -> str:
-    command = [sys.executable, "-m", "parlour.cli.main", *arguments]
-    inherited = {**os.environ, **environment}
-    return subprocess.run(command, env=inherited, check=True, capture_output=True, text=True).stdout.strip()
+    done = parlour_here(*arguments, environment=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @pytest.fixture(scope="session")
@@ -104,9 +105,10 @@ def prepare(data: Path, environment: dict[str, str]) -> Prepared:
     key = parlour(environment, "keys", "create", "--name", "crash", "--data", str(data))
     parlour(environment, "plugin", "install", str(ROOT / "plugins/echo-agent"), "--data", str(data))
     port = free_port()
-    command = [sys.executable, "-m", "parlour.cli.main", "serve", "--data", str(data), "--port", str(port)]
+    command = [str(PARLOUR), "serve", "--data", str(data), "--port", str(port)]
     bare = {**os.environ, "PARLOUR__PLUGINS__BUNDLED": "false", **environment}
-    host = subprocess.Popen(command, env=bare, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(os.devnull, "wb") as nowhere:
+        host = start(command, bare, nowhere, nowhere)
     url = f"http://127.0.0.1:{port}"
     asyncio.run(Life(data, port, 0, "").ready())
 

@@ -2,7 +2,6 @@
 
 import signal
 import ssl
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ import psutil
 
 from .commands import PARLOUR, clean_environment, parlour_here
 from .contract import hold
+from .starting import Process, start
 
 ROOT = Path(__file__).parents[2]
 ECHO_PLUGIN = ROOT / "plugins" / "echo-agent"
@@ -39,13 +39,12 @@ def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -> Seen
 
 
 def processes_below(folder: Path) -> list[psutil.Process]:
-    """Every process that names this folder on its command line: a Host by its data, a plugin by its place in it."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "status"]):
-        named = any(str(folder) in part for part in process.info["cmdline"] or ())
-        if named and process.info["status"] != psutil.STATUS_ZOMBIE:
-            found.append(process)
-    return found
+    """Every process that names this folder on its command line: a Host by its data, a plugin by its place in it.
+
+    What is dead and not yet waited for has none any more."""
+    name = str(folder)
+    processes = psutil.process_iter(["cmdline"])
+    return [each for each in processes if any(name in word for word in each.info["cmdline"] or ())]
 
 
 class Host:
@@ -60,7 +59,7 @@ class Host:
         self._log = folder / "log.txt"
         self._keys: dict[tuple[str, str], str] = {}
         self._clients: dict[str, httpx.Client] = {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self.address = ""
 
     @property
@@ -83,10 +82,7 @@ class Host:
 
     def begin(self) -> None:
         with self._output.open("wb") as output, self._log.open("ab") as log:
-            environment = clean_environment(self._environment)
-            self._process = subprocess.Popen(
-                self._command(), env=environment, stdout=output, stderr=log, start_new_session=True
-            )
+            self._process = start(self._command(), clean_environment(self._environment), output, log)
 
     def _command(self) -> list[str]:
         return [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
