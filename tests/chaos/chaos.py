@@ -60,7 +60,7 @@ class Chaos:
 
     def pids(self) -> set[int]:
         """The processes by which the Host knows the plugin."""
-        folder = self.host.data / "plugins" / CHAOS_ID
+        folder = self.host.home / "plugins" / CHAOS_ID
         return {process.pid for process in processes_below(folder)}
 
     def denials(self, run_id: str) -> list[Json]:

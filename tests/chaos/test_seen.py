@@ -7,7 +7,7 @@ import time
 import psutil
 import pytest
 
-from tests.integration.harness import ECHO, Host, eventually, processes_below, texts
+from tests.integration.harness import ECHO, Host, eventually, texts
 
 from .chaos import CHAOS_ID, Chaos
 from .expectations import ANSWERED, ENDED, STOPPED, Answered, Ended
@@ -45,6 +45,7 @@ def test_a_run_that_ignores_its_cancellation_is_over_for_whoever_cancelled_it_an
     chaos: Chaos,
 ) -> None:
     before = chaos.pids()
+    assert before
 
     result = chaos.does("ignore_cancel")
 
@@ -109,14 +110,14 @@ def test_what_is_printed_is_in_the_plugins_log_and_nowhere_else(chaos: Chaos) ->
 
 
 def test_children_that_left_their_parent_end_with_the_plugin(chaos: Chaos) -> None:
-    before = {process.pid for process in processes_below(chaos.host.data / "plugins" / CHAOS_ID)}
+    before = chaos.pids()
+    assert before
 
     chaos.does("fork_children")
     chaos.recovers()
 
     chaos.is_told("exit status 1")
-    left = {process.pid for process in processes_below(chaos.host.data / "plugins" / CHAOS_ID)} & before
-    assert left == set()
+    assert chaos.pids() & before == set()
     assert len(_descendants(chaos.host)) < 20
 
 

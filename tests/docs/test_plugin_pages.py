@@ -38,6 +38,7 @@ def pages() -> Iterator[Any]:
             yield pytest.param(page.stem, marks=() if page.stem in TELLING else pytest.mark.long)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", list(pages()))
 def test_a_page_does_what_it_says(reader: Reader, name: str) -> None:
     for block in blocks(PAGES / f"{name}.md"):

@@ -1,4 +1,4 @@
-"""What a trail says, the page says too, in each of its languages, with the same values."""
+"""What a trail or a dry run says, the page says too, in each of its languages, with the same values."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import re
 import pytest
 
 from parlour.core.why.words import ENGLISH, KINDS
+from parlour.http.bots import dry_run
 
 from .pages import ROOT
 
@@ -34,3 +35,10 @@ def test_every_sentence_has_words_with_the_same_values(language: str) -> None:
 
     assert {code: values(text) for code, text in told.items()} == {code: values(text) for code, text in ENGLISH.items()}
     assert words(language, "whyKind").keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hans"])
+def test_every_reason_of_a_dry_run_has_words_with_the_same_values(language: str) -> None:
+    told = {code: values(text) for code, text in words(language, "dryRunReason").items()}
+
+    assert told == {code: values(text) for code, text in dry_run.ENGLISH.items()}

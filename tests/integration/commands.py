@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 from parlour.cli.main import main
 
+from .starting import run
+
 PARLOUR = Path(sys.executable).with_name("parlour")
 BARE = {"PARLOUR__PLUGINS__BUNDLED": "false", "TZ": "UTC"}
 """A Host with what a test installs and nothing else, wherever it is."""
@@ -20,8 +22,7 @@ Finished = subprocess.CompletedProcess[str]
 
 def parlour(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
     """The command line in a process of its own, run to its end."""
-    command = [str(PARLOUR), *map(str, arguments)]
-    return subprocess.run(command, env=clean_environment(environment), capture_output=True, text=True, timeout=30)
+    return run([str(PARLOUR), *map(str, arguments)], clean_environment(environment), 60)
 
 
 def parlour_here(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
@@ -49,8 +50,8 @@ def _exit_status() -> int:
 
 def refusal(*arguments: object, environment: Mapping[str, str] | None = None) -> str:
     """The one sentence of a command that must fail, and fail well."""
-    run = parlour if arguments[0] in ("serve", "runtime") else parlour_here
-    finished = run(*arguments, environment=environment)
+    command = parlour if arguments[0] in ("serve", "runtime") else parlour_here
+    finished = command(*arguments, environment=environment)
     assert finished.returncode == 1, finished
     assert finished.stdout == ""
     lines = [line for line in finished.stderr.splitlines() if " INFO " not in line]

@@ -1,13 +1,13 @@
 """Starts and stops real plugin runtimes, and Hosts that use one. What a good answer is, the tests say."""
 
 import signal
-import subprocess
 from pathlib import Path
 
 import psutil
 
 from .commands import PARLOUR, clean_environment, parlour_here
 from .harness import Host, eventually, processes_below
+from .starting import Process, start
 
 
 class Runtime:
@@ -18,7 +18,7 @@ class Runtime:
         self._environment = {name: str(value) for name, value in environment.items()}
         self._output = folder / "runtime-output.txt"
         self._log = folder / "runtime-log.txt"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._listen = "127.0.0.1:0"
         self.url = ""
 
@@ -35,10 +35,7 @@ class Runtime:
     def start(self) -> "Runtime":
         with self._output.open("wb") as output, self._log.open("ab") as log:
             command = [str(PARLOUR), "runtime", "--data", str(self.data), "--listen", self._listen]
-            environment = clean_environment(self._environment)
-            self._process = subprocess.Popen(
-                command, env=environment, stdout=output, stderr=log, start_new_session=True
-            )
+            self._process = start(command, clean_environment(self._environment), output, log)
         self.url = eventually(self._announcement, "the runtime prints its address", 60)
         self._listen = self.url.removeprefix("ws://")
         return self

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from .harness import ECHO, PUPPET, Host, error_code, named_fields
@@ -90,6 +91,9 @@ def test_an_unknown_agent_is_not_found(host: Host, method: str) -> None:
         ({"timeout_seconds": "soon"}, "timeout_seconds"),
         ({"restart_policy": "sometimes"}, "restart_policy"),
         ({"event_types": []}, "event_types"),
+        ({"event_types": ["message.received", "when it rains"]}, "event_types.1"),
+        ({"resource_policy": {"tools": "all"}}, "resource_policy.tools"),
+        ({"approval_policy": {"message.*": "perhaps"}}, "approval_policy.message.*"),
         ({"state_policy": {"scopes": ["galaxy"]}}, "state_policy.scopes.0"),
         ({"state_policy": {"enabeld": True}}, "state_policy.enabeld"),
         ({"runner_config": []}, "runner_config"),
@@ -111,6 +115,37 @@ def test_a_wrong_agent_is_refused_with_the_field_and_nothing_changes(
     assert answer.status_code == 422
     assert named_fields(answer) == [field]
     assert host.items("/agents") == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "sentence"),
+    [
+        ("application/x-www-form-urlencoded", b'{"name": "n"}', "Content-Type: application/json"),
+        ("application/json", b"", "Content-Type: application/json"),
+        ("application/json", b'{"name": ', "this is not JSON: Expecting value at character"),
+        ("application/json", b'{"name": "\xff"}', "no UTF-8"),
+        ("application/json", b"[" * 100_000, "nested too deep"),
+        ("application/json", b"[]", "should be an object, not a list"),
+    ],
+)
+def test_a_body_that_is_none_is_refused_with_what_to_send(host: Host, kind: str, body: bytes, sentence: str) -> None:
+    answer = host.http().post("/agents", content=body, headers={"Content-Type": kind})
+
+    assert (answer.status_code, error_code(answer)) in [(422, "invalid_argument"), (400, "invalid_argument")]
+    assert sentence in answer.json()["error"]["message"]
+
+
+def test_who_comes_without_a_key_is_told_how_to_send_one(host: Host) -> None:
+    answer = httpx.get(f"{host.address}/api/v1/agents", timeout=30)
+
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert "in the header Authorization, after the word Bearer" in answer.json()["error"]["message"]
+
+
+def test_a_path_or_a_method_that_is_none_is_told_where_they_are_listed(host: Host) -> None:
+    for answer in (host.http().patch("/agents"), host.http().get("/nonesuch")):
+        assert answer.status_code in (404, 405)
+        assert "/api/v1/openapi.json lists" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("missing", ["name", "runner_id"])

@@ -195,6 +195,13 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
     assert (tried["handler_type"], tried["route"]["route_id"]) == ("agent", listed[1]["route_id"])
     assert any("text_prefix: the text begins otherwise" in reason for reason in tried["reasons"])
     assert tried["reasons"][-1] == "agent 'oldest' answers"
+    assert [step["text"] for step in tried["steps"]] == tried["reasons"]
+    assert [(step["kind"], step["code"]) for step in tried["steps"]] == [
+        ("route", "text_prefix"),
+        ("route", "other_type"),
+        ("route", "takes_filtered"),
+        ("outcome", "outcome_answers"),
+    ]
     recalled = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"event_type": "message.deleted"}})
     assert recalled.json()["route"]["event_type"] == "message.recalled"
     nobody = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()

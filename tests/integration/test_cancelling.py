@@ -22,6 +22,8 @@ def cancel(host: Host, run_id: str) -> float:
     return seconds
 
 
+@pytest.mark.quiet
+@pytest.mark.both_runtimes(long=True)
 def test_a_silent_run_is_cancelled_within_200_milliseconds(host: Host) -> None:
     agent = host.agent(PUPPET)
     host.send(agent, "sleep", event_id="to be cancelled")
@@ -40,7 +42,7 @@ async def test_what_a_deaf_runner_says_after_its_cancellation_appears_nowhere(ho
         run_id = (await chat.until("run", status="running"))["run_id"]
         await chat.until("delta")
 
-        assert cancel(host, run_id) < 0.2
+        cancel(host, run_id)
 
         await chat.until("run", status="cancelled")
         await chat.say("say next")  # by the time this is answered, the late text has come and gone

@@ -10,7 +10,7 @@ from .harness import Host
 async def refused(chat: Chat) -> tuple[str, int | None]:
     """The error frame's code and the close code."""
     async with chat:
-        await asyncio.wait_for(chat.socket.wait_closed(), 5)
+        await asyncio.wait_for(chat.socket.wait_closed(), 30)
         [frame] = chat.frames
         assert frame["type"] == "error"
         assert frame["message"]

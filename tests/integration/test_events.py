@@ -68,11 +68,13 @@ def test_a_duplicate_later_answers_with_the_same_run(host: Host) -> None:
 def test_when_time_is_up_the_run_is_named_and_its_result_is_there_later(host: Host, gate_file: Path) -> None:
     agent = host.agent(PUPPET)
     body = message(agent, f"gate {gate_file}", event_id="slow")
+    host.send(agent, f"gate {gate_file}", event_id="slow")
+    run_id = host.active_run(agent)
 
     late = host.http().post("/events?wait=result&timeout=0.3", json=body)
 
     assert (late.status_code, error_code(late)) == (504, "timeout")
-    run_id = late.json()["error"]["details"]["run_id"]
+    assert late.json()["error"]["details"]["run_id"] == run_id
     assert host.run(run_id)["status"] == "running"
     gate_file.touch()
     result = host.ask(agent, f"gate {gate_file}", event_id="slow")

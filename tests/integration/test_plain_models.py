@@ -162,7 +162,7 @@ def test_a_run_that_is_cancelled_or_late_lets_go_of_the_service(
     eventually(lambda: faulty.asked, "the service is asked")
     assert host.http().post(f"/runs/{host.active_run(agent)}/cancel").json()["status"] == "cancelled"
     eventually(lambda: faulty.let_go == 1, "the service sees that nobody waits")
-    late = host.agent(LOCAL, config=host.http().get(f"/agents/{agent}").json()["runner_config"], timeout_seconds=0.5)
+    late = host.agent(LOCAL, config=host.http().get(f"/agents/{agent}").json()["runner_config"], timeout_seconds=2)
     assert host.ask(late, "hello")["run"]["status"] == "timeout"
     eventually(lambda: faulty.let_go == 2, "the service sees that nobody waits")
 

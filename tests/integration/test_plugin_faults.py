@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from .commands import PARLOUR, clean_environment, parlour_here, refusal
 from .harness import Host, eventually
 from .plugins import write_plugin
+from .starting import start
 
 SECONDS = 30.0
 LISTENER = """\
@@ -146,7 +146,7 @@ class Author:
         self._printed = folder / "printed.txt"
         command = [str(PARLOUR), "plugin", "run", str(self.plugin), "--data", str(data)]
         with self._printed.open("wb") as file:
-            self.process = subprocess.Popen(command, env=clean_environment(None), stdout=file, stderr=file)
+            self.process = start(command, clean_environment(None), file, file)
         self._until("test/watched 0.1.0 is taken")
 
     def spoil(self, fault: Fault) -> None:

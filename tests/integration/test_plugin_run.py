@@ -1,7 +1,6 @@
 """`parlour plugin run`: what an author saves is in the Host a moment later, unless it is wrong."""
 
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from .commands import PARLOUR, clean_environment, parlour_here, refusal
 from .conftest import MakeHost
 from .harness import Host, eventually, texts
 from .plugins import write_plugin
+from .starting import start
 
 
 class Running:
@@ -20,7 +20,7 @@ class Running:
         self._output = output
         with output.open("wb") as file:
             command = [str(PARLOUR), "plugin", "run", str(plugin), "--data", str(data), *options]
-            self.process = subprocess.Popen(command, env=clean_environment(None), stdout=file, stderr=file)
+            self.process = start(command, clean_environment(None), file, file)
 
     @property
     def printed(self) -> str:

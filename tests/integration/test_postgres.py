@@ -187,15 +187,24 @@ async def test_a_server_killed_under_load_costs_nobody_an_answer(shared: Host, s
         assert [text for speaker, text in said if speaker == "assistant"] == spoken
 
 
-@pytest.mark.quiet
-@pytest.mark.parametrize("lost", ["stopped", pytest.param("frozen", marks=pytest.mark.long)])
-def test_a_host_ends_in_time_without_its_server(make_host: MakeHost, lost: str) -> None:
+MEASURED = [pytest.mark.quiet, pytest.mark.long]
+
+
+@pytest.mark.parametrize(
+    ("lost", "seconds"),
+    [
+        pytest.param("stopped", 60, id="at all"),
+        pytest.param("stopped", 10, marks=MEASURED, id="stopped"),
+        pytest.param("frozen", 10, marks=MEASURED, id="frozen"),
+    ],
+)
+def test_a_host_ends_in_time_without_its_server(make_host: MakeHost, lost: str, seconds: float) -> None:
     with PostgresServer() as mortal:
         host = make_host(ECHO_PLUGIN, **on(mortal)).start()
         host.send(host.agent(ECHO, config={"hold_ms": 600_000}), "hold")
         eventually(lambda: host.items("/runs", status="running"), "a run is active")
         with without(mortal, lost):
-            host.stop(seconds=10)
+            host.stop(seconds)
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def test_a_run_over_its_time_ends_as_timeout_and_the_sender_is_told(host: Host) 
 
     run = result["run"]
     assert (run["status"], run["status_reason"]) == ("timeout", "runner.timeout")
-    assert run["finished_at"] - run["started_at"] < 1000
+    assert run["finished_at"] - run["started_at"] < 30_000, "it would have slept for longer"
     assert "too long" in notice(host, result)
     assert texts(result) == [notice(host, result)]
 

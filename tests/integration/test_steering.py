@@ -1,13 +1,12 @@
 """Messages that come while a run is active: they join it, or wait their turn; none is lost."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
 
 from .chat import Chat
-from .harness import CLAIMING_PUPPET, PUPPET, Host, eventually, message, texts
+from .harness import CLAIMING_PUPPET, PUPPET, Host, eventually, texts
 
 pytestmark = pytest.mark.both_runtimes
 
@@ -138,12 +137,13 @@ async def test_messages_of_one_conversation_are_answered_in_order(host: Host) ->
     assert [frame["message"]["content"] for frame in chat.of("message")] == [str(number) for number in range(20)]
 
 
-async def test_parallel_conversations_do_not_wait_for_each_other(host: Host) -> None:
-    agent = host.agent(config={"hold_ms": 500})
-    async with host.async_http() as http:
-        begun = time.monotonic()
-        bodies = [message(agent, f"chat {n}", conversation_id=f"parallel {n}") for n in range(30)]
-        answers = await asyncio.gather(*(http.post("/events?wait=result", json=body) for body in bodies))
+def test_parallel_conversations_do_not_wait_for_each_other(host: Host, gate_file: Path) -> None:
+    agent = host.agent(PUPPET)
+    said = [(f"gate {gate_file}", {"conversation_id": f"parallel {n}", "event_id": f"parallel {n}"}) for n in range(30)]
+    for text, fields in said:
+        host.send(agent, text, **fields)
+    eventually(lambda: len(host.items("/runs", agent_id=agent, status="running")) == 30, "all are answered at once")
 
-    assert time.monotonic() - begun < 3
-    assert [texts(answer.json()) for answer in answers] == [[f"chat {n}"] for n in range(30)]
+    gate_file.touch()
+
+    assert [texts(host.ask(agent, text, **fields)) for text, fields in said] == [["waiting is over"]] * 30

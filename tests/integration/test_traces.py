@@ -55,5 +55,4 @@ def test_a_collector_that_is_not_there_harms_nobody(make_host: MakeHost) -> None
     host = make_host(ECHO_PLUGIN, PARLOUR__TELEMETRY__ENDPOINT="http://127.0.0.1:1/v1/traces").start()
 
     assert host.ask(host.agent(), "hello")["run"]["status"] == "completed"
-    host.process.terminate()
-    assert host.process.wait(10) == 0
+    host.stop(10)

@@ -72,6 +72,8 @@ def a_webhook(host: Host) -> Thing:
 
 
 def an_mcp_server(host: Host) -> Thing:
+    for each in host.items("/mcp-servers"):  # there is one of each name
+        assert host.http().delete(f"/mcp-servers/{each['server_id']}").status_code == 204
     body = {"name": "shelves", "transport": "http", "url": "http://127.0.0.1:9/mcp", "enabled": False}
     return made(host, "/mcp-servers", body, {"url": "http://127.0.0.1:9/other"}, "url")
 
@@ -115,6 +117,28 @@ def test_a_change_of_what_was_changed_meanwhile_is_refused_and_says_what_it_was(
     now = host.http().get(thing.path)
     assert now.headers["etag"] == theirs.headers["etag"] != seen, "nothing of the refused one is done"
     assert put(host, thing, thing.body, now.headers["etag"]).status_code == 200
+
+
+@pytest.mark.parametrize("make", [each for each in THINGS if each not in (routes, the_settings)])
+def test_what_was_changed_meanwhile_is_not_deleted_unseen(host: Host, make: Callable[[Host], Thing]) -> None:
+    thing = make(host)
+    seen = host.http().get(thing.path).headers["etag"]
+    now = put(host, thing, thing.other, seen).headers["etag"]
+
+    refused = host.http().delete(thing.path, headers={"If-Match": seen})
+    assert (refused.status_code, error_code(refused)) == (412, "changed_meanwhile")
+    assert refused.json()["error"]["details"] == {"changed": thing.changed}
+    assert host.http().get(thing.path).headers["etag"] == now
+    assert host.http().delete(thing.path, headers={"If-Match": now}).status_code == 204
+    assert host.http().get(thing.path).status_code == 404
+
+
+def test_of_many_who_delete_the_same_at_once_one_does(host: Host) -> None:
+    thing = an_agent(host)
+
+    with ThreadPoolExecutor(8) as people:
+        answers = sorted(people.map(lambda _: host.http().delete(thing.path).status_code, range(8)))
+    assert answers == [204] + [404] * 7
 
 
 def test_without_if_match_the_last_one_counts(host: Host) -> None:

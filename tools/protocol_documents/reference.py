@@ -12,7 +12,8 @@ from parlour_sdk.protocol import limits as protocol_limits
 from parlour_sdk.protocol.actions import ACTION_NAMES
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.errors import CODES
-from parlour_sdk.protocol.platform_events import ALIASES, EVENTS, PlatformSpecific
+from parlour_sdk.protocol.events import ALIASES
+from parlour_sdk.protocol.platform_events import EVENTS, PlatformSpecific
 from parlour_sdk.protocol.results import FAILURES, PAYLOADS
 from parlour_sdk.protocol.runs import TRANSITIONS
 from parlour_sdk.protocol.wire_actions import HOST_ACTIONS, PLUGIN_ACTIONS

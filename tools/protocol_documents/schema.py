@@ -10,7 +10,8 @@ from parlour_sdk.protocol import limits
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.component_specs import SPECS
 from parlour_sdk.protocol.errors import CODES
-from parlour_sdk.protocol.platform_events import ALIASES, EVENTS
+from parlour_sdk.protocol.events import ALIASES
+from parlour_sdk.protocol.platform_events import EVENTS
 from parlour_sdk.protocol.results import FAILURES, PAYLOADS
 from parlour_sdk.protocol.runs import TRANSITIONS
 from parlour_sdk.protocol.wire_actions import HELLO, HOST_ACTIONS, PLUGIN_ACTIONS, HostAction, PluginAction

@@ -88,6 +88,12 @@ UNKNOWN = {
 }
 
 
+def test_requirements_that_the_manifest_does_not_name_are_told_to_have_no_effect(folder: Path) -> None:
+    (folder / "requirements.txt").write_text("httpx\n")
+    [warning] = read_plugin(folder).warnings
+    assert warning.endswith("nothing of it is installed; add `requirements: requirements.txt`")
+
+
 @pytest.mark.parametrize("case", UNKNOWN)
 def test_an_unknown_key_is_passed_over_with_a_warning_that_says_where_and_what_may_be_meant(
     folder: Path, case: str

@@ -41,7 +41,8 @@ MADE: dict[str, Result] = {
 def test_what_a_constructor_makes_is_accepted(name: str) -> None:
     made = MADE[name]
     AgentRunResult.model_validate({"run_id": "run", "type": made.type, "data": made.data, "sequence": 1})
-    PAYLOADS[made.type].model_validate(made.data)
+    payload = PAYLOADS[made.type].model_validate(made.data)
+    assert payload.model_dump(mode="json", exclude_unset=True).keys() == made.data.keys(), "nothing is of another type"
 
 
 def test_every_type_of_the_protocol_can_be_made() -> None:

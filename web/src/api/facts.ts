@@ -206,7 +206,8 @@ export type Conversation = {
   chat: string | null;
   thread_id: string | null;
 };
-export type DryRun = { route: Route | null; handler_type: HandlerType; agent_id: string | null; reasons: string[] };
+export type DryRunStep = { kind: "route" | "default" | "outcome"; name: string; code: string; values: Fields; text: string };
+export type DryRun = { route: Route | null; handler_type: HandlerType; agent_id: string | null; steps: DryRunStep[] };
 
 export type ModelKind = {
   kind: string;

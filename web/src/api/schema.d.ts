@@ -2350,6 +2350,8 @@ export interface components {
             route: components["schemas"]["Route"] | null;
             /** @description Whose claim that is: `bot` is a route's, the others are default agents'. */
             scope: ("thread" | "conversation" | "channel" | "actor" | "bot" | "workspace") | null;
+            /** @description The same, for those who say it in another language. */
+            steps: components["schemas"]["DryRunStep"][];
         };
         /**
          * DryRunBody
@@ -2370,6 +2372,22 @@ export interface components {
             };
             /** Routes */
             routes?: components["schemas"]["RouteBody"][] | null;
+        };
+        DryRunStep: {
+            /** @description By which others say it in another language, with these values. */
+            code: string;
+            /**
+             * @description A route, the default agent, or what comes of it.
+             * @enum {string}
+             */
+            kind: "route" | "default" | "outcome";
+            /** @description Of the route, or the default agent's scope. */
+            name: string;
+            /** @description The same in words. */
+            text: string;
+            values: {
+                [key: string]: unknown;
+            };
         };
         Error: {
             error: {
@@ -4669,7 +4687,10 @@ export interface operations {
     delete_agent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 agent_id: string;
             };
@@ -5503,7 +5524,10 @@ export interface operations {
     delete_bot: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 bot_id: string;
             };
@@ -5772,7 +5796,10 @@ export interface operations {
     delete_budget: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 budget_id: string;
             };
@@ -6476,7 +6503,10 @@ export interface operations {
     delete_mcp_server: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 server_id: string;
             };
@@ -6808,7 +6838,10 @@ export interface operations {
     delete_provider: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 provider_id: string;
             };
@@ -6974,7 +7007,10 @@ export interface operations {
     delete_model: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 model_id: string;
             };
@@ -7739,7 +7775,10 @@ export interface operations {
     delete_schedule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 schedule_id: string;
             };
@@ -8229,7 +8268,10 @@ export interface operations {
     delete_webhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the answer that this change was made from; 412 if it was changed meanwhile */
+                "If-Match"?: string | null;
+            };
             path: {
                 webhook_id: string;
             };

@@ -1,7 +1,7 @@
 """The composition root: builds everything, in one readable place. Everyone else receives."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from parlour.core.access.audit_log import AuditLog
 from parlour.core.access.gate import Gate, PluginGrants
@@ -85,6 +85,7 @@ from parlour.core.webhooks.answers import Answers
 from parlour.core.webhooks.hooks import Webhooks
 from parlour.core.webhooks.sending import HookSender, NoHookSender, Sending
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.values import dataclass
 
 from . import actions
 from .actions.conversations import ConversationActions

@@ -1,6 +1,6 @@
 """What installing a plugin stands on, put together from the settings; the same for the command line and a Host."""
 
-from dataclasses import dataclass
+from parlour_sdk.values import dataclass
 
 from .config import Settings
 from .core.ports import Clock

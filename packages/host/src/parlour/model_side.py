@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 from .config import ModelSettings
 from .core.journal import Journal

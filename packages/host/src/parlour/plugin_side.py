@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits
 
 from .config import PluginSettings, RuntimeSettings, Settings

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 from .app import Core, Ports
 from .config import Settings

@@ -61,7 +61,7 @@ async def test_it_is_started_once_and_ends_with_its_host() -> None:
     await asyncio.gather(guardian.start(), guardian.start())
     process = guardian._process
     assert process is not None
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not ignores(process.pid, signal.SIGTERM):  # noqa: ASYNC110 - another process tells of nothing
             await asyncio.sleep(0.01)
     os.kill(process.pid, signal.SIGTERM)  # a signal to everybody must not end it before its Host

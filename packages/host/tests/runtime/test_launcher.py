@@ -152,7 +152,7 @@ async def test_what_a_process_has_started_ends_with_it_wherever_it_went(run: Run
 
     await process.kill()
 
-    assert await asyncio.wait_for(process.wait(), 5) == -signal.SIGKILL
+    assert await asyncio.wait_for(process.wait(), 30) == -signal.SIGKILL
     assert not any(alive(pid) for pid in pids)
 
 
@@ -166,7 +166,7 @@ async def test_a_child_without_the_mark_is_found_by_its_parent_even_when_that_is
     pid = await told(process)
     assert process.tree.resident_bytes() > 0  # it was looked at, as it is every other second
     os.write(process.write_fd, b"x")
-    assert await asyncio.wait_for(process.wait(), 5) == 0
+    assert await asyncio.wait_for(process.wait(), 30) == 0
     assert alive(pid)
 
     await process.kill()
@@ -177,7 +177,7 @@ async def test_a_child_without_the_mark_is_found_by_its_parent_even_when_that_is
 async def test_its_end_is_noticed_although_a_child_holds_its_log(run: Run) -> None:
     process = await run("import subprocess\nsubprocess.Popen(['/bin/sleep', '600'])\nsys.exit(5)")
 
-    assert await asyncio.wait_for(process.wait(), 5) == 5
+    assert await asyncio.wait_for(process.wait(), 30) == 5
 
 
 async def test_memory_is_counted_with_that_of_the_children(run: Run) -> None:

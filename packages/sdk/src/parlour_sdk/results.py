@@ -1,7 +1,6 @@
 """Constructors for what a runner yields: `yield results.delta("hel")`. Run id and numbering are the worker's."""
 
 import base64
-from dataclasses import dataclass
 from typing import Any
 
 from .protocol.content import ContentElement
@@ -9,6 +8,7 @@ from .protocol.messages import Message
 from .protocol.results import FinishReason
 from .protocol.state import StateScope
 from .protocol.usage import Usage
+from .values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

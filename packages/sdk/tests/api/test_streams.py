@@ -46,7 +46,7 @@ class Wire:
             peer.start()
 
     async def stopped(self) -> bool:
-        await asyncio.wait_for(self.model.stopped.wait(), 5)
+        await asyncio.wait_for(self.model.stopped.wait(), 30)
         for peer in self.peers:
             await peer.aclose()
         return True

@@ -367,7 +367,7 @@ async def test_a_handler_is_cancelled_when_the_host_does_not_wait_any_longer() -
     slow = Slow()
     async with listening(slow) as line:
         asking = asyncio.ensure_future(line.emit(received()))
-        await asyncio.wait_for(slow.begun.wait(), 5)
+        await asyncio.wait_for(slow.begun.wait(), 30)
         asking.cancel()
-        await asyncio.wait_for(slow.cancelled.wait(), 5)
+        await asyncio.wait_for(slow.cancelled.wait(), 30)
         assert (await line.emit(joined()))["handled"] is False

@@ -41,8 +41,8 @@ async def test_what_is_asked_before_the_plugin_has_initialized_waits_for_it() ->
         await line.peer.call("ping")
         assert not asking.done()
         main.may_begin.set()
-        await asyncio.wait_for(asking, 5)
-        assert await asyncio.wait_for(running, 5) == "invalid_argument"
+        await asyncio.wait_for(asking, 30)
+        assert await asyncio.wait_for(running, 30) == "invalid_argument"
         await initializing
     assert main.seen == ["1.2"]
 

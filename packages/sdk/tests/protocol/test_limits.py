@@ -72,7 +72,10 @@ def _depth(value: Any) -> int:
 
 
 def test_a_key_is_counted_in_characters_not_bytes() -> None:
-    StateGet.model_validate({**golden("StateGet"), "key": "世" * KEY_CHARACTERS})
+    longest = "世" * KEY_CHARACTERS
+    assert StateGet.model_validate({**golden("StateGet"), "key": longest}).key == longest
+    with pytest.raises(ValidationError, match="at most"):
+        StateGet.model_validate({**golden("StateGet"), "key": longest + "a"})
 
 
 def test_a_run_is_of_an_agent_or_of_a_runner() -> None:

@@ -11,7 +11,8 @@ from parlour_sdk.protocol import limits
 from parlour_sdk.protocol.actions import ACTION_NAMES
 from parlour_sdk.protocol.component_specs import SPECS
 from parlour_sdk.protocol.errors import CODES
-from parlour_sdk.protocol.platform_events import ALIASES, EVENTS, PlatformSpecific, event_class, is_event_pattern
+from parlour_sdk.protocol.events import ALIASES
+from parlour_sdk.protocol.platform_events import EVENTS, PlatformSpecific, event_class, is_event_pattern
 from parlour_sdk.protocol.results import FAILURES, PAYLOADS
 from parlour_sdk.protocol.runs import TRANSITIONS, RunStatus
 from parlour_sdk.protocol.wire_actions import HOST_ACTIONS, PLUGIN_ACTIONS, HostAction, PluginAction

@@ -185,7 +185,7 @@ async def test_leaving_by_an_exception_cancels_the_run() -> None:
             raise RuntimeError("the test failed")
 
     with pytest.raises(RuntimeError, match="the test failed"):
-        await asyncio.wait_for(leave(), 5)
+        await asyncio.wait_for(leave(), 30)
     assert stuck.stopped
 
 

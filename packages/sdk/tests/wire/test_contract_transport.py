@@ -35,7 +35,7 @@ class End:
 
     async def has(self, frames: int, ends: int) -> None:
         """Return when that much has come."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while len(self.frames) < frames or len(self.ends) < ends:
                 self.changed.clear()
                 await self.changed.wait()

@@ -13,7 +13,7 @@ import { Badge, PageBody, State } from "../../components/Surfaces";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
 import { moment, worded } from "../../lib/text";
-import { useSave } from "../../lib/useSave";
+import { useOnePart } from "../../lib/useOnePart";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
@@ -58,17 +58,21 @@ function Title({ bot }: { bot: Bot }) {
 
 /** A bot that failed is connected anew as soon as it is saved. */
 function useKeeping(current: Versioned<Bot>) {
-  const bot = current.value;
-  return useSave(
-    (enabled: boolean) =>
-      answer<Bot>(
+  return useOnePart({
+    current,
+    query: queries.bot(current.value.bot_id),
+    part: () => "enabled",
+    put: (enabled: boolean, over) => {
+      const { bot_id, name, adapter, adapter_config } = over.value;
+      return answer<Bot>(
         api.PUT("/api/v1/bots/{bot_id}", {
-          params: { path: { bot_id: bot.bot_id }, header: changing(current) },
-          body: { name: bot.name, adapter: bot.adapter, adapter_config: bot.adapter_config as never, enabled },
+          params: { path: { bot_id }, header: changing(over) },
+          body: { name, adapter, adapter_config: adapter_config as never, enabled },
         }),
-      ),
-    ["bots"],
-  );
+      );
+    },
+    stale: ["bots"],
+  });
 }
 
 function Trouble({ current }: { current: Versioned<Bot> }) {

@@ -13,6 +13,7 @@ import { Badge, Card } from "../../components/Surfaces";
 import { Switch } from "../../components/Switch";
 import { EventTypeSelect } from "./EventTypeSelect";
 import { eventOf, SAMPLE, type Sample } from "./sample";
+import { stepWords } from "./stepWords";
 
 /** `routes` are those that are not saved yet; without them, the saved ones are tried. */
 export function DryRunCard({ botId, routes, events }: { botId: string; routes: Route[] | null; events: string[] }) {
@@ -90,14 +91,14 @@ function SampleFields({ sample, events, put }: { sample: Sample; events: string[
 }
 
 function Outcome({ outcome }: { outcome: DryRun }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const taken = outcome.route || outcome.agent_id;
   return (
     <div role="status" className="mt-4 space-y-2 border-t border-line pt-4 text-sm">
       <Badge tone={taken ? "accent" : "warn"}>{t(taken ? `handler.${outcome.handler_type}` : "dryRun.none")}</Badge>
       <ol className="space-y-1.5">
-        {outcome.reasons.map((reason, index) => (
-          <li key={index} className={index === outcome.reasons.length - 1 ? "font-medium" : "text-quiet"}>{reason}</li>
+        {outcome.steps.map((step, index) => (
+          <li key={index} className={step.kind === "outcome" ? "font-medium" : "text-quiet"}>{stepWords(step, i18n)}</li>
         ))}
       </ol>
     </div>

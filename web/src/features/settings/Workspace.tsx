@@ -14,7 +14,7 @@ import { StringList } from "../../components/form/lists";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
 import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
-import { useSave } from "../../lib/useSave";
+import { useOnePart } from "../../lib/useOnePart";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
@@ -50,7 +50,14 @@ function Form({ current }: { current: Versioned<Settings> }) {
     stale,
     after: () => setDraft(null),
   });
-  const resetting = useSave((one: object) => change(one, basis), stale, () => setDraft(null));
+  const resetting = useOnePart({
+    current: basis,
+    query: queries.settings,
+    part: nameOf,
+    put: ({ section, name }: Tunable, over) => change({ [section]: { [name]: null } }, over),
+    stale,
+    after: () => setDraft(null),
+  });
   const dirty = Object.keys(changesOf(before, values)).length > 0;
   return (
     <form
@@ -72,7 +79,7 @@ function Form({ current }: { current: Versioned<Settings> }) {
                 changed={settings.changed.includes(nameOf(each))}
                 error={fieldMessage(saving.error, nameOf(each))}
                 onChange={(value) => setDraft({ ...values, [nameOf(each)]: value })}
-                onReset={() => resetting.mutate({ [each.section]: { [each.name]: null } })}
+                onReset={() => resetting.mutate(each)}
               />
             ))}
           </div>

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,6 +25,7 @@ from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed, Tools
 from parlour.core.runs.session import Ending, RunSession
 from parlour_sdk.protocol.calls import Call
+from parlour_sdk.values import dataclass
 
 JOURNALED = frozenset(
     """

@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from parlour.core.access.caller import Caller
 from parlour.core.access.refusal import Refused
@@ -20,6 +19,7 @@ from parlour.core.providers import ProviderFailed
 from parlour.core.runs.meter import Kind, Meter
 from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -2,11 +2,12 @@
 
 import base64
 import binascii
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from parlour.core.access.refusal import Refused
 from parlour.core.ports import Clock, Ids
 from parlour_sdk.protocol.platform_api import UploadFile
+from parlour_sdk.values import dataclass
 
 FILE_BYTES = 20 * 1024 * 1024
 UPLOADS_AT_ONCE = 4

@@ -4,7 +4,6 @@ registry.
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
@@ -12,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from parlour_sdk.protocol.base import I18nText, Request
 from parlour_sdk.protocol.component_specs import CommandSpec, KnowledgeEngineSpec, ListenerSpec, ParserSpec, ToolSpec
 from parlour_sdk.protocol.components import ComponentSummary
+from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -4,8 +4,9 @@ Implementations: memory (parlour.testing), a folder, and S3-compatible storage.
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Protocol
+
+from parlour_sdk.values import dataclass
 
 from .journal.errors import StorageFailed
 

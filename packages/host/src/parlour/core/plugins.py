@@ -1,8 +1,9 @@
 """Plugins as people administer them: what there is to see, to do, and to be refused. Knows no process and no file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from parlour_sdk.values import dataclass
 
 Grants = Mapping[str, Sequence[str]]
 """Permissions by key, such as `{"network": ["api.example.org"]}`."""

@@ -1,7 +1,8 @@
 """What the core needs from outside, as it wants to see it. Time, ids, plugins and surfaces are ports."""
 
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from parlour_sdk.values import dataclass
 
 from .facts.outgoing import Outgoing
 

@@ -4,7 +4,7 @@ Each is a port. A catalogue tells what there is, without waiting, since it is as
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from parlour_sdk.protocol.files import FileChunk
@@ -21,6 +21,7 @@ from parlour_sdk.protocol.resources import (
 from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
 
 UNSURE = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
 """Failures after which a model's provider may have done, and charged, the whole work."""

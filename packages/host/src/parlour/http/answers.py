@@ -5,11 +5,12 @@ Host nothing until somebody asks for the document.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 from typing_extensions import TypedDict
+
+from parlour_sdk.values import dataclass
 
 Json = dict[str, Any]
 Item = TypeVar("Item")

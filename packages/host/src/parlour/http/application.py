@@ -2,8 +2,9 @@
 first needed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from parlour_sdk.values import dataclass
 
 from .domain import Domain
 from .events.door import EventDoor

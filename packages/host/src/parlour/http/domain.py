@@ -1,8 +1,9 @@
 """One domain of the interface: where its paths begin, and its routes, which are made when they are first wanted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from parlour_sdk.values import dataclass
 
 if TYPE_CHECKING:
     from fastapi import APIRouter

@@ -14,6 +14,9 @@ from parlour.core.journal import StorageFailed
 from parlour.core.providers import ProviderFailed
 from parlour.core.redaction import REDACTOR
 
+from . import wording
+
+_HEADERS = {401: {"WWW-Authenticate": "Bearer"}}
 _PROVIDER_STATUS = {"not_found": 404, "invalid_argument": 422, "payload_too_large": 413, "not_supported": 501}
 
 
@@ -52,7 +55,8 @@ def invalid(field: str, message: str) -> Problem:
 
 
 def answer(status: int, code: str, message: str, details: Any = None) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": REDACTOR.clean(message), "details": details}}, status)
+    told = {"code": code, "message": REDACTOR.clean(message), "details": details}
+    return JSONResponse({"error": told}, status, _HEADERS.get(status))
 
 
 def answer_for(error: Exception) -> JSONResponse:
@@ -77,18 +81,21 @@ def answer_for(error: Exception) -> JSONResponse:
             return answer(500, "runtime_error", "the Host failed to answer this; its log says why")
 
 
-def invalid_fields(errors: Sequence[Any]) -> JSONResponse:
+def invalid_fields(errors: Sequence[Any], body: Any = None) -> JSONResponse:
     """Names the fields; never repeats a value, which may be a secret."""
-    fields = [
-        {"field": ".".join(str(part) for part in each["loc"] if part != "body") or "body", "message": each["msg"]}
-        for each in errors
-    ]
+    fields = wording.fields(errors, body)
     first = fields[0]
     return answer(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
 
 
 def _plain(error: HTTPException) -> JSONResponse:
-    if error.status_code == 404:
-        return answer(404, "not_found", "there is nothing at this path; the interface lives under /api/v1")
-    code = "method_not_allowed" if error.status_code == 405 else "invalid_argument"
-    return answer(error.status_code, code, str(error.detail))
+    match error.status_code:
+        case 404:
+            return answer(404, "not_found", "there is nothing at this path; /api/v1/openapi.json lists what there is")
+        case 405:
+            message = "this path does not take this method; /api/v1/openapi.json lists what it takes"
+            return answer(405, "method_not_allowed", message)
+        case 400:
+            return answer(400, "invalid_argument", wording.UNREADABLE)
+        case _:
+            return answer(error.status_code, "invalid_argument", str(error.detail))

@@ -48,7 +48,7 @@ def document(app: FastAPI, domains: Sequence[Domain]) -> dict[str, Any]:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return errors.invalid_fields(error.errors())
+    return errors.invalid_fields(error.errors(), error.body)
 
 
 async def _answered(request: Request, error: Exception) -> Response:

@@ -1,10 +1,12 @@
 """Reads `multipart/form-data` as it comes: texts are kept, a file goes to disk in blocks, never whole into memory."""
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.message import Message
 from email.parser import HeaderParser
 from pathlib import Path
+
+from parlour_sdk.values import dataclass
 
 from .errors import Problem
 

@@ -1,7 +1,6 @@
 """Who is asking: a bearer key and its scope, or a person's session and role."""
 
 import hmac
-from dataclasses import dataclass
 from typing import Literal
 
 from starlette.requests import HTTPConnection
@@ -9,6 +8,7 @@ from starlette.requests import HTTPConnection
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.logins import Login, Logins
 from parlour.core.events.envelope import Party
+from parlour_sdk.values import dataclass
 
 from .errors import Problem
 from .hosts import HostNames
@@ -62,7 +62,8 @@ class Authenticator:
             return await self._person(connection, connection.cookies[COOKIE])
         kind, _, secret = (header or "").partition(" ")
         if kind.lower() != "bearer" or not secret.strip():
-            raise Problem(401, "unauthenticated", "log in, or send an API key as 'Authorization: Bearer ...'")
+            message = "log in, or send an API key in the header Authorization, after the word Bearer"
+            raise Problem(401, "unauthenticated", message)
         key = await self._keys.authenticate(secret.strip())
         if key is None:
             raise Problem(

@@ -4,7 +4,7 @@ seen, and telling the audit."""
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Generic, TypeVar
 
 from fastapi import Response
@@ -13,6 +13,7 @@ from parlour.core.access import audit
 from parlour.core.cursors import Cursors
 from parlour.core.journal import Insert
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from . import versions
 from .answers import Json

@@ -22,5 +22,5 @@ class Targets:
         agent = self._agents.get(agent_id)
         if agent is None:
             raise invalid("agent_id", f"there is no agent '{agent_id}'; GET /api/v1/agents lists them")
-        if event_type not in agent.event_types and "*" not in agent.event_types:
+        if not agent.takes(event_type):
             raise invalid("agent_id", f"agent '{agent.name}' does not take {event_type}; add it to its event_types")

@@ -9,10 +9,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from parlour.data_directory import DataDirectory
+from parlour_sdk.values import dataclass
 
 FORMAT = 1
 MANIFEST = "parlour-backup.json"

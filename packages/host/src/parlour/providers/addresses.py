@@ -7,9 +7,10 @@ address written out all pass the same door.
 import asyncio
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, cast
+
+from parlour_sdk.values import dataclass
 
 if TYPE_CHECKING:
     from aiohttp import TCPConnector

@@ -119,3 +119,20 @@ def test_secrets_are_masked_and_without_the_form_everything_is() -> None:
     config = {"token": "t0p", "name": "Ann"}
     assert masked(form, config) == {"token": MASKED, "name": "Ann"}
     assert masked(None, config) == {"token": MASKED, "name": MASKED}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "sentence"),
+    [
+        ("integer", "many", "must be a whole number, not a text"),
+        ("boolean", 1, "must be true or false, not a number"),
+        ("string", ["a"], "must be a text, not a list"),
+        (
+            "model-fallback-selector",
+            "m",
+            "must be an object with ids of models: primary, and a list of fallbacks, not a text",
+        ),
+    ],
+)
+def test_what_an_item_takes_is_told_in_words(kind: str, value: Any, sentence: str) -> None:
+    assert problems([item(kind)], {"field": value}) == [("field", sentence)]

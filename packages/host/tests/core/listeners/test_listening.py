@@ -77,6 +77,15 @@ async def test_a_route_can_name_the_plugins() -> None:
     assert "acme/high" not in listening(world).who()
 
 
+@pytest.mark.parametrize(
+    ("plugins", "told"), [(["acme/gone", "acme/away"], "of acme/gone, acme/away none"), ([], "no plugin")]
+)
+async def test_a_route_whose_plugins_do_not_listen_is_told_on_the_trail(plugins: list[str], told: str) -> None:
+    world = await opened(Components(), Route("*", "plugin", {"plugins": plugins}))
+    unheard = await said(world)
+    assert outcome(world, unheard) == ("dropped", f"route '*', and {told} listens to it")
+
+
 async def test_an_event_that_no_route_takes_goes_to_all_who_listen_to_its_type() -> None:
     components = Components()
     components.replace_plugin("acme/groups", "1", [listener("group.*")])

@@ -74,7 +74,7 @@ def _fields(event: Any) -> dict[str, Any]:
 
 def test_all_filters_must_hold_and_the_first_that_does_not_is_named() -> None:
     event = message("hello", surface="platform", data=GROUP)
-    assert filters.unmet({"chat_type": "group", "text_prefix": "hel"}, event, EPOCH) == ""
+    assert filters.unmet({"chat_type": "group", "text_prefix": "hel"}, event, EPOCH) is None
     assert filters.unmet({"chat_type": "private", "text_prefix": "x"}, event, EPOCH).startswith(
         "chat_type: it is group"
     )
@@ -160,5 +160,8 @@ def test_an_event_without_a_time_happened_now() -> None:
     now = datetime(2026, 11, 16, 12, 0, tzinfo=ZoneInfo("UTC"))
     event = message(surface="platform")
     window = {"from": "11:00", "to": "13:00"}
-    assert filters.unmet({"time_window": window}, event, int(now.timestamp() * 1000)) == ""
-    assert filters.unmet({"time_window": window}, event, int(now.timestamp() * 1000) + 2 * 3_600_000) != ""
+    assert filters.unmet({"time_window": window}, event, int(now.timestamp() * 1000)) is None
+    assert (
+        filters.unmet({"time_window": window}, event, int(now.timestamp() * 1000) + 2 * 3_600_000)
+        == "time_window: it happened outside of it"
+    )

@@ -52,6 +52,18 @@ async def test_a_route_that_drops_ends_the_search() -> None:
     assert decision == Dropped("route 'message.*' drops it")
 
 
+@pytest.mark.parametrize("pattern", ["message.*", "message.deleted", "message.recalled", "*"])
+async def test_an_agent_takes_what_its_patterns_cover(pattern: str) -> None:
+    decision = await decide(to("a", "*"), event_type="message.deleted", event_types=("group.*", pattern))
+    assert chosen(decision) == "a"
+
+
+async def test_an_agent_does_not_take_what_its_patterns_do_not_cover() -> None:
+    decision = await decide(to("a", "*"), event_type="message.deleted", event_types=("group.*", "message"))
+    assert isinstance(decision, Misconfigured)
+    assert "takes group.*, message, not message.deleted" in decision.reason
+
+
 async def test_a_disabled_route_is_passed_over() -> None:
     assert chosen(await decide(to("b", priority=9, enabled=False), to("a"))) == "a"
 
@@ -152,7 +164,7 @@ async def test_filters_that_do_not_hold_let_the_next_route_have_it_and_are_told(
     assert chosen(decision) == "b"
     assert isinstance(decision, Bound)
     assert decision.binding.reason == (
-        "route 'message.*', after route 'message.received' (groups): chat_type: it is no chat, not group"
+        "route 'message.*', after route 'message.received' (groups): chat_type: it has no chat"
     )
 
 
@@ -172,7 +184,7 @@ async def test_a_route_to_plugins_or_to_an_address_is_decided_as_such() -> None:
     hooked = await decide(Route("message.*", "webhook", config))
     assert isinstance(hooked, Hooked)
     assert hooked.route.handler_config == config
-    assert await decide(Route("*", "plugin", {"plugins": ["acme/one"]})) == Listened(("acme/one",), "route '*'")
+    assert await decide(Route("*", "plugin", {"plugins": ["acme/one"]})) == Listened(("acme/one",), "route '*'", True)
 
 
 def test_a_new_bot_is_answered_for_by_the_oldest_agent_that_is_enabled_and_takes_messages() -> None:

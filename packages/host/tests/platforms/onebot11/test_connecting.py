@@ -230,5 +230,12 @@ async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None
         await forward.Caller(link, accounts.Accounts(link, ""), _nothing).serve()
 
 
+@pytest.mark.parametrize("port", [0, -1, 65_536, 99_999])
+async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
+    link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port})
+    with pytest.raises(AdapterStopped, match=f"there is no port {port}; choose one"):
+        await asyncio.wait_for(adapter.create(link).serve(), 30)
+
+
 async def _nothing(connection: object) -> None:
     return None

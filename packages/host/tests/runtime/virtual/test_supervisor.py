@@ -100,6 +100,7 @@ async def test_a_plugin_that_fails_too_often_is_given_up_and_its_runs_fail_with_
         await waiting.batch()
 
     assert (supervisor.status, supervisor.proven, len(launcher.processes)) == ("failed", True, 5)
+    assert "failed 5 times within 10 minutes and is not started again by itself; restart it" in supervisor.reason
     with pytest.raises(PluginUnavailable, match="no luck today"):
         await supervisor.run({"text": "still nobody?"}).batch()
 

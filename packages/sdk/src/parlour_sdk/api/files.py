@@ -2,10 +2,10 @@
 
 from base64 import b64decode
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 
 from parlour_sdk.protocol.files import FileChunk, GetFile
 
+from ..values import dataclass
 from .calls import Namespace, refused
 
 

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from parlour_sdk.api import PluginAPI
 from parlour_sdk.protocol.chain import Component, MessageChain
 from parlour_sdk.protocol.components import BotIdentity
 from parlour_sdk.protocol.events import Actor, Conversation
+
+from ..values import dataclass
 
 Answer: TypeAlias = str | Component | MessageChain
 """One message: a text, a chain, or a single component of one."""

@@ -1,10 +1,11 @@
 """An EventListener handles events outside a run: methods marked with `@on` get each event as its own class."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from parlour_sdk.protocol.platform_events import ALIASES
+from parlour_sdk.protocol.events import ALIASES
+
+from ..values import dataclass
 
 MARK = "__parlour_events__"
 Function = TypeVar("Function", bound=Callable[..., Awaitable[None]])

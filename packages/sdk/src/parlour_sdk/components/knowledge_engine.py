@@ -1,11 +1,13 @@
 """A KnowledgeEngine keeps knowledge bases in a system of its own."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour_sdk.api import PluginAPI
 from parlour_sdk.protocol.knowledge import IngestOutcome, KnowledgeChunk, KnowledgeFile
+
+from ..values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """A Tool does one thing for whoever calls it: an agent's model, another plugin. It acts with its plugin's grants."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -17,6 +16,8 @@ from parlour_sdk.protocol.content import (
 )
 from parlour_sdk.protocol.events import Actor, Conversation
 from parlour_sdk.protocol.tools import ToolOutcome
+
+from ..values import dataclass
 
 ELEMENTS = (TextElement, MediaElement, JsonElement, QuoteElement, MentionElement)
 

@@ -1,13 +1,13 @@
 """Makes manifests of what a Python file declares, checked like those that are written in YAML."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from parlour_sdk.components.docstring import read_docstring
 from parlour_sdk.protocol.manifest import PluginManifest
 
+from ..values import dataclass
 from . import problems
 from .component_files import checked_component, require_name
 from .event_names import require_event

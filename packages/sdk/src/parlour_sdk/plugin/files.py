@@ -1,6 +1,5 @@
 """A plugin as its files tell it, before anything of it is imported."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ from parlour_sdk.protocol.base import Strict
 from parlour_sdk.protocol.form import FormItem
 from parlour_sdk.protocol.manifest import Capabilities, ComponentManifest, ContextPolicy, Permissions, PluginManifest
 
+from ..values import dataclass
 from .problems import Place
 
 

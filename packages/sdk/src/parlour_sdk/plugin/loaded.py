@@ -1,10 +1,12 @@
 """A plugin whose code is imported: one instance of each component, ready to be served by `parlour_sdk.service`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from parlour_sdk.protocol.manifest import PluginManifest
+
+from ..values import dataclass
 
 if TYPE_CHECKING:
     from parlour_sdk.components import AgentRunner, Command, EventListener, KnowledgeEngine, Parser, Plugin, Tool

@@ -5,10 +5,9 @@ from pathlib import Path
 import yaml
 
 from . import problems
-from .reading import read_plugin
+from .reading import REQUIREMENTS, read_plugin
 
 MAIN = "main.py"
-REQUIREMENTS = "requirements.txt"
 
 
 def packaged(file: Path) -> dict[str, bytes]:

@@ -1,9 +1,10 @@
 """Every sentence about a plugin that is not as the contract wants it: where, what, and what to do about it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from ..values import dataclass
 
 API_VERSION = "parlour/v1"
 MOST_CHARACTERS = 2000
@@ -158,6 +159,10 @@ def no_icon(place: Place, relative: str) -> str:
     return plain(
         f"{place}: metadata.icon names {relative}, which is not a file here; the plugin is shown without an icon"
     )
+
+
+def unnamed_requirements(place: Place, relative: str) -> str:
+    return f"{place}: {relative} is not named here and nothing of it is installed; add `requirements: {relative}`"
 
 
 def no_entry(place: Place, missing: str) -> PluginInvalid:

@@ -13,6 +13,7 @@ from .source import Source, checked
 from .yaml_file import read_yaml
 
 MANIFEST = "manifest.yaml"
+REQUIREMENTS = "requirements.txt"
 
 
 def read_plugin(path: Path) -> Plugin:
@@ -58,6 +59,8 @@ def _check_named_files(folder: Path, manifest: PluginManifest, source: Source) -
     keys = ("execution", "requirements")
     if requirements is not None and not inside(folder, requirements, source, *keys).is_file():
         raise problems.no_file(source.place(*keys), source.shown(keys), requirements, "a file")
+    if requirements is None and (folder / REQUIREMENTS).is_file():
+        source.warnings.append(problems.unnamed_requirements(source.place("execution"), REQUIREMENTS))
 
 
 def _odd_events(manifest: PluginManifest, place: Place) -> list[str]:

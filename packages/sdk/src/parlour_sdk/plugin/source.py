@@ -1,7 +1,7 @@
 """What a file says, together with where it says it; and the check of it against an entity of the protocol."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from parlour_sdk.protocol.manifest import Capabilities, Permissions, PluginPermissions
 
+from ..values import dataclass
 from . import problems
 from .problems import API_VERSION, Place
 

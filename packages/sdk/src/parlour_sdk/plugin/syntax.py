@@ -3,12 +3,12 @@
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from parlour_sdk import decorators
 
+from ..values import dataclass
 from . import problems
 from .problems import Place
 

@@ -1,10 +1,10 @@
 """What each Host action needs, one row each: a permission, a resource, a scope, a size. A gate enforces the rows."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
+from ..values import dataclass
 from .limits import (
     ARTIFACT_CHUNK_BYTES,
     INLINE_BINARY_BYTES,

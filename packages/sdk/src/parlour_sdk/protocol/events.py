@@ -5,6 +5,8 @@ from typing import Any, Literal
 from .base import Tolerant
 
 Source = Literal["platform", "webui", "api", "scheduler", "system", "host_adapter"]
+ALIASES = {"message.recalled": "message.deleted"}
+"""Other names of event types."""
 
 
 class RawRef(Tolerant):

@@ -7,6 +7,7 @@ from pydantic import Field, JsonValue, PrivateAttr
 
 from .base import Tolerant
 from .chain import MessageChain
+from .events import ALIASES
 from .people import ChatType, Group, GroupMember, User
 
 JoinType = Literal["invite", "request", "direct"]
@@ -308,7 +309,6 @@ EVENTS: dict[str, type[PlatformEvent]] = {
         PromptPreparing,
     )
 }
-ALIASES = {"message.recalled": "message.deleted"}
 _PLATFORM = re.compile(r"platform\.[a-z0-9_]+\.[A-Za-z0-9_.]+")
 _PATTERN = re.compile(r"\*|platform\.[a-z0-9_]+\.\*")
 

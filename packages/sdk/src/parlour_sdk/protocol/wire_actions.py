@@ -1,10 +1,10 @@
 """Every action that crosses the wire, both ways: its request, its answer, and whether it needs a run."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
+from ..values import dataclass
 from . import artifacts, components, files, handshake, history, knowledge, listing, models, platform_api, runs, runtimes
 from .actions import ActionOutcome, RequestAction
 from .calls import Call, Done

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,6 +14,7 @@ from parlour_sdk.protocol.history import TranscriptItem
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, ContextPolicy
 
+from ..values import dataclass
 from .events import BOT
 from .grants import Grant
 from .served.artifacts import Artifacts

@@ -1,8 +1,8 @@
 """What the fake Host keeps from one run to the next."""
 
 from collections import Counter
-from dataclasses import dataclass
 
+from ..values import dataclass
 from .served.actions import Actions
 from .served.artifacts import Artifacts
 from .served.history import Events, Transcript

@@ -3,7 +3,6 @@
 import inspect
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,6 +12,7 @@ from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
 from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 from parlour_sdk.wire import WireError
 
+from ..values import dataclass
 from .checks import check, in_run, parsed
 from .grants import Grant
 from .script import Failure

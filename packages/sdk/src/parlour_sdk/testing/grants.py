@@ -1,7 +1,7 @@
 """What a run or a plugin may do in a test: whatever its manifest asks for, of what the fake Host has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any, get_args
 
@@ -9,6 +9,8 @@ from pydantic import BaseModel
 
 from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
+
+from ..values import dataclass
 
 Operations = Mapping[str, frozenset[str]]
 StateKey = tuple[str, ...]

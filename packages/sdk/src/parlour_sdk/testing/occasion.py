@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.content import AgentInput, ContentElement, plain_text
@@ -11,6 +10,7 @@ from parlour_sdk.protocol.limits import INPUT_SUMMARY_CHARACTERS
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
+from ..values import dataclass
 from .events import USER, actor_of, input_of, subject_of
 from .facts import Ids
 from .grants import StateKey

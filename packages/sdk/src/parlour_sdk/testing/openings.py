@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour_sdk.protocol.context import AgentRunContext
@@ -10,6 +10,7 @@ from parlour_sdk.protocol.manifest import AgentRunnerManifest
 from parlour_sdk.protocol.runs import AgentRun, RunCreate
 from parlour_sdk.protocol.steering import SteeringItem
 
+from ..values import dataclass
 from . import context, grants
 from .config import filled
 from .events import BOT

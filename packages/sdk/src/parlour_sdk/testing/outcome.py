@@ -1,6 +1,5 @@
 """What a run came to: everything that a test may want to assert in one line."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.content import plain_text
@@ -10,6 +9,7 @@ from parlour_sdk.protocol.results import AgentRunResult
 from parlour_sdk.protocol.runs import RunUsage
 from parlour_sdk.protocol.steering import SteeringItem
 
+from ..values import dataclass
 from .facts import Facts
 from .served.actions import FakeAction
 from .served.artifacts import FakeArtifact

@@ -1,12 +1,12 @@
 """What a test says about access: what replaces a manifest's word, which state scopes there are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.plugin import LoadedPlugin
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
 
+from ..values import dataclass
 from .grants import Grant, outside_a_run
 
 

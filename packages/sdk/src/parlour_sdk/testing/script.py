@@ -1,13 +1,15 @@
 """What a test says a model or a tool should answer."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import InvokeModel
 from parlour_sdk.protocol.usage import Usage
+
+from ..values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour_sdk.protocol.errors import AgentAPIError
 from parlour_sdk.protocol.runs import RunUsage
 from parlour_sdk.protocol.steering import SteeringItem
 
+from ..values import dataclass
 from .grants import Grant
 
 CALLS_PER_SECOND = 50

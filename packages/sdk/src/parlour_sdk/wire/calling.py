@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -13,6 +12,8 @@ from parlour_sdk.wire.limits import Limits
 from parlour_sdk.wire.slots import Slots
 from parlour_sdk.wire.stream import Stream
 from parlour_sdk.wire.transport import Transport
+
+from ..values import dataclass
 
 PING: Final = "ping"
 _PINGS_IN_FLIGHT: Final = 8

@@ -1,7 +1,8 @@
 """The numbers that bound one connection. Who may have more than the defaults is decided elsewhere."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from ..values import dataclass
 
 MEBIBYTE: Final = 1024 * 1024
 

@@ -1,9 +1,11 @@
 """The product object: a runner with a configuration and policies. One agent can serve many bots and channels."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
+from parlour.core.events.patterns import covers
+from parlour_sdk.values import dataclass
 
 from .policy import ResourcePolicy
 
@@ -38,7 +40,11 @@ class Agent:
     journal_calls: bool = False
     """Whether the answers of a run's calls are kept, so that a repeated run neither pays nor acts twice."""
     event_types: tuple[str, ...] = ("message.received",)
+    """Each is a type, `namespace.*` or `*`."""
     enabled: bool = True
+
+    def takes(self, event_type: str) -> bool:
+        return any(covers(pattern, event_type) for pattern in self.event_types)
 
     def encode(self) -> str:
         return dumps(asdict(self))

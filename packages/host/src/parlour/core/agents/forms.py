@@ -3,32 +3,35 @@
 from collections.abc import Iterator
 from typing import Any
 
+from parlour.core.shapes import shape
 from parlour_sdk.protocol.form import FormItem
 
 Problem = tuple[str, str]
 """A field's name and a sentence about it; values are never repeated, they may be secret."""
 
-_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "text": (str,),
-    "secret": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "select": (str,),
-    "multi-select": (list,),
-    "prompt-editor": (str, list),
-    "llm-model-selector": (str,),
-    "model-fallback-selector": (dict,),
-    "rerank-model-selector": (str,),
-    "embedding-model-selector": (str,),
-    "knowledge-base-multi-selector": (list,),
-    "tool-multi-selector": (list,),
-    "skill-multi-selector": (list,),
-    "file": (dict,),
-    "array[file]": (list,),
-    "array[string]": (list,),
+_TEXT, _LIST, _MODEL = ((str,), "a text"), ((list,), "a list"), ((str,), "the id of a model")
+_SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "string": _TEXT,
+    "text": _TEXT,
+    "secret": _TEXT,
+    "integer": ((int,), "a whole number"),
+    "number": ((int, float), "a number"),
+    "boolean": ((bool,), "true or false"),
+    "select": _TEXT,
+    "multi-select": _LIST,
+    "prompt-editor": ((str, list), "a text, or a list of messages"),
+    "llm-model-selector": _MODEL,
+    "model-fallback-selector": ((dict,), "an object with ids of models: primary, and a list of fallbacks"),
+    "rerank-model-selector": _MODEL,
+    "embedding-model-selector": _MODEL,
+    "knowledge-base-multi-selector": _LIST,
+    "tool-multi-selector": _LIST,
+    "skill-multi-selector": _LIST,
+    "file": ((dict,), "an object with the file_key of a file"),
+    "array[file]": ((list,), "a list of objects, each with the file_key of a file"),
+    "array[string]": ((list,), "a list of texts"),
 }
+"""What an item takes, and how a person is told."""
 
 
 def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
@@ -103,17 +106,19 @@ def _names(items: dict[str, FormItem]) -> str:
 def _check(item: FormItem, value: Any) -> list[Problem]:
     if value is None:
         return [(item.name, "required")] if item.required else []
-    accepted = _PYTHON_TYPES.get(item.type)
-    wrong = accepted is not None and not isinstance(value, accepted)
-    if isinstance(value, bool) and item.type != "boolean" and item.type != "json":
-        wrong = True
-    if wrong:
-        return [(item.name, f"must be of type {item.type}, not {type(value).__name__}")]
+    accepted, words = _SHAPES.get(item.type, ((object,), "something else"))
+    if not _fits(value, accepted, item.type in ("boolean", "json")):
+        return [(item.name, f"must be {words}, not {shape(value)}")]
     if item.options is not None:
         allowed = [option.value for option in item.options]
         chosen = value if isinstance(value, list) else [value]
         if any(choice not in allowed for choice in chosen):
             return [(item.name, f"must be one of {', '.join(allowed)}")]
     if item.type in ("array[string]", "multi-select") and not all(isinstance(each, str) for each in value):
-        return [(item.name, "must be a list of strings")]
+        return [(item.name, "must be a list of texts")]
     return []
+
+
+def _fits(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:
+    """To Python, true is a number; to a person it is not."""
+    return isinstance(value, accepted) and (also_booleans or not isinstance(value, bool))

@@ -1,10 +1,11 @@
 """What an agent's operator lets it use, and for whom. Evaluated once per run and frozen as its grant."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from parlour.core.events.envelope import EventEnvelope
+from parlour_sdk.values import dataclass
 
 Names = Literal["*"] | tuple[str, ...]
 Kind = Literal["models", "tools", "knowledge_bases", "skills", "files"]

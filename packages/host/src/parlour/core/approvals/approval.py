@@ -1,12 +1,13 @@
 """An approval as a row: the frozen call with its hash, who may decide, and what was decided. Statements and reads."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.facts.tables import APPROVALS
 from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, at_least, where
+from parlour_sdk.values import dataclass
 
 Status = Literal["pending", "approved", "denied", "expired"]
 

@@ -10,7 +10,7 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.platforms.action_calls import Wanted
-from parlour.core.platforms.incoming import chat_key
+from parlour.core.platforms.chats import chat_key
 from parlour.core.runs.session import RunSession
 
 from .approval import Approval

@@ -1,6 +1,6 @@
 """The event that tells of a decision: a fact always, and work for the agent if it takes such events."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
@@ -8,6 +8,7 @@ from parlour.core.facts import event_log, inbox
 from parlour.core.journal import Draft, Receipt, Ref
 from parlour.core.listeners.host_events import HostEvents
 from parlour.core.runs.session import Entry
+from parlour_sdk.values import dataclass
 
 from .approval import Approval
 from .deciders import Decider
@@ -52,7 +53,7 @@ class DecidedEvents:
 
     def _taken(self, agent_id: str) -> bool:
         agent = self._agents.get(agent_id)
-        return agent is not None and agent.enabled and bool({EVENT_TYPE, "*"} & set(agent.event_types))
+        return agent is not None and agent.enabled and agent.takes(EVENT_TYPE)
 
 
 def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now: int) -> EventEnvelope:

@@ -1,10 +1,10 @@
 """Who decides about an approval, and whether that is somebody who may."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.access.refusal import Refused
 from parlour.core.events.envelope import Party
+from parlour_sdk.values import dataclass
 
 from .approval import Approval
 

@@ -4,7 +4,7 @@ The runner's permission, the agent's policy and what the adapter declares must a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.access import audit
@@ -21,6 +21,7 @@ from parlour.core.platforms.action_calls import Wanted
 from parlour.core.platforms.executing import Executor
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.session import RunSession
+from parlour_sdk.values import dataclass
 
 from . import approval as approval_rows
 from . import asking

@@ -1,9 +1,11 @@
 """What an agent's operator lets it do on platforms: at once, after a person has allowed it, or, by default, never."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any, Literal
+
+from parlour_sdk.values import dataclass
 
 Decision = Literal["allow", "ask", "deny"]
 SECONDS = 1800.0

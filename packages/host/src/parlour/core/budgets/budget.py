@@ -1,10 +1,11 @@
 """A budget: how much of the Host's models somebody may use in a day, or ever. What was used others count."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.providers import Asking
+from parlour_sdk.values import dataclass
 
 Scope = Literal["sender", "conversation", "agent", "workspace"]
 Period = Literal["day", "total"]

@@ -5,7 +5,6 @@ reserved is thereby already counted at its worst case: settling it is to forget 
 """
 
 import logging
-from dataclasses import dataclass
 
 from parlour.core.access import audit
 from parlour.core.encoding import dumps
@@ -30,6 +29,7 @@ from parlour.core.journal import (
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
 
 from .book import Applying
 from .budget import Budget

@@ -1,9 +1,8 @@
 """What was used of a budget in its current period, with what is reserved at this moment."""
 
-from dataclasses import dataclass
-
 from parlour.core.facts.tables import BUDGET_USES
 from parlour.core.journal import Journal, Select, where
+from parlour_sdk.values import dataclass
 
 from .budget import Budget
 from .days import Days

@@ -3,11 +3,11 @@
 The runner has no say in it.
 """
 
-from dataclasses import dataclass
 from typing import cast
 
 from parlour.core.events.envelope import RecordedEvent
 from parlour_sdk.protocol.people import ChatType
+from parlour_sdk.values import dataclass
 
 from .policy import DeliveryPolicy
 

@@ -4,7 +4,7 @@ The target is taken from the event, never from the runner: a reply goes where it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.events.envelope import RecordedEvent
@@ -13,6 +13,7 @@ from parlour.core.facts.outgoing import Kind, Outgoing, State
 from parlour.core.journal import Draft, GuardFailed, Journal, Statement, StorageFailed, Unit
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.ports import Clock, Ids
+from parlour_sdk.values import dataclass
 
 from . import addresses
 from .addresses import PLATFORM, Place, room

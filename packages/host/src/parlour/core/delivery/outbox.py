@@ -9,13 +9,14 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
 from parlour.core.journal import Draft, Journal, StorageFailed
 from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
+from parlour_sdk.values import dataclass
 
 from .growing.grown import GREW
 from .undelivered import Code

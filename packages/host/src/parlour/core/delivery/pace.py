@@ -7,11 +7,11 @@ there is room.
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
 from parlour.core.platforms.manifest import Limits
 from parlour.core.platforms.port import PlatformAway, PlatformRefused
+from parlour_sdk.values import dataclass
 
 from .addresses import Room
 

@@ -1,8 +1,10 @@
 """How an agent's operator wants its messages delivered. The defaults are what most people want."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from parlour_sdk.values import dataclass
 
 Reply = Literal["message", "quote"]
 

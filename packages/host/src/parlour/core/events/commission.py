@@ -1,8 +1,10 @@
 """What a plugin asked for when it created a run. It goes with the event, so that every attempt is of the same kind."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ is recorded as an event and then acted upon, also while a run goes on.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from parlour_sdk.values import dataclass
 
 from .envelope import EventEnvelope, RecordedEvent
 

@@ -1,8 +1,10 @@
 """An event as the Host keeps it: normalized, with its cause, blind to where it came from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
+
+from parlour_sdk.values import dataclass
 
 from .commission import Commission
 

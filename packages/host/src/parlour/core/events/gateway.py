@@ -1,7 +1,6 @@
 """The one way in. An event is accepted when it is durable; a redelivery stops here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from parlour.core.facts import conversations, event_log, inbox, listening, trail
 from parlour.core.facts.conversations import Conversations
@@ -16,6 +15,7 @@ from parlour.core.routing.router import Bound, Decision, Listened, Router
 from parlour.core.runs.beginning import Beginnings
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.session import Entry
+from parlour_sdk.values import dataclass
 
 from .control import Control, Recognized
 from .envelope import EventEnvelope, RecordedEvent

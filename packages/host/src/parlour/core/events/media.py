@@ -6,7 +6,7 @@ Content is stored before the event is recorded; the rows go with the event's own
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from parlour.core.facts import artifacts
@@ -16,6 +16,7 @@ from parlour.core.facts.keeping import Artifacts
 from parlour.core.journal import Statement
 from parlour.core.providers import ProviderFailed
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
+from parlour_sdk.values import dataclass
 
 from .envelope import EventEnvelope
 

@@ -6,7 +6,7 @@ Whatever is cut off between the first and the last is done at the next start, or
 import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.delivery.delivery import Delivery
@@ -18,6 +18,7 @@ from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Un
 from parlour.core.listeners.host_events import COMMAND, HostEvents, command_sent
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
+from parlour_sdk.values import dataclass
 
 from .control import Acted, Control, Recognized
 from .envelope import EventEnvelope, RecordedEvent

@@ -3,10 +3,11 @@
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from parlour.core.webhooks import signing
+from parlour_sdk.values import dataclass
 
 Scheme = Literal["standard", "github"]
 """Standard Webhooks, or the signature of GitHub and those who do likewise."""

@@ -1,7 +1,8 @@
 """A read: one table, conditions that must all hold, an order and a limit."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from parlour_sdk.values import dataclass
 
 from .schema import Table
 from .statements import Condition

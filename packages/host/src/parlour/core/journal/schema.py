@@ -1,7 +1,8 @@
 """What a table is, for whoever writes or reads one. Creating tables is the migrations' business."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from parlour_sdk.values import dataclass
 
 Kind = Literal["text", "integer", "blob"]
 

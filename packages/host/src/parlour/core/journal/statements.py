@@ -5,8 +5,9 @@ which; so a unit never needs a read before it writes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
+
+from parlour_sdk.values import dataclass
 
 from .schema import Table
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from parlour.core.components import Component, Components, ListeningSpec, Subscription
+from parlour.core.events.patterns import covers
 from parlour_sdk.protocol.manifest import PluginPermissions
-from parlour_sdk.protocol.platform_events import ALIASES
 
 
 class Audience:
@@ -30,21 +30,16 @@ class Audience:
 
     def _wishes(self, event_type: str) -> Iterator[tuple[str, Subscription]]:
         for listener in self._components.listeners():
-            wishes = [wish for wish in _subscriptions(listener) if _wants(wish.event, event_type)]
+            wishes = [wish for wish in _subscriptions(listener) if covers(wish.event, event_type)]
             if wishes and self._may(listener.plugin_id, event_type):
                 yield from ((listener.plugin_id, wish) for wish in wishes)
 
     def _may(self, plugin_id: str, event_type: str) -> bool:
         """As the operator grants it at this moment."""
-        return any(_wants(pattern, event_type) for pattern in self._grants(plugin_id).events)
+        return any(covers(pattern, event_type) for pattern in self._grants(plugin_id).events)
 
 
 def _subscriptions(listener: Component[ListeningSpec]) -> list[Subscription]:
     """A plugin that does not tell what its handlers want is asked about everything."""
     spec = listener.spec
     return spec.handlers or [Subscription(event="*", priority=spec.priority, observe=spec.observe)]
-
-
-def _wants(pattern: str, event_type: str) -> bool:
-    pattern = ALIASES.get(pattern, pattern)
-    return pattern in ("*", event_type) or (pattern.endswith(".*") and event_type.startswith(pattern[:-1]))

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +11,7 @@ from parlour.core.events.envelope import RecordedEvent
 from parlour.core.platforms.book import BotBook
 from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
 from parlour_sdk.protocol.components import EventOutcome
+from parlour_sdk.values import dataclass
 
 from . import telling
 from .audience import Audience

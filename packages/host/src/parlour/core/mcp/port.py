@@ -1,10 +1,11 @@
 """What there is to say of an MCP server that is connected, or should be, and whom to ask."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.values import dataclass
 
 from .server import McpServer
 

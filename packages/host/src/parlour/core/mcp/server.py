@@ -1,10 +1,11 @@
 """An MCP server as it is configured. Connecting to it is for others."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Literal
 
 from parlour.core.encoding import dumps, loads
+from parlour_sdk.values import dataclass
 
 Transport = Literal["http", "sse", "stdio"]
 

@@ -1,8 +1,10 @@
 """What is known of services and models before anybody configures one. Where it is written down others know."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Protocol
+
+from parlour_sdk.values import dataclass
 
 from .model import Model, ModelType, Prices
 

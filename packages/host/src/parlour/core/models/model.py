@@ -1,11 +1,12 @@
 """A model that agents can use, and the service that answers for it, as values. A key is sealed here and stays so."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
 from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
 
 ModelType = Literal["llm", "embedding", "rerank"]
 MILLION = 1_000_000

@@ -3,10 +3,11 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Unit
+from parlour_sdk.values import dataclass
 
 from .happenings import Happening, happenings
 

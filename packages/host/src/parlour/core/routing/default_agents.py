@@ -1,11 +1,11 @@
 """All default agents. They are few and looked at for every event, so they are kept in memory and written through."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from parlour.core.events.envelope import ConversationKey, EventEnvelope
 from parlour.core.facts.tables import AGENTS, BOTS, DEFAULT_AGENTS
 from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Journal, Row, Select, Statement, Unit, Update, where
+from parlour_sdk.values import dataclass
 
 from .places import WORKSPACE, Place, around
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from parlour.core.events.envelope import EventEnvelope
 
+from .reasons import Reason, reason
 from .windows import within
 
 REGEX_SECONDS = 0.02
@@ -16,30 +17,30 @@ REPEATS = re.compile(r"\{(\d+)")
 REPEATS_AT_MOST = 10_000
 REGEX_CHARACTERS = 20_000
 """Of a longer text, its beginning is looked at."""
-Test = Callable[[Any, EventEnvelope, int], str]
-"""The reason why the event does not pass; empty when it does."""
+Test = Callable[[Any, EventEnvelope, int], Reason | None]
+"""The reason why the event does not pass; none when it does."""
 
 
-def unmet(filters: Mapping[str, Any], event: EventEnvelope, now: int) -> str:
-    """The first filter that does not hold, in words; empty when all hold. `now` is for events without a time."""
+def unmet(filters: Mapping[str, Any], event: EventEnvelope, now: int) -> Reason | None:
+    """The first filter that does not hold, in words. `now` is for events without a time."""
     for name, test in _TESTS.items():
-        if name in filters:
-            reason = test(filters[name], event, now)
-            if reason:
-                return f"{name}: {reason}"
-    return ""
+        if name in filters and (found := test(filters[name], event, now)):
+            return found
+    return None
 
 
-def _chat_type(wanted: Any, event: EventEnvelope, now: int) -> str:
-    found = event.data.get("chat_type") or "no chat"
-    return "" if found == wanted else f"it is {found}, not {wanted}"
+def _chat_type(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+    found = event.data.get("chat_type")
+    if not found:
+        return reason("no_chat")
+    return None if found == wanted else reason("chat_type", found=found, wanted=wanted)
 
 
-def _groups(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _groups(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     group = _group(event)
     if not group:
-        return "it happened in no group"
-    return "" if group in wanted else f"group {group} is not among them"
+        return reason("no_group")
+    return None if group in wanted else reason("groups", group=group)
 
 
 def _group(event: EventEnvelope) -> str:
@@ -49,13 +50,17 @@ def _group(event: EventEnvelope) -> str:
     return str(group.get("id", "")) if isinstance(group, Mapping) else ""
 
 
-def _users(wanted: Any, event: EventEnvelope, now: int) -> str:
-    return "" if event.actor.id in wanted else f"{event.actor.id or 'nobody'} is not among them"
+def _users(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+    if event.actor.id in wanted:
+        return None
+    return reason("users", user=event.actor.id) if event.actor.id else reason("nobody")
 
 
-def _roles(wanted: Any, event: EventEnvelope, now: int) -> str:
-    found = event.actor.data.get("role") or "none"
-    return "" if found in wanted else f"the sender's role is {found}"
+def _roles(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+    found = event.actor.data.get("role")
+    if found in wanted:
+        return None
+    return reason("roles", role=found) if found else reason("no_role")
 
 
 def mentions_bot(event: EventEnvelope) -> bool:
@@ -63,46 +68,46 @@ def mentions_bot(event: EventEnvelope) -> bool:
     return bool(event.data.get("mentions_bot")) or event.data.get("chat_type") == "private"
 
 
-def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     if mentions_bot(event) == wanted:
-        return ""
-    return "the bot is not mentioned" if wanted else "the bot is mentioned"
+        return None
+    return reason("unmentioned" if wanted else "mentioned")
 
 
-def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.lstrip()
-    return "" if any(text.startswith(each) for each in _several(wanted)) else "the text begins otherwise"
+    return None if any(text.startswith(each) for each in _several(wanted)) else reason("text_prefix")
 
 
-def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.casefold()
-    return "" if any(each.casefold() in text for each in _several(wanted)) else "the text has no such word"
+    return None if any(each.casefold() in text for each in _several(wanted)) else reason("text_keyword")
 
 
-def _text_regex(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _text_regex(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     try:
         found = compiled(wanted).search(event.text[:REGEX_CHARACTERS], timeout=REGEX_SECONDS)
     except TimeoutError:
-        return f"it took longer than {REGEX_SECONDS:g} s; write it more simply"
-    return "" if found else "the text does not match"
+        return reason("slow_regex", seconds=f"{REGEX_SECONDS:g}")
+    return None if found else reason("text_regex")
 
 
-def _probability(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _probability(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     """By the event itself, so that asking twice, or after a restart, gives the same answer."""
     digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}".encode(errors="replace")).digest()
     drawn = int.from_bytes(digest[:8]) / 2**64
-    return "" if drawn < wanted else f"the draw was {drawn:.3f}, not below {wanted:g}"
+    return None if drawn < wanted else reason("probability", drawn=f"{drawn:.3f}", wanted=f"{wanted:g}")
 
 
-def _time_window(wanted: Any, event: EventEnvelope, now: int) -> str:
-    return "" if within(wanted, event.event_time or now) else "it happened outside of it"
+def _time_window(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
+    return None if within(wanted, event.event_time or now) else reason("time_window")
 
 
-def _data(wanted: Any, event: EventEnvelope, now: int) -> str:
+def _data(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     for path, value in wanted.items():
         if _at(event.data, path) != value:
-            return f"{path} is another"
-    return ""
+            return reason("data", path=path)
+    return None
 
 
 def _at(data: Any, path: str) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
 from parlour.core.events.envelope import EventEnvelope
-from parlour.core.platforms.incoming import SURFACE, chat_key
+from parlour.core.platforms.chats import SURFACE, chat_key
 
 Scope = Literal["thread", "conversation", "channel", "actor", "workspace"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

@@ -1,23 +1,24 @@
 """Which default agent an event finds, beside the bot's routes. Says whose it is and why not; binds nothing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.events.envelope import EventEnvelope
-from parlour.core.platforms.incoming import SURFACE
+from parlour.core.platforms.chats import SURFACE
+from parlour_sdk.values import dataclass
 
 from .default_agents import Claims, DefaultAgentBook
 from .filters import mentions_bot
 from .places import Place
+from .reasons import Reason, reason
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A place that has a default agent; `reason` is why it does not take the event, empty if it does."""
+    """A place that has a default agent; `reason` is why it does not take the event, none if it does."""
 
     claims: Claims
-    reason: str
+    reason: Reason | None
 
     @property
     def place(self) -> Place:
@@ -39,7 +40,7 @@ class DefaultResolver:
     def routed(self, event: EventEnvelope) -> Considered | None:
         """For an event that a route gives to an agent: whoever is nearer to it than the bot."""
         claims = self._book.nearest(event)
-        return Considered(claims, "") if claims else None
+        return Considered(claims, None) if claims else None
 
     def unrouted(self, event: EventEnvelope) -> Considered | None:
         """For an event that no route takes: whoever is nearest, or the workspace's."""
@@ -49,22 +50,22 @@ class DefaultResolver:
     def rivals(self, claims: Claims) -> str:
         return " and ".join(f"'{self._name(each.agent_id)}'" for each in claims)
 
-    def _beyond(self, event: EventEnvelope, claims: Claims) -> str:
+    def _beyond(self, event: EventEnvelope, claims: Claims) -> Reason | None:
         """It answers who addresses the bot, as a new bot does, and takes what else it says that it takes.
 
         A message that it should answer and can't is a mistake in the configuration, so its types are not asked then.
         """
         if by_bot(event):
-            return "a bot wrote it"
+            return reason("by_bot")
         if event.event_type.startswith("message.") and event.surface == SURFACE and not mentions_bot(event):
-            return "the bot is not addressed"
+            return reason("unaddressed")
         if event.event_type != "message.received" and not self._taken(event.event_type, claims):
-            return f"it does not take {event.event_type}"
-        return "plugins listen to it" if self._listened(event.event_type) else ""
+            return reason("untaken", event_type=event.event_type)
+        return reason("listened") if self._listened(event.event_type) else None
 
     def _taken(self, event_type: str, claims: Claims) -> bool:
         agents = [agent for each in claims if (agent := self._agents.get(each.agent_id))]
-        return any({event_type, "*"} & set(agent.event_types) for agent in agents)
+        return any(agent.takes(event_type) for agent in agents)
 
     def _name(self, agent_id: str) -> str:
         agent = self._agents.get(agent_id)

@@ -1,7 +1,7 @@
 """Routes events to handlers. Knows nothing of platforms, plugins or SQL."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from parlour.core.agents.agent import Agent, Binding, StatePolicy
 from parlour.core.agents.book import AgentBook
@@ -10,8 +10,10 @@ from parlour.core.events.commission import Commission
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.facts import feedback
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from . import filters
+from .reasons import Reason, reason
 from .resolving import Considered, DefaultResolver, by_bot
 from .routes import Route, RouteBook, in_order
 
@@ -37,6 +39,16 @@ class Listened:
 
     plugins: tuple[str, ...]
     reason: str
+    routed: bool = False
+    """A route wants it so."""
+
+    @property
+    def unheard(self) -> str:
+        """Why nobody heard of it, where nobody listens."""
+        if not self.routed:
+            return self.reason
+        who = f"of {', '.join(self.plugins)} none" if self.plugins else "no plugin"
+        return f"{self.reason}, and {who} listens to it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +70,10 @@ Decision = Bound | Hooked | Listened | Dropped | Misconfigured
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A route that was looked at; `reason` is why it did not take the event, empty for the one that did."""
+    """A route that was looked at; `reason` is why it did not take the event, none for the one that did."""
 
     route: Route
-    reason: str
+    reason: Reason | None
 
 
 class Router:
@@ -125,7 +137,7 @@ class Router:
             case "webhook":
                 return Hooked(route, reason)
             case "plugin":
-                return Listened(tuple(route.handler_config.get("plugins", ())), reason)
+                return Listened(tuple(route.handler_config.get("plugins", ())), reason, routed=True)
             case "drop":
                 return Dropped(f"{route.label} drops it{passed}")
 
@@ -147,7 +159,7 @@ class Router:
             return Misconfigured(f"{reason}, and agent '{agent_id}' does not exist")
         if not agent.enabled:
             return Misconfigured(f"{reason}, and agent '{agent.name}' is disabled")
-        if event.event_type not in agent.event_types and "*" not in agent.event_types:
+        if not agent.takes(event.event_type):
             accepted = ", ".join(agent.event_types)
             return Misconfigured(f"{reason}, and agent '{agent.name}' takes {accepted}, not {event.event_type}")
         return Bound(Binding(agent, event.bot_id, reason, scope))
@@ -158,13 +170,13 @@ def taken(tried: Sequence[Tried]) -> Route | None:
     return tried[-1].route if tried and not tried[-1].reason else None
 
 
-def _refusal(route: Route, event: EventEnvelope, now: int) -> str:
+def _refusal(route: Route, event: EventEnvelope, now: int) -> Reason | None:
     if not route.enabled:
-        return "it is disabled"
+        return reason("disabled")
     if not route.matches(event.event_type):
-        return f"it is not for {event.event_type}"
+        return reason("other_type", event_type=event.event_type)
     if by_bot(event) and event.actor.id not in route.filters.get("users", ()):
-        return "a bot wrote it, and the filter users does not name that bot"
+        return reason("unnamed_bot")
     return filters.unmet(route.filters, event, now)
 
 

@@ -1,14 +1,15 @@
 """A bot's routes: event patterns and what handles them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from parlour.core.encoding import dumps, loads
+from parlour.core.events.patterns import covers
 from parlour.core.facts.tables import ROUTES
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
 from parlour.core.ports import Ids
-from parlour_sdk.protocol.platform_events import ALIASES
+from parlour_sdk.values import dataclass
 
 HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
@@ -28,10 +29,7 @@ class Route:
     route_id: str = ""
 
     def matches(self, event_type: str) -> bool:
-        pattern = ALIASES.get(self.event_type, self.event_type)
-        if pattern in ("*", event_type):
-            return True
-        return pattern.endswith(".*") and event_type.startswith(pattern[:-1])
+        return covers(self.event_type, event_type)
 
     @property
     def specificity(self) -> int:

@@ -7,7 +7,7 @@ with the whole beside it. Bytes are stored here; rows are the recorder's to comm
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -17,6 +17,7 @@ from parlour.core.facts.artifacts import Artifact, Description, Place
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.providers import ProviderFailed
 from parlour_sdk.protocol.limits import RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
+from parlour_sdk.values import dataclass
 
 from .results import Created, preview
 from .session import RunSession

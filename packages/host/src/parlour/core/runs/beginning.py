@@ -4,7 +4,6 @@ Whatever speaks against that is no failure: the event is then accepted alone, an
 """
 
 from collections import Counter
-from dataclasses import dataclass
 
 from parlour.core.agents.policy import Selection
 from parlour.core.agents.registry import Registry
@@ -12,6 +11,7 @@ from parlour.core.events.envelope import ConversationKey, RecordedEvent
 from parlour.core.journal import Draft, Receipt, Ref, resolved
 from parlour.core.routing.router import Bound, Decision
 from parlour.core.secrets import SecretUnreadable
+from parlour_sdk.values import dataclass
 
 from .lanes import Lanes, Reserved
 from .loop_cap import LoopCap

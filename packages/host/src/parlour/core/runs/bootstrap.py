@@ -1,6 +1,5 @@
 """History inlined into a run's context, only when its runner asked for it and never beyond the Host's own caps."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.events.envelope import RecordedEvent
@@ -8,6 +7,7 @@ from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Journal, Row, Select, below, where
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import ContextPolicy
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

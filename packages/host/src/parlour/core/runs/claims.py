@@ -5,7 +5,6 @@ A claimer that waits is woken when a run is queued; nothing polls. Leases are th
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.access.refusal import Refused
@@ -18,6 +17,7 @@ from parlour.core.facts.queue import Queue
 from parlour.core.facts.runtimes import Runtime, Runtimes
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids
+from parlour_sdk.values import dataclass
 
 from . import deadlines, turns
 from .leases import Lease, LeasedRun

@@ -3,7 +3,6 @@
 Plain JSON, built once and encoded once; a test holds it against the protocol's entity.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.access.grants import Grant, available_apis
@@ -12,6 +11,7 @@ from parlour.core.agents.forms import prefilled
 from parlour.core.agents.registry import Descriptor
 from parlour.core.events.envelope import Party, RecordedEvent
 from parlour.core.providers import Providers
+from parlour_sdk.values import dataclass
 
 from . import resources
 from .bootstrap import NOTHING, Inlined

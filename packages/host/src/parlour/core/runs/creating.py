@@ -4,7 +4,7 @@ Each is written with what is owed and takes its turn in its conversation's lane 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from parlour.core.access import grants
 from parlour.core.access.caller import Caller
@@ -25,6 +25,7 @@ from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Row, Statemen
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
 from parlour.core.routing.router import Bound, Router
+from parlour_sdk.values import dataclass
 
 from .lanes import Lanes
 from .opening import new_run

@@ -71,7 +71,7 @@ class Dispatcher:
 
     async def _listen(self, entry: Entry, listened: Listened) -> None:
         if not self._handing.anybody(entry, listened):
-            await self._settle(entry, "dropped", listened.reason)
+            await self._settle(entry, "dropped", listened.unheard)
         elif entry.attempts >= restart.ATTEMPTS:
             await self._settle(entry, "quarantined", "its listeners took the Host along too often")
         else:

@@ -1,7 +1,7 @@
 """The last unit of a run: its status, what becomes of its event and of what it took in, and a word if one is due."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from parlour.core.agents.agent import Agent
@@ -16,6 +16,7 @@ from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
 from parlour.core.ports import Clock, Ids
 from parlour.core.redaction import REDACTOR
+from parlour_sdk.values import dataclass
 
 from . import restart
 from .session import Ending, Entry

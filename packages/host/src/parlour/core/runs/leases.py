@@ -6,7 +6,6 @@ Knows one run. Which runtime gets it is the claims' business, what its results d
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
@@ -16,6 +15,7 @@ from parlour.core.facts.ledger import Status
 from parlour.core.facts.runtimes import Runtime
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from .live import Live
 from .session import Ending

@@ -1,12 +1,13 @@
 """How far a run has come, read from the ledger: for whoever goes on with it after its Host was gone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.facts.ledger import Ledger
 from parlour.core.journal import Row
+from parlour_sdk.values import dataclass
 
 PAGE = 500
 MISSING_REMEMBERED = 1000

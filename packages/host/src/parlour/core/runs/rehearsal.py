@@ -1,11 +1,12 @@
 """What makes a run a rerun: how far back its history ends, and copies of what it would change, thrown away with it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.access.refusal import Refused
 from parlour.core.agents.policy import Selection
 from parlour.core.journal import Condition, at_most, where
+from parlour_sdk.values import dataclass
 
 StorageCopy = dict[tuple[str, str], bytes | None]
 """By area and key; None for what was deleted."""

@@ -1,7 +1,7 @@
 """A run once more as its people saw it: the frames of the chat, from the ledger, each with its time. Pure reading."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.delivery.feed import Frame
@@ -9,6 +9,7 @@ from parlour.core.encoding import loads
 from parlour.core.facts.ledger import ACTIVE, Ledger
 from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Journal, Row, Select, where
+from parlour_sdk.values import dataclass
 
 PAGE = 500
 ROWS = 20_000

@@ -7,7 +7,7 @@ that is cut off is over.
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.access import grants
@@ -31,6 +31,7 @@ from parlour.core.ports import Clock, Ids, PluginCaller
 from parlour.core.providers import Providers
 from parlour.core.routing.router import bare
 from parlour.core.secrets import SecretUnreadable
+from parlour_sdk.values import dataclass
 
 from .invoking import invoke
 from .opening import Openings, new_run

@@ -3,7 +3,6 @@
 import base64
 import binascii
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
@@ -22,6 +21,7 @@ from parlour_sdk.protocol.results import (
     RunFailed,
     StateUpdated,
 )
+from parlour_sdk.values import dataclass
 
 from .session import Ending
 

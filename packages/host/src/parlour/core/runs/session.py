@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from parlour.core.access.grants import Grant
@@ -14,6 +14,7 @@ from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts.incoming import Incoming
 from parlour.core.facts.ledger import Status
 from parlour.core.journal import Insert, Statement
+from parlour_sdk.values import dataclass
 
 from .meter import Meter
 from .rehearsal import Rehearsal

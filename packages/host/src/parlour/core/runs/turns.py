@@ -1,7 +1,9 @@
 """What a lane is told when an event was handled: what comes next, or that the run goes on elsewhere."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
+
+from parlour_sdk.values import dataclass
 
 from .ending import Aftermath
 from .session import Entry

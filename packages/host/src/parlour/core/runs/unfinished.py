@@ -1,12 +1,12 @@
 """What a run had used when its Host left it: as far as the ledger knows, with a row for each model it was asking."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.facts import ledger
 from parlour.core.facts.ledger import Ledger
 from parlour.core.journal import Insert, Row
+from parlour_sdk.values import dataclass
 
 from .meter import Meter
 

@@ -1,11 +1,10 @@
 """Schedules as they are kept, each with the time at which it is due next."""
 
-from dataclasses import dataclass
-
 from parlour.core.encoding import dumps, loads
 from parlour.core.facts.tables import SCHEDULES
 from parlour.core.journal import Delete, Insert, Journal, Row, Select, Statement, Unit, Update, where
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from .schedule import Schedule
 

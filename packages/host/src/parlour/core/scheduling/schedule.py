@@ -1,10 +1,12 @@
 """A schedule and when it is due. Pure: nothing here knows what time it is."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
+
+from parlour_sdk.values import dataclass
 
 Missed = Literal["skip", "once"]
 SHORTEST_INTERVAL = 10

@@ -2,7 +2,7 @@
 another target is an action of its own, which the route must list.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,6 +14,7 @@ from parlour.core.facts.outgoing import Outgoing
 from parlour.core.facts.webhook_calls import WebhookCall
 from parlour.core.journal import Draft, Journal, Statement
 from parlour.core.providers import ProviderFailed
+from parlour_sdk.values import dataclass
 
 ACTIONS = 20
 NAMES = {

@@ -1,6 +1,5 @@
 """One try of a webhook: what is sent, and what its answer means. Waiting and trying again are others' business."""
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from parlour.core.encoding import dumps, loads
@@ -8,6 +7,7 @@ from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts.webhook_calls import WebhookCall
 from parlour.core.listeners import telling
 from parlour.core.secrets import SecretBox, SecretUnreadable
+from parlour_sdk.values import dataclass
 
 from . import signing
 

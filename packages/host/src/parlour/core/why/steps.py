@@ -1,10 +1,11 @@
 """One step of a trail, from the facts of each kind. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Row
+from parlour_sdk.values import dataclass
 
 from .words import KINDS, Sentence, known
 

@@ -1,11 +1,11 @@
 """Collects the facts about an event and puts them in order of time."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.facts.tables import AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
 from parlour.core.journal import Journal, Row, Select, Table, one_of, where
 from parlour.core.ports import Clock
+from parlour_sdk.values import dataclass
 
 from . import steps
 from .steps import Step

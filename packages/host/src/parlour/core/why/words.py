@@ -3,8 +3,10 @@
 A value that begins with its own punctuation, such as `: the reason`, is empty where there is nothing to say.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from parlour_sdk.values import dataclass
 
 ENGLISH = {
     "received": "{event_type} came from {source}, by {who}; it was new and got number {seq}.",

@@ -37,8 +37,9 @@ def router(
         """
         descriptor = registry.get(body.runner_id)
         if descriptor is None:
-            message = f"runner_id: no runner '{body.runner_id}' is installed; GET /api/v1/runners lists them"
-            raise Problem(422, "unknown_runner", message, {"fields": [{"field": "runner_id", "message": message}]})
+            message = f"no runner '{body.runner_id}' is installed; GET /api/v1/runners lists them"
+            fields = [{"field": "runner_id", "message": message}]
+            raise Problem(422, "unknown_runner", f"runner_id: {message}", {"fields": fields})
         form = descriptor.manifest.config_schema
         config = sealing.restored(form, body.runner_config, before.runner_config if before is not None else {})
         known = {name for name, value in config.items() if value is not body.runner_config[name]}
@@ -97,9 +98,9 @@ def router(
         return shown(shelf.told(agent, response))
 
     @routes.delete("/agents/{agent_id}", status_code=204)
-    async def delete_agent(agent_id: str, principal: Admin) -> Response:
-        before = shelf.existing(agent_id)
-        await agents.remove(agent_id, shelf.change(principal, before, None))
+    async def delete_agent(agent_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(agent_id, if_match) as before:
+            await agents.remove(agent_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     return routes

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..wording import pattern
+
 StateScope = Literal["conversation", "actor", "subject", "runner", "binding"]
 
 
@@ -102,7 +104,10 @@ class ApprovalRuleBody(BaseModel):
     show_in: TargetBody | None = None
 
 
-ActionPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.*?/-]{1,200}$")]
+ACTION = pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
+ActionPattern = Annotated[str, Field(pattern=ACTION)]
+EVENT_TYPE = pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
+EventPattern = Annotated[str, Field(max_length=128, pattern=EVENT_TYPE)]
 
 
 class AgentBody(BaseModel):
@@ -136,5 +141,5 @@ class AgentBody(BaseModel):
     stale_after: float = Field(default=600, ge=0)
     conversation_ttl: float = Field(default=0, ge=0)
     journal_calls: bool = False
-    event_types: list[str] = Field(default=["message.received"], min_length=1)
+    event_types: list[EventPattern] = Field(default=["message.received"], min_length=1, max_length=100)
     enabled: bool = True

@@ -1,7 +1,6 @@
 """An artifact's bytes as an HTTP answer: whole or a range, never opened as a page, and not sent twice for nothing."""
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -10,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from parlour.core.facts.artifacts import Artifact
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.facts.media_types import BINARY, is_shown
+from parlour_sdk.values import dataclass
 
 from ..errors import Problem
 

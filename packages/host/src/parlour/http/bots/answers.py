@@ -42,6 +42,18 @@ class Route(TypedDict):
     description: str
 
 
+class DryRunStep(TypedDict):
+    kind: Literal["route", "default", "outcome"]
+    """A route, the default agent, or what comes of it."""
+    name: str
+    """Of the route, or the default agent's scope."""
+    code: str
+    """By which others say it in another language, with these values."""
+    values: dict[str, Any]
+    text: str
+    """The same in words."""
+
+
 class DryRun(TypedDict):
     route: Route | None
     """The one that takes the event; null when none does, and listeners of plugins or a default agent hear of it."""
@@ -54,3 +66,5 @@ class DryRun(TypedDict):
     """Whose claim that is: `bot` is a route's, the others are default agents'."""
     reasons: list[str]
     """What each route that was looked at said, then the default agent, and what comes of it."""
+    steps: list[DryRunStep]
+    """The same, for those who say it in another language."""

@@ -100,9 +100,9 @@ def router(
         return shown(shelf.told(bot, response))
 
     @routes.delete("/bots/{bot_id}", status_code=204)
-    async def delete_bot(bot_id: str, principal: Admin) -> Response:
-        before = shelf.existing(bot_id)
-        await bots.remove(bot_id, shelf.change(principal, before, None))
+    async def delete_bot(bot_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(bot_id, if_match) as before:
+            await bots.remove(bot_id, shelf.change(principal, before, None))
         routing.written(bot_id, [])
         await connections.apply(bot_id)
         return Response(status_code=204)

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.platforms.incoming import SURFACE
-from parlour_sdk.protocol.platform_events import ALIASES
+from parlour.core.platforms.chats import SURFACE
+from parlour_sdk.protocol.events import ALIASES
 
 from .checking import refused_fields
 

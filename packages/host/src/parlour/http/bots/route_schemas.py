@@ -11,7 +11,9 @@ from parlour.core.routing import filters, windows
 from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
 
-CLOCK = r"^([01]\d|2[0-3]):[0-5]\d$"
+from ..wording import pattern
+
+CLOCK = pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
 HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 OWN_HEADERS = {"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"}
 Texts = str | list[str]

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Response
 from parlour.core.access import audit
 from parlour.core.platforms.book import BotBook
 from parlour.core.ports import Clock
-from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Router, Tried, taken
-from parlour.core.routing.routes import Route, RouteBook
+from parlour.core.routing.router import Bound, Listened, Router, taken
+from parlour.core.routing.routes import RouteBook
 
 from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
 from ..versions import IfMatch, check, tell
-from . import answers
+from . import answers, dry_run
 from .endpoints import existing
 from .examples import example
 from .route_checking import RouteForm, shown
@@ -63,7 +63,8 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         tried = routing.tried(event, listed)
         route, decision = taken(tried), routing.decide(event, listed)
         considered = routing.considered(event, tried)
-        default = [f"{considered.label}: {considered.reason or 'it takes the event'}"] if considered else []
+        default = [dry_run.of_default(considered)] if considered else []
+        steps = [*map(dry_run.of_route, tried), *default, dry_run.of_outcome(decision)]
         binding = decision.binding if isinstance(decision, Bound) else None
         unrouted = "plugin" if isinstance(decision, Listened) else "agent"
         return {
@@ -72,31 +73,8 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
             "handler_type": route.handler_type if route is not None else unrouted,
             "agent_id": binding.agent.agent_id if binding is not None else None,
             "scope": binding.scope if binding is not None else None,
-            "reasons": [*map(_told, tried), *default, _outcome(decision)],
+            "reasons": [step["text"] for step in steps],
+            "steps": steps,
         }
 
     return routes
-
-
-def _told(tried: Tried) -> str:
-    return f"{tried.route.label}: {tried.reason or _holds(tried.route)}"
-
-
-def _holds(route: Route) -> str:
-    names = ", ".join(route.filters)
-    return f"it takes the event; {names} hold" if names else "it takes the event"
-
-
-def _outcome(decision: Decision) -> str:
-    match decision:
-        case Bound(binding):
-            return f"agent '{binding.agent.name}' answers"
-        case Hooked(route):
-            return f"it is sent to {route.handler_config['url']}"
-        case Listened(plugins):
-            who = ", ".join(plugins) or "all plugins"
-            return f"it goes to the listeners of {who}"
-        case Dropped():
-            return "nobody answers, on purpose"
-        case Misconfigured(reason):
-            return f"it can't be answered: {reason}"

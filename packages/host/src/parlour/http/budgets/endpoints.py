@@ -64,9 +64,9 @@ def router(book: BudgetBook, uses: BudgetUses, cursors: Cursors, ids: Ids, clock
         return await view(shelf.told(budget, response))
 
     @routes.delete("/budgets/{budget_id}", status_code=204)
-    async def delete_budget(budget_id: str, principal: Admin) -> Response:
-        before = shelf.existing(budget_id)
-        await book.remove(budget_id, shelf.change(principal, before, None))
+    async def delete_budget(budget_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(budget_id, if_match) as before:
+            await book.remove(budget_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     return routes

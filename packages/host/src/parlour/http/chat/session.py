@@ -1,13 +1,13 @@
 """A named chat of one principal with one agent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.events.envelope import ConversationKey, EventContext, EventEnvelope, Party
 from parlour.core.events.gateway import Accepted, Gateway
 from parlour.core.journal import Row
 from parlour.core.ports import Clock, Ids
+from parlour_sdk.values import dataclass
 
 from ..errors import Problem
 from ..principals import Principal

@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parlour_sdk.protocol.content import AgentInput
 
+from ..wording import pattern
+
+EVENT_TYPE = pattern(r"^[a-z0-9_.]+$", "write it in small letters, as message.received")
 Name = Field(default=None, min_length=1, max_length=255)
 
 
@@ -42,7 +45,7 @@ class EventBody(BaseModel):
         },
     )
 
-    event_type: str = Field(default="message.received", min_length=1, max_length=128, pattern=r"^[a-z0-9_.]+$")
+    event_type: str = Field(default="message.received", min_length=1, max_length=128, pattern=EVENT_TYPE)
     event_id: str | None = Name
     bot_id: str | None = Name
     agent_id: str | None = Name

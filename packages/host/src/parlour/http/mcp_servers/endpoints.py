@@ -88,9 +88,9 @@ def router(
         return view(shelf.told(server, response))
 
     @routes.delete("/mcp-servers/{server_id}", status_code=204)
-    async def delete_mcp_server(server_id: str, principal: Admin) -> Response:
-        before = shelf.existing(server_id)
-        await book.remove(server_id, shelf.change(principal, before, None))
+    async def delete_mcp_server(server_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(server_id, if_match) as before:
+            await book.remove(server_id, shelf.change(principal, before, None))
         await connections.follow(server_id)
         return Response(status_code=204)
 

@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from ..wording import pattern
+
+NAME = pattern(r"^[a-z0-9][a-z0-9_-]{0,39}$", "use small letters, digits, - and _, at most 40 of them")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
@@ -65,7 +68,7 @@ class McpServerBody(BaseModel):
         },
     )
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$", description="The namespace of its tools: name.tool")
+    name: str = Field(pattern=NAME, description="The namespace of its tools: name.tool")
     transport: Literal["http", "sse", "stdio"] = "http"
     url: Annotated[str, Field(max_length=2048), AfterValidator(_url)] = ""
     headers: Annotated[dict[str, str], Field(max_length=50), AfterValidator(_headers)] = {}

@@ -83,13 +83,13 @@ def router(
         return shown_model(shelf.told(model, response))
 
     @routes.delete("/models/{model_id}", status_code=204)
-    async def delete_model(model_id: str, principal: Admin) -> Response:
-        before = shelf.existing(model_id)
-        users = needed.by(model_id)
-        if users:
-            message = f"model '{before.name}' is used by {_named(users)}; let them use another one first"
-            raise Problem(409, "in_use", message, {"agents": users})
-        await book.remove_model(model_id, shelf.change(principal, before, None))
+    async def delete_model(model_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(model_id, if_match) as before:
+            users = needed.by(model_id)
+            if users:
+                message = f"model '{before.name}' is used by {_named(users)}; let them use another one first"
+                raise Problem(409, "in_use", message, {"agents": users})
+            await book.remove_model(model_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     @routes.post("/models/{model_id}/test")

@@ -68,13 +68,13 @@ def router(
         return view(shelf.told(provider, response))
 
     @routes.delete("/model-providers/{provider_id}", status_code=204)
-    async def delete_provider(provider_id: str, principal: Admin) -> Response:
-        before = shelf.existing(provider_id)
-        used = [model.name for model in book.models(provider_id)]
-        if used:
-            message = f"provider '{before.name}' answers for {', '.join(used[:10])}; delete these models first"
-            raise Problem(409, "in_use", message, {"models": used})
-        await book.remove_provider(provider_id, shelf.change(principal, before, None))
+    async def delete_provider(provider_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(provider_id, if_match) as before:
+            used = [model.name for model in book.models(provider_id)]
+            if used:
+                message = f"provider '{before.name}' answers for {', '.join(used[:10])}; delete these models first"
+                raise Problem(409, "in_use", message, {"models": used})
+            await book.remove_provider(provider_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     return routes

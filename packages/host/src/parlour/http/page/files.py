@@ -2,8 +2,9 @@
 
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from parlour_sdk.values import dataclass
 
 INDEX = "/index.html"
 HASHED = "/assets/"

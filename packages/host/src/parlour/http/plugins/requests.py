@@ -4,13 +4,14 @@ import contextlib
 import json
 import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+
+from parlour_sdk.values import dataclass
 
 from ..errors import Problem
 from ..limits import too_large

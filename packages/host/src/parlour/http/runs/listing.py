@@ -1,7 +1,6 @@
 """Lists runs with what they are about: their agents' names and how the texts began that they answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.agents.book import AgentBook
@@ -9,6 +8,7 @@ from parlour.core.cursors import Cursors
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.tables import EVENTS, RUNS
 from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, holding, one_of, where
+from parlour_sdk.values import dataclass
 
 from .. import views
 

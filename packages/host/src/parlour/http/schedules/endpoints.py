@@ -98,9 +98,9 @@ def router(
         return _shown(shelf.told(kept, response))
 
     @routes.delete("/schedules/{schedule_id}", status_code=204)
-    async def delete_schedule(schedule_id: ScheduleId, principal: Admin) -> Response:
-        before = shelf.existing(schedule_id)
-        await book.remove(schedule_id, shelf.change(principal, before, None))
+    async def delete_schedule(schedule_id: ScheduleId, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(schedule_id, if_match) as before:
+            await book.remove(schedule_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     return routes

@@ -88,9 +88,9 @@ def router(
         return _shown(shelf.told(webhook, response))
 
     @routes.delete("/webhooks/{webhook_id}", status_code=204)
-    async def delete_webhook(webhook_id: WebhookId, principal: Admin) -> Response:
-        before = shelf.existing(webhook_id)
-        await book.remove(webhook_id, shelf.change(principal, before, None))
+    async def delete_webhook(webhook_id: WebhookId, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with shelf.changing(webhook_id, if_match) as before:
+            await book.remove(webhook_id, shelf.change(principal, before, None))
         return Response(status_code=204)
 
     @routes.post("/webhooks/{webhook_id}/events", status_code=202)

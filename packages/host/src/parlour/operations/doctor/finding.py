@@ -1,7 +1,8 @@
 """What a check found."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from parlour_sdk.values import dataclass
 
 State = Literal["ok", "warning", "problem"]
 

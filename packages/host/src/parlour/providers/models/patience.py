@@ -1,6 +1,6 @@
 """How long a service is waited for, how often it is asked, and how much is taken from it."""
 
-from dataclasses import dataclass
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ the gate's, and what is too large for an answer becomes an artifact behind it.""
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.providers import Asking, ProviderFailed
 from parlour_sdk.components.parameters import problems
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
+from parlour_sdk.values import dataclass
 
 from .cleaning import cleaned
 from .source import Offer, Source, refused

@@ -1,13 +1,14 @@
 """What the registry takes tools from, and what one of them is. Each source names its tools within its own namespace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from parlour.core.providers import Asking
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome, ToolSource
+from parlour_sdk.values import dataclass
 
 NOTHING_TAKEN: Mapping[str, Any] = {"type": "object", "properties": {}}
 

@@ -13,8 +13,9 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from parlour_sdk.values import dataclass
 
 from ..packages.commands import Tell, nothing
 from ..packages.requirements import Requirements

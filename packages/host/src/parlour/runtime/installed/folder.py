@@ -13,11 +13,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
+from parlour_sdk.values import dataclass
 
 from . import grants, records
 from .records import Record, RecordUnreadable, Version

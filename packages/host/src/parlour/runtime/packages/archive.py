@@ -4,10 +4,10 @@ import stat
 import unicodedata
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from parlour_sdk.plugin import PluginInvalid
+from parlour_sdk.values import dataclass
 
 BLOCK = 256 * 1024
 RATIO = 200

@@ -5,7 +5,8 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 LINE_BYTES = 64 * 1024
 LINES = 200

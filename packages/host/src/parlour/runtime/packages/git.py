@@ -3,11 +3,11 @@
 import asyncio
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from parlour_sdk.plugin import PluginInvalid
+from parlour_sdk.values import dataclass
 
 from .commands import run
 

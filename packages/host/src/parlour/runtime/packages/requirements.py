@@ -1,10 +1,10 @@
 """A plugin's requirements: packages by name, one per line. Where they come from is the operator's choice."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from parlour_sdk.plugin import Plugin, PluginInvalid
+from parlour_sdk.values import dataclass
 
 _COMMENT = re.compile(r"(^|\s)#.*")
 _NAMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

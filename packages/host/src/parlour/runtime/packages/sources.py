@@ -3,10 +3,11 @@
 import asyncio
 import os
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
+from parlour_sdk.values import dataclass
 
 from ..installed.folder import safe
 from . import git, tree

@@ -6,11 +6,12 @@ import os
 import resource
 import signal
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from parlour_sdk.protocol.manifest import PluginLimits
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits, StdioTransport, Transport
 
 from . import leftovers

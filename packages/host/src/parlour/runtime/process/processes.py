@@ -4,7 +4,8 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 from .leftovers import marked
 

@@ -5,9 +5,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from parlour_sdk.values import dataclass
 
 from ..packages import commands
 from .bubblewrap import BubblewrapLauncher

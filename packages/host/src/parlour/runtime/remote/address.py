@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from parlour.core.redaction import REDACTOR
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits, WireError
 from parlour_sdk.wire.websocket import WebSocketTransport, connect
 

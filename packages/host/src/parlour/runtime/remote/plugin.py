@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from parlour.core.plugins import Offer, PluginFacts
 from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable, ResultStream
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import ConnectionClosed, Limits, Peer, Stream, WireError
 
 from ..supervision.connection import ActionCalls, HostActions

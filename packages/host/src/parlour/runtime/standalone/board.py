@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_json
 
 from parlour.core.plugins import Offer, PluginFacts
+from parlour_sdk.values import dataclass
 
 from ..installed.folder import Installed
 from ..supervision.status import PluginStatus, StatusFile

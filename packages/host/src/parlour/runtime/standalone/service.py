@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
 
 from parlour.core.plugins import PluginKeeper
 from parlour.core.ports import PluginCaller
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits, Peer
 from parlour_sdk.wire.websocket import WebSocketTransport
 

@@ -7,10 +7,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from parlour.core.plugins import Offer
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
 from ..process.launcher import PluginProcess, Start

@@ -1,7 +1,8 @@
 """The numbers by which plugins are kept. Every one is a setting; what they mean is told where they are used."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits
 
 

@@ -29,5 +29,12 @@ class Failures:
             return None
         return min(self._policy.first_delay * 2.0 ** min(self.count - 1, _DOUBLINGS), self._policy.longest_delay)
 
+    def in_words(self) -> str:
+        """What there is to do about them, once they are too many."""
+        if self.count < self._policy.give_up_after:
+            return ""
+        within = f"{self.count} times within {self._policy.within_seconds / 60:g} minutes"
+        return f" (it failed {within} and is not started again by itself; restart it when that is mended)"
+
     def forget(self) -> None:
         self._times.clear()

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Peer, WireError
 
 from .connection import PluginStream, answered, told

@@ -3,8 +3,10 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

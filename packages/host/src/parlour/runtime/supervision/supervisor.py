@@ -168,7 +168,7 @@ class Supervisor:
         name = self.plugin.plugin_id
         if delay is None:
             logger.error("plugin %s is given up after %d failures: %s", name, max(self._failures.count, 1), reason)
-            self._become("failed", reason)
+            self._become("failed", reason + self._failures.in_words())
         else:
             logger.warning("plugin %s ended (%s); it starts again in %g s", name, reason, delay)
             self._become("waiting", reason)

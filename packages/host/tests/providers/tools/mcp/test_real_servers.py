@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 import pytest
@@ -96,19 +96,38 @@ async def test_what_a_server_refuses_is_told_to_the_model(connected: Connected) 
     assert "outside allowed directories" in plain_text(outcome.content)
 
 
-async def test_a_server_killed_in_mid_call_is_a_sentence_and_the_next_call_finds_it_again(connected: Connected) -> None:
-    long = {"duration": 300, "steps": 300}
-    calling = asyncio.ensure_future(connected.servers.call(ASKING, "everything.trigger-long-running-operation", long))
-    await asyncio.sleep(0)
-    (process,) = processes("server-everything")
-    assert (await connected.servers.call(ASKING, "everything.echo", {"message": "one"})).is_error is False
+@pytest.mark.parametrize(
+    ("program", "tool", "arguments"),
+    [
+        ("server-everything", "everything.echo", {"message": "here"}),
+        ("server-filesystem", "files.list_allowed_directories", {}),
+        ("mcp_server_time", "clock.get_current_time", {"timezone": "UTC"}),
+    ],
+)
+async def test_a_server_killed_in_mid_call_is_a_sentence_and_the_next_call_finds_it_again(
+    connected: Connected, program: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    servers, name = connected.servers, tool.partition(".")[0]
+    (process,) = processes(program)
+    process.suspend()  # a call gets there and no further
+    calling = asyncio.ensure_future(servers.call(ASKING, tool, arguments))
+    await answer_of_another(servers, name)
+    assert not calling.done()
+
     process.kill()
     with pytest.raises(ProviderFailed, match=r"went away during the call; whether it acted is not known") as failed:
         await asyncio.wait_for(calling, 60)
     assert "ended with status -9" in failed.value.message
-    again = await connected.servers.call(ASKING, "everything.echo", {"message": "two"})
-    assert plain_text(again.content) == "Echo: two"
-    assert connected.servers.status("everything").last_error == ""
+    assert (await servers.call(ASKING, tool, arguments)).is_error is False
+    assert [each.pid for each in processes(program)] != [process.pid]
+    assert (servers.status(name).state, servers.status(name).last_error) == ("connected", "")
+
+
+async def answer_of_another(servers: McpServers, name: str) -> None:
+    """Calls leave in the order they come, so what was asked before this one has left too."""
+    clock = ("clock.get_current_time", {"timezone": "UTC"})
+    tool, arguments = clock if name != "clock" else ("everything.echo", {"message": "there"})
+    assert (await servers.call(ASKING, tool, arguments)).is_error is False
 
 
 async def test_the_process_that_talks_to_servers_may_die_and_comes_back_with_them(connected: Connected) -> None:

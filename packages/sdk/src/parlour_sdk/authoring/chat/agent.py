@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from parlour_sdk.protocol.models import InvokeModel
 from parlour_sdk.testing import FakeHost, FakeRun, embedding, reranker
 from parlour_sdk.testing.components import pick
 from parlour_sdk.testing.config import filled
+
+from ...values import dataclass
 
 ECHO = "echo"
 TEXTS = ("string", "text", "secret", "select", "prompt-editor")

@@ -1,12 +1,13 @@
 """Actions on the platform that a run asks for, decided as the test says."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from parlour_sdk.protocol.actions import ActionOutcome, RequestAction
 
+from ...values import dataclass
 from ..gate import Handler
 from ..script import Failure
 from ..sessions import Caller, Session

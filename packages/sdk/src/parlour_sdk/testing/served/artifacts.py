@@ -4,7 +4,6 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from parlour_sdk.protocol.artifacts import (
@@ -17,6 +16,7 @@ from parlour_sdk.protocol.artifacts import (
 )
 from parlour_sdk.protocol.content import ArtifactRef
 
+from ...values import dataclass
 from ..gate import Handler
 from ..script import Failure
 from ..sessions import Caller

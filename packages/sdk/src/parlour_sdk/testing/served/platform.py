@@ -1,7 +1,6 @@
 """A chat platform that takes everything down and answers with something sensible."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -20,6 +19,7 @@ from parlour_sdk.protocol.platform_api import (
 from parlour_sdk.protocol.platform_events import EVENTS
 from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 
+from ...values import dataclass
 from ..gate import Handler
 from ..script import Failure
 from ..sessions import Caller

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour_sdk.components.tool import ToolError, outcome_of
@@ -12,6 +12,7 @@ from parlour_sdk.protocol.listing import ListTools, ToolList
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import CallTool, GetTool, ToolDetail, ToolOutcome, ToolSource
 
+from ...values import dataclass
 from ..gate import Handler
 from ..script import Failure
 from ..sessions import Caller

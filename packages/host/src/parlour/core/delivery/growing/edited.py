@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from parlour.core.delivery.chats import Chat, chain_of, parsed
 from parlour.core.delivery.pace import SPARE, growing_interval
@@ -23,6 +22,7 @@ from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
+from parlour_sdk.values import dataclass
 
 from .grown import Stage, until_clear
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Protocol
 
 from parlour.core.delivery.bots import RunningBots
@@ -10,6 +9,7 @@ from parlour.core.delivery.pace import Pace
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids, Sent
+from parlour_sdk.values import dataclass
 
 GREW = "grew"
 """In a row's message: people may have seen something of it before it was whole."""

@@ -4,7 +4,9 @@ A scanner of lines and one expression are enough here, and cost less than a pars
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from parlour_sdk.values import dataclass
 
 _FENCE = re.compile(r"^([ \t]{0,4})(`{3,8}|~{3,8})([^`\n]{0,60})$")
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")

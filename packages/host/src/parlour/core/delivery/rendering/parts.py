@@ -4,12 +4,12 @@ Text stays text: nothing that a model writes becomes a mention, a command or a c
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.delivery.policy import DEFAULT, DeliveryPolicy
 from parlour.core.encoding import dumps
 from parlour.core.platforms.manifest import AdapterManifest
+from parlour_sdk.values import dataclass
 
 from . import thinking
 from .dialects import Dialect

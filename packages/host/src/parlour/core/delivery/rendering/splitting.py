@@ -6,7 +6,8 @@ graphemes. The pieces' texts join to the whole; a fence of code that is cut is c
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 from . import layout
 from .layout import Layout

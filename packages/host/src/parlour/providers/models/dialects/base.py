@@ -1,7 +1,7 @@
 """What every dialect speaks of: a question to a service, and its answer as it comes in pieces."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from parlour.core.models.catalogue import Kind
@@ -9,6 +9,7 @@ from parlour.core.models.model import Model
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
 
 from ..failures import Failure
 from .arguments import parsed

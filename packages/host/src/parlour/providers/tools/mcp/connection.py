@@ -4,13 +4,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from parlour.core.mcp.port import Identity, Listing, Status, Wanted
 from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.values import dataclass
 
 from .failures import ServerLost
 from .process import WorkerProcess, new_session

@@ -1,11 +1,12 @@
 """Where a server is and what opens it: its configuration with the secrets in the clear, for as long as it is used."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from parlour.core.mcp.server import McpServer, Transport
 from parlour.core.secrets import SecretBox
+from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

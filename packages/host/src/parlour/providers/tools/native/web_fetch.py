@@ -3,13 +3,13 @@ where its sockets are made; the client is loaded on first use."""
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from parlour.core.providers import Asking
 from parlour.providers.addresses import AddressRefused, Allowed, connector
 from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.values import dataclass
 
 from ..source import Offer, refused, told
 from .tools import PROVIDER

@@ -8,7 +8,8 @@ tree below the pid is the plugin's. When one of the first two ends, the kernel l
 import contextlib
 import os
 import signal
-from dataclasses import dataclass
+
+from parlour_sdk.values import dataclass
 
 from ..launcher import PlainProcess
 from ..processes import Seen

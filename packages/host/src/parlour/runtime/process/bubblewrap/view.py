@@ -3,11 +3,11 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import parlour_sdk
+from parlour_sdk.values import dataclass
 
 from ..launcher import Start
 

@@ -1,0 +1,44 @@
+"""Why somebody does not take an event: in English, with a code and values by which others say it in other languages."""
+
+from typing import Any
+
+ENGLISH = {
+    "disabled": "it is disabled",
+    "other_type": "it is not for {event_type}",
+    "unnamed_bot": "a bot wrote it, and the filter users does not name that bot",
+    "no_chat": "chat_type: it has no chat",
+    "chat_type": "chat_type: it is {found}, not {wanted}",
+    "no_group": "groups: it happened in no group",
+    "groups": "groups: group {group} is not among them",
+    "users": "users: {user} is not among them",
+    "nobody": "users: it is by nobody",
+    "roles": "roles: the sender's role is {role}",
+    "no_role": "roles: the sender has no role",
+    "unmentioned": "mentions_bot: the bot is not mentioned",
+    "mentioned": "mentions_bot: the bot is mentioned",
+    "text_prefix": "text_prefix: the text begins otherwise",
+    "text_keyword": "text_keyword: the text has no such word",
+    "text_regex": "text_regex: the text does not match",
+    "slow_regex": "text_regex: it took longer than {seconds} s; write it more simply",
+    "probability": "probability: the draw was {drawn}, not below {wanted}",
+    "time_window": "time_window: it happened outside of it",
+    "data": "data: {path} is another",
+    "by_bot": "a bot wrote it",
+    "unaddressed": "the bot is not addressed",
+    "untaken": "it does not take {event_type}",
+    "listened": "plugins listen to it",
+}
+
+
+class Reason(str):
+    """Its words, since it stands in the sentences of trails and logs."""
+
+    __slots__ = ("code", "values")
+    code: str
+    values: dict[str, Any]
+
+
+def reason(code: str, **values: Any) -> Reason:
+    made = Reason(ENGLISH[code].format_map(values))
+    made.code, made.values = code, values
+    return made

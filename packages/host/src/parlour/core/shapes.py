@@ -1,0 +1,16 @@
+"""What a value of JSON is, in a person's words. For sentences that must not repeat the value, which may be secret."""
+
+from typing import Any
+
+_WORDS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((bool,), "true or false"),
+    ((int, float), "a number"),
+    ((str,), "a text"),
+    ((list,), "a list"),
+    ((dict,), "an object"),
+    ((type(None),), "null"),
+)
+
+
+def shape(value: Any) -> str:
+    return next((words for kinds, words in _WORDS if isinstance(value, kinds)), "something else")

@@ -1,0 +1,60 @@
+"""What a dry run found, step by step: in English, and with what it takes to say it in another language."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from parlour.core.routing import reasons
+from parlour.core.routing.reasons import Reason
+from parlour.core.routing.resolving import Considered
+from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Tried
+
+from .answers import DryRunStep
+
+ENGLISH = {
+    **reasons.ENGLISH,
+    "takes": "it takes the event",
+    "takes_filtered": "it takes the event; it passes {filters}",
+    "outcome_answers": "agent '{agent}' answers",
+    "outcome_hooked": "it is sent to {url}",
+    "outcome_plugins": "it goes to the listeners of {plugins}",
+    "outcome_all_plugins": "it goes to the listeners of all plugins",
+    "outcome_dropped": "nobody answers, on purpose",
+    "outcome_misconfigured": "it can't be answered: {reason}",
+}
+
+
+def of_route(tried: Tried) -> DryRunStep:
+    route = tried.route
+    filtered = ("takes_filtered", {"filters": ", ".join(route.filters)}) if route.filters else ("takes", {})
+    return _step("route", route.description or route.event_type, route.label, *_refusal(tried.reason, filtered))
+
+
+def of_default(considered: Considered) -> DryRunStep:
+    return _step("default", considered.place.scope, considered.label, *_refusal(considered.reason, ("takes", {})))
+
+
+def of_outcome(decision: Decision) -> DryRunStep:
+    match decision:
+        case Bound(binding):
+            return _step("outcome", "", "", "outcome_answers", {"agent": binding.agent.name})
+        case Hooked(route):
+            return _step("outcome", "", "", "outcome_hooked", {"url": route.handler_config["url"]})
+        case Listened(plugins) if plugins:
+            return _step("outcome", "", "", "outcome_plugins", {"plugins": ", ".join(plugins)})
+        case Listened():
+            return _step("outcome", "", "", "outcome_all_plugins", {})
+        case Dropped():
+            return _step("outcome", "", "", "outcome_dropped", {})
+        case Misconfigured(reason):
+            return _step("outcome", "", "", "outcome_misconfigured", {"reason": reason})
+
+
+def _refusal(reason: Reason | None, otherwise: tuple[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    return (reason.code, reason.values) if reason is not None else otherwise
+
+
+def _step(
+    kind: Literal["route", "default", "outcome"], name: str, label: str, code: str, values: Mapping[str, Any]
+) -> DryRunStep:
+    said = ENGLISH[code].format_map(values)
+    return DryRunStep(kind=kind, name=name, code=code, values=dict(values), text=f"{label}: {said}" if label else said)

@@ -1,0 +1,32 @@
+"""The same is seen of each behaviour where plugins are in a runtime of their own, over a WebSocket."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.harness import ECHO_PLUGIN
+from tests.integration.standalone import StandaloneHost
+
+from .chaos import CHAOS_PLUGIN, QUICKLY, Chaos
+from .test_seen import (  # noqa: F401 - what is asked there is asked again here
+    test_a_plugin_that_harms_itself_is_ended_in_words_and_serves_again,
+    test_a_plugin_that_reaches_for_others_answers_for_itself_only,
+    test_a_run_that_ignores_its_cancellation_is_over_for_whoever_cancelled_it_and_its_process_is_replaced,
+    test_an_ended_run_can_not_be_used_any_more,
+    test_another_plugins_run_gets_neither_results_nor_calls,
+    test_each_invalid_result_is_dropped_and_named_in_the_log,
+)
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
+    host = StandaloneHost(tmp_path_factory.mktemp("chaos apart"), **QUICKLY)
+    host.install(ECHO_PLUGIN)
+    host.install(CHAOS_PLUGIN)
+    host.start()
+    try:
+        yield Chaos(host)
+    finally:
+        host.close()

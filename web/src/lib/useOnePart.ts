@@ -1,0 +1,42 @@
+// A change of one part, such as a switch. What others changed of the rest stays theirs; if it was this part that they
+// changed, it is shown as it is now, and the person decides again.
+import { type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+
+import type { Versioned } from "../api/client";
+import { Problem } from "../api/problem";
+import { changedMeanwhile } from "./useGuardedSave";
+import { useSave } from "./useSave";
+
+type OnePart<Thing, Given, Answered> = {
+  current: Versioned<Thing>;
+  /** How it is read again. */
+  query: { queryKey: QueryKey; queryFn?: unknown };
+  /** As the Host calls it. */
+  part: (given: Given) => string;
+  put: (given: Given, over: Versioned<Thing>) => Promise<Answered>;
+  stale: string[];
+  after?: () => void;
+};
+
+export function useOnePart<Thing, Given, Answered>({ current, query, part, put, stale, after }: OnePart<Thing, Given, Answered>) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const change = async (given: Given) => {
+    try {
+      return await put(given, current);
+    } catch (error) {
+      if (!changedMeanwhile(error)) throw error;
+      const theirs = (await client.fetchQuery({ ...query, staleTime: 0 } as never)) as Versioned<Thing>;
+      if (touched(error as Problem, part(given))) throw new Error(t("changed.part"));
+      return await put(given, theirs);
+    }
+  };
+  return useSave(change, stale, after);
+}
+
+/** Where the Host can't say what was changed, it may be this one. */
+function touched({ details }: Problem, part: string): boolean {
+  const changed = (details as { changed?: string[] } | null)?.changed ?? [];
+  return changed.length === 0 || changed.includes(part);
+}
