@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 import parlour_sdk
@@ -125,10 +126,10 @@ def _read_only(source: Path, target: Path) -> Mount:
 
 def _kept(mounts: Sequence[Mount]) -> list[Mount]:
     """Parents first, the last word for a place counting, without those that show or hide nothing new."""
-    kept: list[Mount] = []
-    for mount in sorted({mount.target: mount for mount in mounts}.values(), key=lambda mount: mount.target.parts):
-        above = next((each for each in reversed(kept) if mount.target.is_relative_to(each.target)), None)
+    kept: dict[tuple[str, ...], Mount] = {}
+    for place, mount in sorted({mount.target.parts: mount for mount in mounts}.items(), key=itemgetter(0)):
+        above = next((kept[place[:length]] for length in range(len(place), 0, -1) if place[:length] in kept), None)
         seen = above is not None and above.same
         if not (seen and mount.same) and not (mount.hides and not seen):
-            kept.append(mount)
-    return kept
+            kept[place] = mount
+    return list(kept.values())
