@@ -18,10 +18,14 @@ MATRICES = {"protocol_cases": "protocol matrix", "access_cases": "access matrix"
 
 TOGETHER = "tests/matrix/"
 """Its tests share a homeserver, which takes its time to start: all of them have the same worker."""
+APART = "tests/simulation/"
+"""They share nothing, and take long: each goes where there is room."""
 
 
 class ByServer(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(APART):
+            return nodeid
         return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
 
 

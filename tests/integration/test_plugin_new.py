@@ -22,11 +22,12 @@ def started(*arguments: object, folder: Path, said: str = "") -> subprocess.Comp
     )
 
 
+@pytest.mark.long  # the README's walkthrough and the page about a first agent do it too
 @pytest.mark.parametrize(
     ("options", "path", "tests"),
     [
         pytest.param([], "my-agent", "4 passed", id="folder"),
-        pytest.param(["--one-file"], "my_agent.py", "2 passed", id="one file", marks=pytest.mark.long),
+        pytest.param(["--one-file"], "my_agent.py", "2 passed", id="one file"),
     ],
 )
 def test_what_is_made_is_tested_talked_to_and_installed_as_it_is(
