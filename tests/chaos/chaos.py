@@ -1,9 +1,11 @@
 """The chaos agent in a Host: tells it what to do, waits until it is itself again, and looks what became of it."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from tests.integration.harness import ROOT, Host, Json, eventually, processes_below, texts
+from tests.integration.harness import ECHO_PLUGIN, ROOT, Host, Json, eventually, processes_below, texts
 
 CHAOS_PLUGIN = ROOT / "plugins" / "chaos-agent"
 CHAOS_ID = "parlour/chaos-agent"
@@ -75,3 +77,15 @@ class Chaos:
         cancelled = self.host.http().post(f"/runs/{run_id}/cancel")
         assert cancelled.status_code == 200, cancelled.text
         return {**event, "run": cancelled.json()}
+
+
+@contextmanager
+def chaos_in(host: Host) -> Iterator[Chaos]:
+    """With the echo agent beside it."""
+    host.install(ECHO_PLUGIN)
+    host.install(CHAOS_PLUGIN)
+    host.start()
+    try:
+        yield Chaos(host)
+    finally:
+        host.close()

@@ -6,21 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.harness import ECHO_PLUGIN, Host
+from tests.integration.harness import Host
 
-from .chaos import CHAOS_PLUGIN, QUICKLY, Chaos
+from .chaos import QUICKLY, Chaos, chaos_in
 
 
 @pytest.fixture(scope="session")
 def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
-    host = Host(tmp_path_factory.mktemp("chaos"), **QUICKLY)
-    host.install(ECHO_PLUGIN)
-    host.install(CHAOS_PLUGIN)
-    host.start()
-    try:
-        yield Chaos(host)
-    finally:
-        host.close()
+    with chaos_in(Host(tmp_path_factory.mktemp("chaos"), **QUICKLY)) as chaos:
+        yield chaos
 
 
 @pytest.fixture

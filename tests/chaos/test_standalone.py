@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.harness import ECHO_PLUGIN
 from tests.integration.standalone import StandaloneHost
 
-from .chaos import CHAOS_PLUGIN, QUICKLY, Chaos
+from .chaos import QUICKLY, Chaos, chaos_in
 from .test_seen import (  # noqa: F401 - what is asked there is asked again here
     test_a_plugin_that_harms_itself_is_ended_in_words_and_serves_again,
     test_a_plugin_that_reaches_for_others_answers_for_itself_only,
@@ -22,11 +21,5 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
-    host = StandaloneHost(tmp_path_factory.mktemp("chaos apart"), **QUICKLY)
-    host.install(ECHO_PLUGIN)
-    host.install(CHAOS_PLUGIN)
-    host.start()
-    try:
-        yield Chaos(host)
-    finally:
-        host.close()
+    with chaos_in(StandaloneHost(tmp_path_factory.mktemp("chaos apart"), **QUICKLY)) as chaos:
+        yield chaos
