@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-PYTHON ?= python3
+PYTHON ?=
 UV_VERSION := 0.13.7
 DATA ?= data
 PORT ?= 5300
@@ -22,13 +22,13 @@ help:
 	@sed -n 's/^#   //p' Makefile
 
 $(UV): Makefile
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Parlour needs Python 3.11 or newer; name one with: make PYTHON=python3.11")'
-	@$(PYTHON) -m venv .tools || { echo "python3 has no venv module; install it (Debian: apt-get install python3-venv)"; exit 1; }
+	@$(or $(PYTHON),python3) -m venv .tools || { echo "python3 has no venv module; install it (Debian: apt-get install python3-venv)"; exit 1; }
 	@.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $(UV)
 
-.venv/.ready: $(UV) pyproject.toml uv.lock packages/sdk/pyproject.toml packages/host/pyproject.toml
-	@$(UV) sync --quiet --frozen --compile-bytecode --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+.venv/.ready: $(UV) tools/python.sh pyproject.toml uv.lock packages/sdk/pyproject.toml packages/host/pyproject.toml
+	@python="$$(tools/python.sh "$(PYTHON)")" && \
+		$(UV) sync --quiet --frozen --compile-bytecode --python "$$python"
 	@touch .venv/.ready
 
 setup: .venv/.ready
