@@ -36,7 +36,7 @@ ANSWERED = [
     Answered("print_stdout", r"printed"),
     Answered("read_host_database", r"not reached: .*parlour\.db: No such file or directory"),
     Answered("read_other_plugin", r"not reached: .*echo-agent: No such file or directory"),
-    Answered("connect_out", r"not reached: 127\.0\.0\.1:\d+: .*Connect call failed.*"),
+    Answered("connect_out", r"not reached: 127\.0\.0\.1:\d+: .*(Connection refused|Connect call failed).*"),
     Answered("kill_parent", r"reached: the parent was signalled"),
 ]
 ENDED = [

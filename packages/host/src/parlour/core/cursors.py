@@ -10,6 +10,7 @@ from pydantic_core import to_json
 from .encoding import loads
 
 SEAL_BYTES = 8
+_SAFE_IN_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 class InvalidCursor(Exception):
@@ -24,7 +25,8 @@ class Cursors:
 
     def encode(self, listing: str, position: int | str) -> str:
         body = to_json(position)
-        return base64.urlsafe_b64encode(self._seal(listing, body) + body).decode().rstrip("=")
+        text = binascii.b2a_base64(self._seal(listing, body) + body, newline=False)
+        return text.translate(_SAFE_IN_URLS).rstrip(b"=").decode()
 
     def decode(self, listing: str, cursor: str) -> int | str:
         try:
