@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT_SEARCH
-from parlour.core.journal import Delete, Journal, Search, Select, StorageFailed, where
+from parlour.core.journal import Delete, Journal, Search, Select, StorageFailed, Unit, where
 from parlour.stores.sqlite import SqliteJournal
 from parlour.stores.sqlite.indexing import ENOUGH
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta, searchable
@@ -35,6 +35,33 @@ async def test_a_single_caller_waits_for_nobody(database: Path) -> None:
         for number in range(5):
             await commit(journal, meta(f"{number}"))
         assert journal.transactions == 5
+
+
+async def test_a_unit_that_may_wait_shares_the_transaction_of_the_next(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), may_wait=True)))
+        await asyncio.sleep(0)
+        await commit(journal, meta("second"))
+        await waiting
+        assert journal.transactions == 1
+        assert [row["name"] for row in await contents(journal, META)] == ["first", "second"]
+
+
+async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        units = [Unit("test", (meta(f"{number}"),), may_wait=True) for number in range(3)]
+        await asyncio.gather(*map(journal.commit, units))
+        assert journal.transactions == 1
+        assert len(await contents(journal, META)) == 3
+
+
+async def test_closing_finishes_a_unit_that_waits(database: Path) -> None:
+    async with SqliteJournal(database) as journal:
+        waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), may_wait=True)))
+        await asyncio.sleep(0)
+    await waiting
+    async with SqliteJournal(database) as journal:
+        assert len(await contents(journal, META)) == 1
 
 
 async def test_the_log_stays_short_under_load(database: Path) -> None:

@@ -294,9 +294,13 @@ class Outbox:
 
     def _changing(self, row: Outgoing, target: State, reason: str, sent: Sent | None = None) -> Draft:
         message_id = sent.platform_message_id if sent is not None else ""
-        draft = Draft(f"outbox.{target}")
+        draft = Draft(f"outbox.{target}", may_wait=target == "sent" and self._is_last(row))
         draft.add(outgoing.change(row, row.state, target, self._clock.now(), reason, message_id))
         return draft
+
+    def _is_last(self, row: Outgoing) -> bool:
+        """Nothing is to be sent after it, and nobody asks how it ended."""
+        return len(self._waiting[row.target]) <= 1 and row.outbox_id not in self._watched
 
     def _ended(self, row: Outgoing, outcome: Outcome) -> None:
         watched = self._watched.pop(row.outbox_id, None)

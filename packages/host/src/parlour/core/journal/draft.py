@@ -4,8 +4,9 @@ from .statements import Statement, Unit
 
 
 class Draft:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, may_wait: bool = False) -> None:
         self.name = name
+        self._may_wait = may_wait
         self._statements: list[Statement] = []
 
     def __len__(self) -> int:
@@ -21,4 +22,4 @@ class Draft:
         self._statements[position] = statement
 
     def unit(self) -> Unit:
-        return Unit(self.name, tuple(self._statements))
+        return Unit(self.name, tuple(self._statements), self._may_wait)

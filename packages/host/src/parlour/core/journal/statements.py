@@ -132,3 +132,5 @@ class Unit:
 
     name: str
     statements: tuple[Statement, ...]
+    may_wait: bool = False
+    """Nobody is kept waiting by it, so it may come along with a unit that follows within milliseconds."""

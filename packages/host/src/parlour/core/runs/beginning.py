@@ -4,11 +4,13 @@ Whatever speaks against that is no failure: the event is then accepted alone, an
 """
 
 from collections import Counter
+from contextlib import suppress
+from functools import partial
 
 from parlour.core.agents.policy import Selection
 from parlour.core.agents.registry import Registry
 from parlour.core.events.envelope import ConversationKey, RecordedEvent
-from parlour.core.journal import Draft, Receipt, Ref, resolved
+from parlour.core.journal import Draft, Receipt, Ref, StorageFailed, resolved
 from parlour.core.routing.router import Bound, Decision
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.values import dataclass
@@ -77,7 +79,8 @@ class Beginnings:
             return None
         try:
             session = await self._openings.session(Entry(event), decision.binding, descriptor)
-            opened = Opened(session, descriptor, await self._openings.snapshot(session))
+            opened = Opened(session, descriptor)
+            reserved.meanwhile = partial(self._look, opened)
         except BaseException as error:
             reserved.release()
             if isinstance(error, SecretUnreadable):
@@ -85,3 +88,8 @@ class Beginnings:
             raise
         self._sessions.announce(session)
         return Beginning(opened, reserved, self._sessions, self._openings, self._cap)
+
+    async def _look(self, opened: Opened) -> None:
+        """What fails here is tried again when the run is carried out, and told there."""
+        with suppress(StorageFailed):
+            opened.state = await self._openings.snapshot(opened.session)

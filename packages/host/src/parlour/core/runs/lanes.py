@@ -38,8 +38,16 @@ class Lane:
 class Reserved:
     """The next turn of an idle lane, with its slot; it ends with `begin` or with `release`."""
 
-    def __init__(self, coming: "asyncio.Future[Entry | None]") -> None:
-        self._coming = coming
+    def __init__(self) -> None:
+        self._coming: asyncio.Future[Entry | None] = asyncio.get_running_loop().create_future()
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
+        """What can be done until it begins."""
+
+    async def come(self) -> Entry | None:
+        await asyncio.sleep(0)  # whoever writes it down goes first
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        return await self._coming
 
     def begin(self, entry: Entry) -> None:
         self._coming.set_result(entry)
@@ -89,10 +97,10 @@ class Lanes:
         name, person = event.conversation_id, person_of(event.envelope)
         if self._closed or self._early is not None or name in self._lanes or not self._slots.take(person):
             return None
-        lane = self._lanes[name] = Lane()
-        coming: asyncio.Future[Entry | None] = asyncio.get_running_loop().create_future()
-        lane.task = asyncio.create_task(self._work_reserved(name, lane, person, coming))
-        return Reserved(coming)
+        lane, reserved = Lane(), Reserved()
+        self._lanes[name] = lane
+        lane.task = asyncio.create_task(self._work_reserved(name, lane, person, reserved))
+        return reserved
 
     def close(self) -> None:
         """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
@@ -126,11 +134,11 @@ class Lanes:
         finally:
             del self._lanes[name]
 
-    async def _work_reserved(self, name: str, lane: Lane, person: str, coming: "asyncio.Future[Entry | None]") -> None:
+    async def _work_reserved(self, name: str, lane: Lane, person: str, reserved: Reserved) -> None:
         """What the lane was reserved for, and then whatever came after it."""
         try:
             try:
-                entry = await coming
+                entry = await reserved.come()
                 parked = await self._take(name, lane, entry) if entry is not None else None
             finally:
                 self._slots.release(person)

@@ -165,13 +165,14 @@ class RunSession:
                 self.stream.abort(Stopped())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Opened:
-    """A run whose first unit is durable, and what its runner is to be told of."""
+    """A run whose first unit is durable or about to be, and what its runner is to be told of."""
 
     session: RunSession
     descriptor: Descriptor
-    state: StateSnapshot
+    state: StateSnapshot | None = None
+    """As it was found while the disk was waited for."""
 
 
 class Sessions:

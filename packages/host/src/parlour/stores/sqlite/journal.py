@@ -67,7 +67,7 @@ class SqliteJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
-        return await self._submitted(unit.name, self._compiler.unit(unit))
+        return await self._submitted(unit.name, self._compiler.unit(unit), unit.may_wait)
 
     async def read(self, query: Select) -> list[Row]:
         self._require_open()
@@ -88,9 +88,9 @@ class SqliteJournal:
         self._readers.submit(Question(*self._compiler.search(query), future))
         return await future
 
-    def _submitted(self, name: str, steps: list[Step]) -> "asyncio.Future[Receipt]":
+    def _submitted(self, name: str, steps: list[Step], may_wait: bool = False) -> "asyncio.Future[Receipt]":
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(Job(name, steps, future))
+        self._writer.submit(Job(name, steps, future, may_wait))
         return future
 
     def _connect(self) -> None:

@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 MOST_UNITS = 64
 """More would keep the event loop from its other work for too long."""
+WAIT_SECONDS = 0.003
+"""How long one that may wait does so for another to share its transaction."""
 
 Outcome = Receipt | Exception
 
@@ -46,6 +48,7 @@ class Job:
     name: str
     steps: list[Step]
     future: Future[Receipt]
+    may_wait: bool = False
 
 
 class Writer:
@@ -67,6 +70,8 @@ class Writer:
         self._afterwards = afterwards
         self._jobs: deque[Job] = deque()
         self._at_work = False
+        self._alarm: asyncio.TimerHandle | None = None
+        """While all there is to do may wait."""
         self._unindexed = 0
         self._rest = asyncio.Event()
         self._rest.set()
@@ -80,10 +85,20 @@ class Writer:
 
     def submit(self, job: Job) -> None:
         self._jobs.append(job)
-        if not self._at_work:
-            self._at_work = True
-            self._rest.clear()
-            self._loop.call_soon(self._next)  # whoever else commits in this turn of the loop comes along
+        self._rest.clear()
+        if self._at_work:
+            return
+        if not job.may_wait:
+            self._begin()
+        elif self._alarm is None:
+            self._alarm = self._loop.call_later(WAIT_SECONDS, self._begin)
+
+    def _begin(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        self._at_work = True
+        self._loop.call_soon(self._next)  # whoever else commits in this turn of the loop comes along
 
     async def finish(self) -> None:
         """Waits until all that was submitted is done. Nothing may be submitted after."""

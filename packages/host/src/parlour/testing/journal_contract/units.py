@@ -42,6 +42,13 @@ class Units:
         assert list(await commit(journal, meta("greeting", "héllo 🎉\0end"))) == [[]]
         assert await contents(journal, META) == [{"name": "greeting", "value": "héllo 🎉\0end"}]
 
+    async def test_a_unit_that_may_wait_is_carried_out_too(self, journal: Journal) -> None:
+        receipt = await journal.commit(Unit("test", (meta("a"), meta("b")), may_wait=True))
+        assert [list(rows) for rows in receipt] == [[], []]
+        assert await names(journal) == ["a", "b"]
+        with pytest.raises(GuardFailed):
+            await journal.commit(Unit("test", (meta("a"),), may_wait=True))
+
     @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
     async def test_every_text_is_kept_returned_and_found(self, journal: Journal, text: str) -> None:
         put = Insert(STATE, filled(STATE, scope_key="k", name=text, value=text), returning=("name", "value"))
