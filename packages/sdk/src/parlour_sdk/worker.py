@@ -18,6 +18,8 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -37,8 +39,8 @@ CANNOT_SERVE = 3
 TOKEN = "PARLOUR_TOKEN"
 """The variable that holds what a plugin proves its identity with, where its process was not started by the Host."""
 CLOSE_SECONDS = 2.0
-_TRUSTING: Final = {"max_depth": sys.maxsize, "max_elements": sys.maxsize}
-"""What a frame of the Host is made of needs no counting: it was counted by the Host, or made by it."""
+TRUSTING: Final = Limits(max_depth=sys.maxsize, max_elements=sys.maxsize, frames_per_second=inf, bytes_per_second=inf)
+"""What the Host sends needs no counting: it keeps to its own limits, or the plugin has asked for it."""
 
 Connect = Callable[[Limits], Awaitable[Transport]]
 
@@ -52,7 +54,7 @@ def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
 
 
 async def serve(loaded: LoadedPlugin, connect: Connect, token: str | None = None) -> None:
-    limits = Limits(streams=loaded.manifest.spec.limits.max_runs, **_TRUSTING)
+    limits = replace(TRUSTING, streams=loaded.manifest.spec.limits.max_runs)
     # Looked up for each result, so that a plugin made for tests can put something else on the wire.
     service = PluginService(loaded, lambda *numbered: _envelope(*numbered))
     peer = service.peer = Peer(await connect(limits), service, limits)

@@ -16,7 +16,7 @@ async def echo(data: Any) -> Any:
     return data
 
 
-def test_the_default_cap_lets_five_thousand_frames_through_and_then_five_thousand_a_second() -> None:
+def test_the_default_cap_lets_five_hundred_frames_through_and_then_five_thousand_a_second() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         served: list[float] = []
@@ -32,10 +32,10 @@ def test_the_default_cap_lets_five_thousand_frames_through_and_then_five_thousan
         for _ in range(20_000):
             await raw.receive()
         at_once = sum(moment == 0.0 for moment in served)
-        assert at_once == 5001
-        assert served[-1] == pytest.approx(3.0, abs=0.1)
-        for moment in range(1, 30):
-            assert sum(time <= moment / 10 for time in served) <= 5001 + 500 * moment
+        assert at_once in (500, 501)  # the last one is on the edge
+        assert served[-1] == pytest.approx(3.9, abs=0.1)
+        for moment in range(1, 39):
+            assert sum(time <= moment / 10 for time in served) <= 501 + 500 * moment
         peer.close()
 
     run(scenario())
@@ -51,7 +51,7 @@ def test_bytes_are_capped_too() -> None:
             raw.send(seq_id=seq_id, action="echo", data="x" * 960)
         for _ in range(5):
             await raw.receive()
-        assert now() == pytest.approx(3.0, abs=0.3)
+        assert now() == pytest.approx(3.9, abs=0.3)
         peer.close()
 
     run(scenario())

@@ -5,8 +5,11 @@ from typing import Final
 
 from parlour_sdk.wire.limits import Limits
 
-_BURST: Final = 1.0  # seconds' worth of frames or bytes that may come at once
-_REST: Final = 0.05  # a pause lasts this much longer than needed, or a flood would pause for every single frame
+_BURST: Final = 0.1
+"""Seconds' worth of frames or bytes that may come at once. What comes at once is read at once, and whoever else waits
+for the event loop meanwhile waits for all of it."""
+_REST: Final = 0.01
+"""A pause lasts this much longer than needed, or a flood would pause for every single frame."""
 
 
 class ReadCap:
