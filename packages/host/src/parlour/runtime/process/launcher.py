@@ -14,8 +14,9 @@ from parlour_sdk.protocol.manifest import PluginLimits
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits, StdioTransport, Transport
 
-from . import leftovers
+from . import control_group, leftovers
 from .child import Child
+from .control_group import ControlGroup
 from .guardian import new_mark
 from .processes import ProcessTree, Seen
 
@@ -76,7 +77,7 @@ class PluginProcess(Protocol):
         ...
 
     def close(self) -> None:
-        """Lets go of its log, whoever may still hold the other end."""
+        """Lets go of its log, whoever may still hold the other end, and of what held its processes together."""
         ...
 
 
@@ -93,6 +94,7 @@ class PlainProcess:
     log_pipe: asyncio.BaseTransport
     process: Child
     tree: ProcessTree
+    group: ControlGroup
 
     def wire(self, limits: Limits) -> Transport:
         return StdioTransport(self.read_fd, self.write_fd, limits)
@@ -106,6 +108,7 @@ class PlainProcess:
         while found := {seen.pid for seen in self.tree.alive()} - done:
             for pid in found:
                 restrain(pid, open_files, niceness)
+            self.group.hold(found, niceness)
             done |= found
         return len(done)
 
@@ -126,6 +129,7 @@ class PlainProcess:
 
     def close(self) -> None:
         self.log_pipe.close()
+        self.group.close()
 
     def _signal(self, number: signal.Signals) -> None:
         for group in self._groups(self.tree.alive()):
@@ -183,7 +187,8 @@ async def spawn(arguments: list[str], start: Start, form: type[Process]) -> Proc
         process = Child(arguments, start.folder, _environment(start, mark), streams)
         ours.pop_all()
     log, log_pipe = await _reader(log_fd)
-    return form(process.pid, read_fd, write_fd, log, log_pipe, process, ProcessTree(process.pid, mark))
+    tree, group = ProcessTree(process.pid, mark), ControlGroup(mark, control_group.place())
+    return form(process.pid, read_fd, write_fd, log, log_pipe, process, tree, group)
 
 
 def _environment(start: Start, mark: str) -> dict[str, str]:

@@ -1,0 +1,84 @@
+"""Control groups: where they can be made, what they say, and that nothing of them stays."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parlour.runtime.process import control_group
+from parlour.runtime.process.control_group import ControlGroup, Place, find
+
+FIRST_VERSION = "3:memory:/some\n1:cpu,cpuacct:/user\n0::/\n"
+SECOND_VERSION = "0::/parlour.service/host\n"
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Path:
+    """What is at /sys/fs/cgroup, in either version."""
+    for folder in ("cpu,cpuacct/user", "memory/some", "parlour.service/host"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "parlour.service" / "cgroup.subtree_control").write_text("cpu memory\n")
+    return tmp_path
+
+
+def found(system: Path, own: str) -> Place | None:
+    told = system / "told"
+    told.write_text(own)
+    return find(told, system)
+
+
+def test_in_the_first_version_it_is_below_the_host(system: Path) -> None:
+    assert found(system, FIRST_VERSION) == Place(system / "cpu,cpuacct" / "user", "cpu.shares", 1024)
+
+
+def test_in_the_second_version_it_is_beside_the_host(system: Path) -> None:
+    assert found(system, SECOND_VERSION) == Place(system / "parlour.service", "cpu.weight", 100)
+
+
+@pytest.mark.parametrize("own", ["0::/\n", "3:memory:/some\n", "0::/elsewhere/host\n", "1:cpu:/gone\n", ""])
+def test_there_is_none_where_the_processor_is_not_the_hosts_to_share(system: Path, own: str) -> None:
+    assert found(system, own) is None
+
+
+def test_there_is_none_where_the_kernel_knows_none(tmp_path: Path) -> None:
+    assert find(tmp_path / "missing", tmp_path) is None
+
+
+def test_a_group_says_how_far_it_stands_back(tmp_path: Path) -> None:
+    group = ControlGroup("mark", Place(tmp_path, "cpu.shares", 1024))
+    group.hold([1], 5)  # these files are none of the kernel's, and so nobody is in it
+    [folder] = tmp_path.iterdir()
+    assert folder.name == f"parlour-{os.getpid()}-mark"
+    assert (folder / "cpu.shares").read_text() == "336"
+
+
+def test_without_a_place_nothing_happens() -> None:
+    group = ControlGroup("mark", None)
+    group.hold([os.getpid()], 5)
+    group.close()
+
+
+def test_what_a_dead_host_left_is_taken_away_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for name in (f"parlour-{dead.pid}-mark", f"parlour-{os.getpid()}-mark", "parlour-else", "other"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(control_group, "find", lambda own, system: Place(tmp_path, "cpu.shares", 1024))
+    assert control_group.place.__wrapped__() == Place(tmp_path, "cpu.shares", 1024)
+    assert {each.name for each in tmp_path.iterdir()} == {f"parlour-{os.getpid()}-mark", "parlour-else", "other"}
+
+
+def test_the_kernels_own_holds_a_process_and_what_comes_from_it() -> None:
+    """On a machine where this user may make none, that there is none."""
+    words = "import os, subprocess; input(); subprocess.run(['cat', '/proc/self/cgroup'], start_new_session=True)"
+    group = ControlGroup("test", control_group.place())
+    with subprocess.Popen([sys.executable, "-c", words], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        group.hold([process.pid], 5)
+        group.close()  # it holds somebody, and stays
+        told, _ = process.communicate(b"\n", timeout=30)
+    assert (f"/parlour-{os.getpid()}-test\n" in told.decode()) == (control_group.place() is not None)
+    group.close()
+    if (place := control_group.place()) is not None:
+        assert not (place.folder / f"parlour-{os.getpid()}-test").exists()
