@@ -4,6 +4,7 @@ import gc
 import sys
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -13,6 +14,10 @@ sys.dont_write_bytecode = False
 
 # Thousands of tests are a large heap that stays: to look through it again and again takes longer than many of them.
 gc.disable()
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("parlour", deadline=None)
+settings.load_profile("parlour")
 
 MATRICES = {"protocol_cases": "protocol matrix", "access_cases": "access matrix"}
 
