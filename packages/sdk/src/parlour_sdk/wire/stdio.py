@@ -1,12 +1,12 @@
 """Frames as lines over a pair of file descriptors. Starting the process behind them is the supervisor's part."""
 
 import asyncio
-import os
 from typing import Final, cast
 
 from parlour_sdk.wire.errors import FrameTooLarge
 from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
 from parlour_sdk.wire.lines import Lines
+from parlour_sdk.wire.pipe import Pipe
 from parlour_sdk.wire.transport import OnClosed, OnFrame
 
 HIGH_WATER: Final = 256 * 1024
@@ -28,7 +28,7 @@ class StdioTransport:
 
     def __init__(self, read_fd: int, write_fd: int, limits: Limits = DEFAULT_LIMITS) -> None:
         self._loop = asyncio.get_running_loop()
-        self._read_file, self._write_file = os.fdopen(read_fd, "rb", 0), os.fdopen(write_fd, "wb", 0)
+        self._read_pipe, self._write_pipe = Pipe(read_fd, self._loop), Pipe(write_fd, self._loop)
         self._connecting: asyncio.Task[None] | None = None
         self._lines = Lines(limits.frame_bytes)
         self._outgoing: list[bytes] = []
@@ -85,8 +85,8 @@ class StdioTransport:
         if self._linger is not None:
             self._linger.cancel()
         if self._connecting is None:
-            self._read_file.close()
-            self._write_file.close()
+            self._read_pipe.abandon()
+            self._write_pipe.abandon()
         if self._reader is not None:
             self._reader.close()
         if self._writer is not None:
@@ -94,12 +94,12 @@ class StdioTransport:
 
     async def _connect(self) -> None:
         try:
-            await self._loop.connect_write_pipe(lambda: _WriteSide(self), self._write_file)
-            await self._loop.connect_read_pipe(lambda: _ReadSide(self), self._read_file)
+            await self._loop.connect_write_pipe(lambda: _WriteSide(self), self._write_pipe)
+            await self._loop.connect_read_pipe(lambda: _ReadSide(self), self._read_pipe)
         except (OSError, ValueError) as error:
-            self._read_file.close()
+            self._read_pipe.abandon()
             if self._writer is None:
-                self._write_file.close()
+                self._write_pipe.abandon()
             self._end(error)
 
     def read_opened(self, reader: asyncio.ReadTransport) -> None:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from parlour_sdk.protocol.manifest import PluginLimits
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits, StdioTransport, Transport
+from parlour_sdk.wire.pipe import Pipe
 
 from . import control_group, leftovers
 from .child import Child
@@ -208,7 +209,6 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
 async def _reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
     """Of our own making: the process's own pipes would keep its `wait` until the last child has closed them."""
     reader = asyncio.StreamReader()
-    file = os.fdopen(descriptor, "rb", 0)
     loop = asyncio.get_running_loop()
-    pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+    pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), Pipe(descriptor, loop))
     return reader, pipe

@@ -1,0 +1,97 @@
+"""Descriptors are closed once, whatever the event loop does with the file it was given."""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+import pytest
+import uvloop
+
+from parlour_sdk.wire import StdioTransport
+from parlour_sdk.wire.pipe import Pipe
+
+LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+
+
+@pytest.fixture(params=LOOPS.values(), ids=LOOPS)
+def runner(request: pytest.FixtureRequest) -> Callable[..., None]:
+    def run(scenario: Callable[[], object]) -> None:
+        with asyncio.Runner(loop_factory=request.param) as runner:
+            runner.run(scenario())  # type: ignore[arg-type]
+
+    return run
+
+
+def is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+async def gone(descriptor: int) -> None:
+    async with asyncio.timeout(10):
+        while is_open(descriptor):  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0)
+
+
+def test_a_pipe_that_a_loop_has_taken_is_closed_with_its_transport(runner: Callable[..., None]) -> None:
+    async def scenario() -> None:
+        read_fd, write_fd = os.pipe()
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_read_pipe(asyncio.Protocol, Pipe(read_fd, loop))
+        transport.close()
+        await gone(read_fd)
+        os.close(write_fd)
+
+    runner(scenario)
+
+
+def test_a_file_that_uvloop_has_closed_does_not_close_who_came_after_it() -> None:
+    """What uvloop does in one go: it closes the descriptor and then the file."""
+
+    async def scenario() -> None:
+        read_fd, write_fd = os.pipe()
+        pipe = Pipe(read_fd, asyncio.get_running_loop())
+        os.close(read_fd)
+        somebody_elses = os.dup(write_fd)
+        assert somebody_elses == read_fd
+        pipe.close()
+        assert is_open(somebody_elses)
+        os.close(somebody_elses)
+        os.close(write_fd)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(scenario())
+
+
+def test_one_that_no_loop_has_taken_is_closed_by_who_made_it(runner: Callable[..., None]) -> None:
+    async def scenario() -> None:
+        read_fd, write_fd = os.pipe()
+        pipe = Pipe(read_fd, asyncio.get_running_loop())
+        pipe.abandon()
+        pipe.abandon()
+        assert not is_open(read_fd)
+        os.close(write_fd)
+
+    runner(scenario)
+
+
+def test_a_transport_leaves_no_descriptor_open(runner: Callable[..., None]) -> None:
+    async def scenario() -> None:
+        for started in (True, False):
+            theirs, ours = os.pipe(), os.pipe()
+            transport = StdioTransport(theirs[0], ours[1])
+            if started:
+                read = asyncio.Event()
+                transport.start(lambda frame: read.set(), lambda error: None)  # noqa: B023 - it ends in this round
+                os.write(theirs[1], b"{}\n")
+                await read.wait()
+            transport.close()
+            await gone(theirs[0])
+            await gone(ours[1])
+            os.close(theirs[1])
+            os.close(ours[0])
+
+    runner(scenario)
