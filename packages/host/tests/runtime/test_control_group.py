@@ -56,8 +56,10 @@ def test_a_group_says_how_far_it_stands_back(tmp_path: Path) -> None:
 
 def test_without_a_place_nothing_happens() -> None:
     group = ControlGroup("mark", None)
+    before = control_group.OWN.read_text()
     group.hold([os.getpid()], 5)
     group.close()
+    assert control_group.OWN.read_text() == before
 
 
 def test_what_a_dead_host_left_is_taken_away_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

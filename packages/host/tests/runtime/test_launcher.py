@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime.process import leftovers
+from parlour.runtime.process import control_group, leftovers
 from parlour.runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, spawn
 from parlour_sdk.wire import Limits
 
@@ -128,6 +128,24 @@ async def test_who_left_the_session_of_a_process_is_found_and_stands_back_too(ru
         while session_niceness(child) not in (None, 7):
             await asyncio.sleep(0.2)
             await process.restrain(200, 7)
+
+
+async def test_a_process_and_whoever_left_its_session_share_one_control_group(run: Run) -> None:
+    """On a machine where this user may make none, that there is none."""
+    process = await run(
+        "import subprocess\n"
+        "os.read(0, 1)\n"
+        "told = subprocess.run(['cat', '/proc/self/cgroup'], start_new_session=True, capture_output=True).stdout\n"
+        "tell(told.decode())"
+    )
+    await process.restrain(200, 7)
+    os.write(process.write_fd, b"x")
+
+    assert (f"/parlour-{os.getpid()}-" in await told(process)) == (control_group.place() is not None)
+    await process.wait()
+    process.close()
+    place = control_group.place()
+    assert place is None or list(place.folder.glob(f"parlour-{os.getpid()}-*")) == []
 
 
 async def test_what_a_process_has_started_ends_with_it_wherever_it_went(run: Run) -> None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from parlour.core.delivery.outbox import ATTEMPTS
+from parlour.core.journal import Receipt, Unit
 from parlour.core.ports import SendRefused
 
 from ..support import EPOCH, settle
@@ -128,6 +129,27 @@ async def test_a_row_whose_platform_is_silent_and_that_expires_meanwhile_is_not_
     await post.done()
     assert post.state("a")[0] == "expired"
     assert post.surface.texts == ["a"]
+
+
+async def test_only_the_note_that_nobody_waits_for_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    post = Post()
+    may_wait: list[bool] = []
+    commit = post.journal.commit
+
+    async def committing(unit: Unit) -> Receipt:
+        may_wait.extend([unit.may_wait] if unit.name == "outbox.sent" else [])
+        return await commit(unit)
+
+    monkeypatch.setattr(post.journal, "commit", committing)
+    for row in [await post.write("a"), await post.write("b")]:
+        post.outbox.offer(row)
+    await post.done()
+    assert may_wait == [False, True]  # after "a" comes "b"
+
+    watched = post.outbox.watch("c")
+    await post.post("c")
+    await watched
+    assert may_wait == [False, True, False]
 
 
 async def test_an_idle_target_costs_nothing() -> None:

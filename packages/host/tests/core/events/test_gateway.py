@@ -8,8 +8,8 @@ import pytest
 
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.events.gateway import Closed
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, RUNS
-from parlour.core.journal import StorageFailed
+from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, RUNS, STATE
+from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
 
 from ..support import World, message
 
@@ -130,6 +130,50 @@ async def test_of_events_that_come_at_once_the_first_begins_and_the_others_wait_
     assert world.journal.units.count("event.begin") == 1
     begun = [row["event_seq"] for row in world.rows(RUNS)]
     assert begun == sorted(each.seq for each in accepted)
+
+
+async def test_its_state_is_read_while_the_disk_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = await World.open(echo=True)
+    done: list[str] = []
+    read, commit = world.journal.read, world.journal.commit
+
+    async def reading(query: Select) -> list[Row]:
+        done.extend(["state"] if query.table is STATE else [])
+        return await read(query)
+
+    async def committing(unit: Unit) -> Receipt:
+        done.append(unit.name)
+        receipt = await commit(unit)
+        for _ in range(10):  # the disk takes its time
+            await asyncio.sleep(0)
+        done.append(f"{unit.name} is durable")
+        return receipt
+
+    monkeypatch.setattr(world.journal, "read", reading)
+    monkeypatch.setattr(world.journal, "commit", committing)
+    await world.say("hi")
+    await world.rest()
+    assert done[:3] == ["event.begin", "state", "event.begin is durable"]
+    assert done.count("state") == 1
+
+
+@pytest.mark.parametrize("failure", [StorageFailed("storage_busy", "not now"), ValueError("no JSON")])
+async def test_a_state_that_can_not_be_read_at_once_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    world = await World.open(echo=True)
+    read, left = world.journal.read, [failure]
+
+    async def reading(query: Select) -> list[Row]:
+        if query.table is STATE and left:
+            raise left.pop()
+        return await read(query)
+
+    monkeypatch.setattr(world.journal, "read", reading)
+    await world.say("hi")
+    await world.rest()
+    assert left == []
+    assert [row["status"] for row in world.rows(RUNS)] == ["completed"]
 
 
 async def test_a_redelivery_begins_no_second_run() -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from parlour.core.agents.policy import Selection
 from parlour.core.agents.registry import Registry
 from parlour.core.events.envelope import ConversationKey, RecordedEvent
-from parlour.core.journal import Draft, Receipt, Ref, StorageFailed, resolved
+from parlour.core.journal import Draft, Receipt, Ref, resolved
 from parlour.core.routing.router import Bound, Decision
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.values import dataclass
@@ -90,6 +90,6 @@ class Beginnings:
         return Beginning(opened, reserved, self._sessions, self._openings, self._cap)
 
     async def _look(self, opened: Opened) -> None:
-        """What fails here is tried again when the run is carried out, and told there."""
-        with suppress(StorageFailed):
+        """Whatever fails is tried again when the run is carried out, and told there: its beginning is on the way."""
+        with suppress(Exception):
             opened.state = await self._openings.snapshot(opened.session)

@@ -67,7 +67,7 @@ def place() -> Place | None:
 
 
 def find(own: Path, system: Path) -> Place | None:
-    """Below this process in a hierarchy of the first version, beside it in one of the second; None where it may not."""
+    """Below this process in a hierarchy of the first version, beside it in one of the second; or nowhere."""
     try:
         lines = [line.split(":", 2) for line in own.read_text().splitlines()]
     except OSError:

@@ -1,0 +1,27 @@
+"""To look at the memory of many processes is work for the kernel, and is spread."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from parlour.runtime.process import processes
+from parlour.runtime.process.processes import ProcessTree
+
+
+def test_after_each_process_it_rests_longer_than_it_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([0.0, 0.01, 1.0, 1.02])
+    rests: list[float] = []
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        tree = ProcessTree(os.getpid(), "mark")
+        seen = [each for each in tree.alive() if each.pid in (os.getpid(), child.pid)]
+        monkeypatch.setattr(tree, "alive", lambda: seen)
+        monkeypatch.setattr(processes.time, "monotonic", lambda: next(moments))
+        monkeypatch.setattr(processes.time, "sleep", rests.append)
+        assert tree.proportional_bytes() > 0
+    finally:
+        monkeypatch.undo()
+        child.communicate(b"\n")
+    assert rests == pytest.approx([0.04, 0.08])
