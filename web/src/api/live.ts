@@ -98,6 +98,8 @@ class LiveChannel {
     if (frame.type === "connected") {
       this.wait = SHORTEST;
       this.tell(true);
+      // what was read before the channel was there may be stale by now, and nobody told
+      if (this.seen === undefined) this.stale.add({ type: "missed" });
       // what was missed comes after this, and is not seen yet
       this.seen ??= frame.seq;
       return;
