@@ -43,6 +43,8 @@ class Dialect:
     give_back: Callable[[Table], str] = lambda table: ""
     """Takes back the number that an insert without a new row used up, so that `counted` columns stay gap-free."""
     full_text: "FullText | None" = None
+    reads_again: bool = False
+    """Whether RETURNING is dear and looking afterwards is cheap. SQLite fills a table of its own for the former."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,10 @@ class Plan:
     """To be executed afterwards; empty when not needed."""
     numbered: bool = False
     """Whether it takes a number that the driver gives; then the number used ends each row that comes back."""
+    again: str = ""
+    """Reads what would have been returned, by the key that ends the parameters; empty when the statement returns it."""
+    by_key: int = 0
+    """How many parameters that takes; none for the row that the connection inserted last."""
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -93,7 +99,12 @@ _SQLITE_SEARCH = FullText(
     rank='bm25("{table}_{column}")',
     asked=lambda words: " AND ".join('"' + word.replace('"', '""') + '"' for word in words),
 )
-SQLITE = Dialect(placeholder=lambda position, given: "?", give_back=_sqlite_give_back, full_text=_SQLITE_SEARCH)
+SQLITE = Dialect(
+    placeholder=lambda position, given: "?",
+    give_back=_sqlite_give_back,
+    full_text=_SQLITE_SEARCH,
+    reads_again=True,
+)
 
 
 def successor(prefix: str) -> str | None:
@@ -296,7 +307,10 @@ class Compiler:
             places[table.counted] = self._dialect.number
             returning = (*returning, table.counted)
         sql = f'INSERT INTO "{table.name}" ({text.names(tuple(places))}) VALUES ({", ".join(places.values())})'
-        sql += self._on_conflict(statement, text) + text.returning(returning)
+        sql += self._on_conflict(statement, text)
+        if self._dialect.reads_again and returning and returning == (table.counted,) and statement.conflict == "fail":
+            return Plan(table, sql, tuple(text.references), returning, again="SELECT last_insert_rowid()")
+        sql += text.returning(returning)
         give_back = self._dialect.give_back(table) if table.counted and statement.conflict != "fail" else ""
         return Plan(table, sql, tuple(text.references), statement.returning, give_back, numbered)
 
@@ -324,10 +338,24 @@ class Compiler:
             if not values:
                 raise AssertionError(f"an update of '{statement.table.name}' must set a column")
             sets = ", ".join(text.assignment(name, given) for name, given in zip(values, types, strict=True))
-            sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}{text.returning(statement.returning)}'
-            plan = self._plans[shape] = Plan(statement.table, sql, tuple(text.references), statement.returning)
+            sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}'
+            again = self._again(statement, tests)
+            sql += "" if again else text.returning(statement.returning)
+            references, returning = tuple(text.references), statement.returning
+            plan = self._plans[shape] = Plan(
+                statement.table, sql, references, returning, again=again, by_key=len(tests) if again else 0
+            )
         given = [value.by if type(value) is Increment else value for value in values.values()]
         return plan, (*given, *parameters), statement.expect
+
+    def _again(self, statement: Update, tests: tuple[Test, ...]) -> str:
+        """How to find the row once more: by its whole key, which stayed."""
+        table, columns = statement.table, {column for column, operator, _ in tests if operator == "="}
+        found = len(tests) == len(table.key) and columns == set(table.key) and columns.isdisjoint(statement.values)
+        if not (self._dialect.reads_again and statement.returning and found):
+            return ""
+        text = _Text(self._dialect, table)
+        return f'SELECT {text.names(statement.returning)} FROM "{table.name}"{text.where(tests)}'
 
     def _delete(self, statement: Delete) -> Step:
         tests, parameters = _split(statement.where)

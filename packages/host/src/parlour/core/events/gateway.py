@@ -1,5 +1,6 @@
 """The one way in. An event is accepted when it is durable; a redelivery stops here."""
 
+import asyncio
 from collections.abc import Sequence
 
 from parlour.core.facts import conversations, event_log, inbox, listening, trail
@@ -158,6 +159,7 @@ class Gateway:
         recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
         if beginning is not None:
             beginning.offer(recorded, receipt)
+            await asyncio.sleep(0)  # the run goes first
         else:
             self._lanes.offer(Entry(recorded))
         if not isinstance(decision, Listened):  # then they hear of it with all who listen, in its turn

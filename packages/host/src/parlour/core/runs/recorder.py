@@ -4,6 +4,7 @@ A completed message is one transaction with its run events, transcript item and 
 same batch joins it.
 """
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -233,6 +234,7 @@ class Recorder:
         self._showing.over()
         self._delivery.committed(aftermath.rows)
         self._delivery.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
+        await asyncio.sleep(0)  # the answer goes first
         return aftermath
 
     async def _commit(self, step: Step, *closing: Statement) -> None:

@@ -135,7 +135,7 @@ class Writer:
         return Job("search.index", [(indexing.TAKE_IN, (), None)], future)
 
     def _done(self, batch: list[Job], outcomes: list[Outcome]) -> None:
-        for job, outcome in zip(batch, outcomes, strict=True):
+        for job, outcome in sorted(zip(batch, outcomes, strict=True), key=_can_wait):
             resolve(job.future, outcome)
         self._next()
 
@@ -220,6 +220,8 @@ class Writer:
         if plan.references:
             parameters = self._resolved(plan, parameters, receipt, name)
         cursor = self._cursor.execute(plan.text, parameters)
+        if plan.again:
+            cursor = self._cursor.execute(plan.again, parameters[len(parameters) - plan.by_key :])
         if plan.columns:
             rows = [dict(zip(plan.columns, row, strict=True)) for row in cursor.fetchall()]
             count = len(rows)
@@ -250,6 +252,10 @@ class Writer:
                 self._cursor.execute("ROLLBACK")
             except sqlite3.Error:
                 logger.exception("the journal's transaction could not be rolled back")
+
+
+def _can_wait(done: tuple[Job, Outcome]) -> bool:
+    return done[0].may_wait
 
 
 def _tell(indexed: Future[Receipt]) -> None:
