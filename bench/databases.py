@@ -93,7 +93,7 @@ class SqliteDatabase:
     async def floor(self, file: Path) -> Ledger:
         schema = (
             "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type IN ('table', 'index') "
-            "AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'transcript_search_words%' ORDER BY type DESC"
+            "AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'transcript_words%' ORDER BY type DESC"
         )
         return SqliteLedger(file, [row["sql"] for row in await self.rows(schema)])
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from parlour.core.facts.tables import EVENTS, META, STORAGE, TABLES, TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import EVENTS, META, STORAGE, TABLES, TRANSCRIPT
 from parlour.core.journal import Delete, Row, Search, where
 from parlour.stores import opening
 from parlour.stores.postgres.copying import BATCH
@@ -43,5 +43,5 @@ async def test_what_is_copied_is_the_same_and_goes_on_with_its_numbers(
         async with opening.opened(url, tmp_path / "copy.db") as journal:
             [[numbered]] = await commit(journal, event("next"))
             assert numbered["seq"] == 6, "the number of a row that is gone is not given again"
-            found = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("tart",)))
+            found = await journal.search(Search(TRANSCRIPT, "words", ("tart",)))
             assert [row["transcript_id"] for row in found] == ["t"]

@@ -14,12 +14,12 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from parlour.core.facts.tables import TABLES, TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import TABLES, TRANSCRIPT
 from parlour.core.journal import Delete, Search, StorageFailed, Table, where
 from parlour.stores import migrate
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, current, ensure
 from parlour.stores.sqlite import SqliteJournal
-from parlour.testing.journal_contract import commit, filled, searchable
+from parlour.testing.journal_contract import commit, searchable
 from tools.database_schema.schema import migrated
 
 TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
@@ -52,8 +52,8 @@ def test_the_migrated_table_is_the_declared_one(template: Path, table: Table) ->
 
 def test_no_other_tables_are_made(template: Path) -> None:
     made = {name for (name,) in asked(template, "SELECT name FROM sqlite_master WHERE type = 'table'")}
-    full_text = {name for name in made if name.startswith("transcript_search_words")}
-    assert "transcript_search_words" in full_text
+    full_text = {name for name in made if name.startswith("transcript_words")}
+    assert "transcript_words" in full_text
     assert made - full_text == {table.name for table in TABLES} | {"alembic_version", "sqlite_sequence"}
 
 
@@ -100,19 +100,29 @@ def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revi
     assert asked(path, schema) == asked(template, schema)
 
 
-async def test_what_was_found_before_an_upgrade_is_found_after_it(tmp_path: Path) -> None:
+def put(connection: sqlite3.Connection, table: str, **values: str) -> None:
+    """A row of a table as it is in that file."""
+    columns = connection.execute(f"SELECT name, type FROM pragma_table_info('{table}')")
+    row = {name: "" if kind == "TEXT" else 0 for name, kind in columns} | values
+    connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+
+
+@pytest.mark.parametrize("revision", ["0004", "0005"])  # at once in the index, or waiting for it
+async def test_what_was_found_before_an_upgrade_is_found_after_it(tmp_path: Path, revision: str) -> None:
     path = tmp_path / "parlour.db"
-    made_at("0004", path)
-    row = filled(TRANSCRIPT_SEARCH, transcript_id="a", words="rain")
+    made_at(revision, path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        places = ", ".join(f":{name}" for name in row)
-        connection.execute(f"INSERT INTO transcript_search ({', '.join(row)}) VALUES ({places})", row)
+        put(connection, "transcript", transcript_id="0", conversation_id="0", content="never indexed")
+        put(connection, "transcript", transcript_id="a", conversation_id="a", content="Rain")
+        put(connection, "transcript_search", transcript_id="a", words="rain", event_type="message.received")
     ensure(path)
     async with SqliteJournal(path) as journal:
         await commit(journal, searchable("b", "rain"))
-        query = Search(TRANSCRIPT_SEARCH, "words", ("rain",))
+        query = Search(TRANSCRIPT, "words", ("rain",))
         assert [found["transcript_id"] for found in await journal.search(query)] == ["b", "a"]
-        await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="a")))
+        by_type = Search(TRANSCRIPT, "words", ("rain",), where(event_type="message.received"))
+        assert [found["content"] for found in await journal.search(by_type)] == ["Rain"]
+        await commit(journal, Delete(TRANSCRIPT, where(transcript_id="a")))
         assert [found["transcript_id"] for found in await journal.search(query)] == ["b"]
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from alembic import command
 
-from parlour.core.facts.tables import TABLES, TRANSCRIPT_SEARCH
-from parlour.core.journal import StorageFailed, Table
+from parlour.core.facts.tables import TABLES, TRANSCRIPT
+from parlour.core.journal import Search, StorageFailed, Table, where
 from parlour.stores import migrate as shared
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, alembic_config
+from parlour.stores.postgres import PostgresJournal
 from parlour.stores.postgres.migrate import current, ensure
 from parlour.testing.postgres_server import PostgresServer
 
@@ -51,7 +52,7 @@ def test_the_migrated_table_is_the_declared_one(postgres: PostgresServer, used_d
     indexes = [tuple(row.split("|")) for row in postgres.execute(INDEXES.format(table.name), used_database)]
     declared = [("key", table.key), *(("unique", each) for each in table.unique)]
     declared += [("index", each) for each in table.indexes]
-    if table is TRANSCRIPT_SEARCH:
+    if table is TRANSCRIPT:
         declared.append(("index", ()))  # over an expression: the full text
     assert sorted(indexes) == sorted((kind, " ".join(columns)) for kind, columns in declared)
 
@@ -86,6 +87,22 @@ async def test_every_earlier_database_is_upgraded(
     await ensure(postgres.url(new_database))
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
     assert postgres.execute(tables, new_database) == postgres.execute(tables, used_database)
+
+
+async def test_what_was_found_before_an_upgrade_is_found_after_it(postgres: PostgresServer, new_database: str) -> None:
+    script = StringIO()
+    command.upgrade(alembic_config(script), "base:0005", sql=True)
+    postgres.execute(script.getvalue(), new_database)
+    item, known = (
+        "'a', 'a', '', '', '', '', '', 'Rain', '', '', '', 1, 1, 1",
+        "'a', 'a', '', '', '', 'typed', 'rain', 1, 1",
+    )
+    postgres.execute(f"INSERT INTO transcript VALUES ({item})", new_database)
+    postgres.execute(f"INSERT INTO transcript_search VALUES ({known})", new_database)
+    await ensure(postgres.url(new_database))
+    async with PostgresJournal(postgres.url(new_database)) as journal:
+        [found] = await journal.search(Search(TRANSCRIPT, "words", ("rain",), where(event_type="typed")))
+        assert found["content"] == "Rain"
 
 
 def test_alembic_is_not_loaded_for_a_current_database(postgres: PostgresServer, used_database: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT
 from parlour.core.journal import Delete, Journal, Search, Select, StorageFailed, Unit, where
 from parlour.stores.sqlite import SqliteJournal
 from parlour.stores.sqlite.indexing import ENOUGH
@@ -140,7 +140,7 @@ async def test_readers_cannot_write(database: Path) -> None:
 
 def indexed(database: Path) -> int:
     with closing(sqlite3.connect(database)) as connection:
-        [(count,)] = connection.execute("SELECT count(*) FROM transcript_search_words_docsize")
+        [(count,)] = connection.execute("SELECT count(*) FROM transcript_words_docsize")
         return int(count)
 
 
@@ -149,8 +149,8 @@ async def test_a_search_finds_what_an_earlier_life_wrote(database: Path) -> None
         await commit(journal, searchable("a", "rain"), searchable("b", "rain"), searchable("c", "rain"))
     assert indexed(database) == 0, "a few rows wait"
     async with SqliteJournal(database) as journal:
-        await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="b")))
-        found = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",)))
+        await commit(journal, Delete(TRANSCRIPT, where(transcript_id="b")))
+        found = await journal.search(Search(TRANSCRIPT, "words", ("rain",)))
         assert [row["transcript_id"] for row in found] == ["c", "a"]
     assert indexed(database) == 2
 
@@ -166,5 +166,5 @@ async def test_two_journals_of_one_database_find_what_the_other_wrote(on_sqlite:
     for number, journal in enumerate(on_sqlite):
         await commit(journal, searchable(f"{number}", "rain"))
     for journal in on_sqlite:
-        found = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",)))
+        found = await journal.search(Search(TRANSCRIPT, "words", ("rain",)))
         assert [row["transcript_id"] for row in found] == ["1", "0"]

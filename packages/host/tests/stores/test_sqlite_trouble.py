@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT
 from parlour.core.journal import Row, Search, Select, StorageFailed
 from parlour.stores.sqlite import SqliteJournal, indexing
 from parlour.testing.journal_contract import commit, contents, event, meta, searchable
@@ -92,11 +92,11 @@ def found(database: Path) -> set[str]:
 
     async def search() -> list[Row]:
         async with SqliteJournal(database) as journal:
-            return await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",), limit=1_000_000))
+            return await journal.search(Search(TRANSCRIPT, "words", ("rain",), limit=1_000_000))
 
     rows = asyncio.run(search())
     with closing(sqlite3.connect(database)) as connection:
-        connection.execute("INSERT INTO transcript_search_words (transcript_search_words) VALUES ('integrity-check')")
+        connection.execute("INSERT INTO transcript_words (transcript_words) VALUES ('integrity-check')")
     return {str(row["transcript_id"]) for row in rows}
 
 
@@ -164,7 +164,7 @@ async def test_a_writer_waits_for_another_program_that_is_soon_done(database: Pa
 async def test_a_search_says_that_the_database_is_locked_and_finds_everything_when_it_is_free(database: Path) -> None:
     async with SqliteJournal(database, busy_timeout=0.05) as journal:
         await commit(journal, searchable("a", "rain"))
-        query = Search(TRANSCRIPT_SEARCH, "words", ("rain",))
+        query = Search(TRANSCRIPT, "words", ("rain",))
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StorageFailed) as failure:
@@ -184,7 +184,7 @@ async def test_an_index_that_takes_nothing_in_holds_up_nobody(
                 await commit(journal, searchable(name, "rain " * indexing.ENOUGH))
             await commit(journal, meta("after"))
         assert "new rows wait for the search's index" in caplog.text
-        assert len(await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",)))) == 2
+        assert len(await journal.search(Search(TRANSCRIPT, "words", ("rain",)))) == 2
 
 
 async def test_a_database_that_is_locked_at_the_start_is_reported(database: Path) -> None:

@@ -21,14 +21,13 @@ from parlour.core.facts.tables import (
     RUN_EVENTS,
     RUNS,
     TRANSCRIPT,
-    TRANSCRIPT_SEARCH,
 )
 from parlour.core.journal import GuardFailed, StorageFailed, Table, Unit, Update, where
 
 from ..support import World, until
 
 DAY = 24 * 3600.0
-OF_A_MESSAGE = (EVENTS, OUTCOMES, RUNS, TRANSCRIPT, TRANSCRIPT_SEARCH, OUTBOX)
+OF_A_MESSAGE = (EVENTS, OUTCOMES, RUNS, TRANSCRIPT, OUTBOX)
 
 
 def cleaning(world: World, **days: float) -> Retention:
@@ -57,8 +56,8 @@ async def test_a_message_goes_with_everything_that_was_made_of_it() -> None:
 
     report = await cleaning(world).once()
 
-    assert counts(world, *OF_A_MESSAGE) == [1, 1, 1, 2, 2, 1]
-    assert young == {"events": 3, "outcomes": 3, "runs": 2, "transcript": 4, "transcript_search": 4, "outbox": 2}
+    assert counts(world, *OF_A_MESSAGE) == [1, 1, 1, 2, 1]
+    assert young == {"events": 3, "outcomes": 3, "runs": 2, "transcript": 4, "outbox": 2}
     assert {row["content"] for row in world.rows(TRANSCRIPT)} == {"young"}
     assert world.rows(FEEDBACK) == []
     assert (report.removed["events"], report.removed["transcript"], report.removed["runs"]) == (2, 2, 1)
@@ -165,12 +164,11 @@ async def test_a_job_that_was_cut_off_goes_on_with_what_is_left(monkeypatch: pyt
     job.cancel()
     world = await world.restart()
     assert 0 < len(world.rows(TRANSCRIPT)) <= 4
-    assert len(world.rows(TRANSCRIPT)) == len(world.rows(TRANSCRIPT_SEARCH))
     assert (await cleaning(world).last()).finished_at == 0
 
     await cleaning(world).once()
 
-    assert counts(world, EVENTS, TRANSCRIPT, TRANSCRIPT_SEARCH) == [0, 0, 0]
+    assert counts(world, EVENTS, TRANSCRIPT) == [0, 0]
 
 
 async def test_files_go_after_their_time_and_their_content_with_them() -> None:

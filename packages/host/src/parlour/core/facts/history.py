@@ -1,6 +1,5 @@
 """Reading the transcript and the event log for a run: by page and by search, bound to its conversation and thread."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from parlour.core.cursors import Cursors
@@ -10,7 +9,7 @@ from parlour_sdk.protocol.event_log import EventPage, EventPageGet, EventRecord
 from parlour_sdk.protocol.history import HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult
 
 from . import words
-from .tables import EVENTS, TRANSCRIPT, TRANSCRIPT_SEARCH
+from .tables import EVENTS, SAID, TRANSCRIPT
 
 
 class History:
@@ -36,6 +35,7 @@ class History:
             Select(
                 TRANSCRIPT,
                 conditions,
+                SAID,
                 order=("seq",),
                 direction="descending" if backward else "ascending",
                 limit=request.limit + 1,
@@ -74,15 +74,7 @@ class History:
         asked = tuple(words.in_conversation(conversation_id, words.asked(query)))
         if not asked:
             return []
-        found = await self._journal.search(Search(TRANSCRIPT_SEARCH, "words", asked, conditions, limit))
-        return await self._by_id([str(row["transcript_id"]) for row in found])
-
-    async def _by_id(self, transcript_ids: Sequence[str]) -> list[Row]:
-        if not transcript_ids:
-            return []
-        rows = await self._journal.read(Select(TRANSCRIPT, where(transcript_id=one_of(*transcript_ids))))
-        by_id = {row["transcript_id"]: row for row in rows}
-        return [by_id[transcript_id] for transcript_id in transcript_ids if transcript_id in by_id]
+        return await self._journal.search(Search(TRANSCRIPT, "words", asked, conditions, limit))
 
     def _item(self, row: Row, artifacts: bool) -> dict[str, Any]:
         """A TranscriptItem's fields: a page of them is read by the protocol in one go, which costs half as much."""

@@ -21,7 +21,6 @@ from .tables import (
     RUNS,
     TRAIL,
     TRANSCRIPT,
-    TRANSCRIPT_SEARCH,
 )
 
 Term = Literal["events", "artifacts", "audit"]
@@ -83,13 +82,7 @@ def _in_inbox(column: str, own: str, rows: Iterable[Row]) -> tuple[Condition, ..
 
 
 SWEEPS: tuple[Sweep, ...] = (
-    Sweep(
-        TRANSCRIPT,
-        "transcript_id",
-        "events",
-        along=((TRANSCRIPT_SEARCH, "transcript_id"),),
-        owed=("lane", "conversation_id"),
-    ),
+    Sweep(TRANSCRIPT, "transcript_id", "events", owed=("lane", "conversation_id")),
     Sweep(OUTBOX, "seq", "events", final=("state", ("sent", "failed", "expired")), keeps_last=True),
     Sweep(
         RUNS,

@@ -152,14 +152,17 @@ RUN_EVENTS = Table(
 TRANSCRIPT = Table(
     "transcript",
     _columns(
-        "transcript_id conversation_id thread_id event_id run_id role item_type content content_json "
-        "artifact_refs metadata",
+        "transcript_id conversation_id thread_id event_id event_type run_id role item_type content content_json "
+        "artifact_refs metadata words",
         "seq event_seq created_at",
     ),
     key=("transcript_id",),
     unique=(("conversation_id", "seq"),),
     indexes=(("run_id",),),
 )
+"""`words` are those of its content as the search finds them; the databases' own full-text indexes stand on them."""
+SAID = tuple(name for name in TRANSCRIPT.names if name != "words")
+"""What an item is read for."""
 
 OUTBOX = Table(
     "outbox",
@@ -179,13 +182,6 @@ STATE = Table(
     key=("scope_key", "name"),
     indexes=(("conversation_id",),),
 )
-
-TRANSCRIPT_SEARCH = Table(
-    "transcript_search",
-    _columns("transcript_id conversation_id thread_id role item_type event_type words", "seq created_at"),
-    key=("transcript_id",),
-)
-"""The words of an item as the search finds them; the databases' own full-text indexes stand on this table."""
 
 AUDIT = Table(
     "audit",
@@ -320,7 +316,6 @@ TABLES: tuple[Table, ...] = (
     TRANSCRIPT,
     OUTBOX,
     STATE,
-    TRANSCRIPT_SEARCH,
     AUDIT,
     ARTIFACTS,
     STORAGE,

@@ -1,6 +1,6 @@
 """The conversation as its people saw it, numbered per conversation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from parlour.core.encoding import dumps, dumps_dict, dumps_list
@@ -8,7 +8,7 @@ from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
 
 from . import words
-from .tables import CONVERSATIONS, TRANSCRIPT, TRANSCRIPT_SEARCH
+from .tables import CONVERSATIONS, SAID, TRANSCRIPT
 
 ITEM_BYTES = 64 * 1024
 REPLIES = 100
@@ -93,7 +93,7 @@ async def beginnings(journal: Journal, conversation_ids: Sequence[str]) -> dict[
 async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
     """What was said to an event, in order."""
     own = where(conversation_id=conversation_id, event_seq=event_seq)
-    rows = await journal.read(Select(TRANSCRIPT, own, (), ("seq",), "descending", REPLIES))
+    rows = await journal.read(Select(TRANSCRIPT, own, SAID, ("seq",), "descending", REPLIES))
     return [row for row in reversed(rows) if row["role"] != "user"]
 
 
@@ -108,32 +108,13 @@ def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, 
     row: dict[str, str | int | bytes | Ref] = {
         **values,
         "conversation_id": conversation_id,
+        "event_type": event_type,
+        "words": " ".join(words.in_conversation(conversation_id, words.indexed(str(values["content"])))),
         "seq": numbered,
         "created_at": now,
     }
-    draft.add(Insert(TRANSCRIPT, row), _findable(values, event_type, conversation_id, numbered, now))
+    draft.add(Insert(TRANSCRIPT, row))
     return numbered
-
-
-def _findable(
-    values: Mapping[str, str | int | Ref], event_type: str, conversation_id: str, numbered: Ref, now: int
-) -> Insert:
-    """The item's words, for the search."""
-    text = words.in_conversation(conversation_id, words.indexed(str(values["content"])))
-    return Insert(
-        TRANSCRIPT_SEARCH,
-        {
-            "transcript_id": values["transcript_id"],
-            "conversation_id": conversation_id,
-            "thread_id": values["thread_id"],
-            "role": values["role"],
-            "item_type": values["item_type"],
-            "event_type": event_type,
-            "words": " ".join(text),
-            "seq": numbered,
-            "created_at": now,
-        },
-    )
 
 
 def _brought(envelope: EventEnvelope) -> list[Any]:

@@ -28,7 +28,6 @@ from parlour.core.facts.tables import (
     RUNS,
     STATE,
     TRANSCRIPT,
-    TRANSCRIPT_SEARCH,
 )
 from parlour.core.journal import (
     ANY,
@@ -154,7 +153,7 @@ class Erasing:
         before = where(created_at=at_most(tombstone["created_at"]))
         async for rows in self._batches(TRANSCRIPT, "seq", here + where(seq=at_most(until)), ("transcript_id",)):
             these = where(transcript_id=one_of(*(row["transcript_id"] for row in rows)))
-            await self._step(Delete(TRANSCRIPT, these, expect=ANY), Delete(TRANSCRIPT_SEARCH, these, expect=ANY))
+            await self._step(Delete(TRANSCRIPT, these, expect=ANY))
         async for rows in self._batches(OUTBOX, "feed_seq", here + before):
             these = here + where(feed_seq=one_of(*(row["feed_seq"] for row in rows)))
             await self._step(Delete(OUTBOX, these, expect=ANY))

@@ -560,7 +560,7 @@ CREATE TABLE transcript (
 	metadata TEXT NOT NULL, 
 	seq INTEGER NOT NULL, 
 	event_seq INTEGER NOT NULL, 
-	created_at INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, event_type TEXT DEFAULT '' NOT NULL, words TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (transcript_id), 
 	CONSTRAINT transcript_unique_seq UNIQUE (conversation_id, seq)
 )
@@ -568,23 +568,7 @@ CREATE TABLE transcript (
 
 ;
 
-CREATE TABLE transcript_search (
-	transcript_id TEXT NOT NULL, 
-	conversation_id TEXT NOT NULL, 
-	thread_id TEXT NOT NULL, 
-	role TEXT NOT NULL, 
-	item_type TEXT NOT NULL, 
-	event_type TEXT NOT NULL, 
-	words TEXT NOT NULL, 
-	seq INTEGER NOT NULL, 
-	created_at INTEGER NOT NULL, 
-	PRIMARY KEY (transcript_id)
-)
- STRICT
-
-;
-
-CREATE VIRTUAL TABLE transcript_search_words USING fts5(words, content='transcript_search', tokenize='unicode61 remove_diacritics 0');
+CREATE VIRTUAL TABLE transcript_words USING fts5(words, content='transcript', tokenize='unicode61 remove_diacritics 0');
 
 CREATE TABLE users (
 	user_id TEXT NOT NULL, 
@@ -711,6 +695,6 @@ CREATE INDEX transcript_by_run_id ON transcript (run_id);
 
 CREATE INDEX webhook_calls_by_not_before ON webhook_calls (not_before);
 
-CREATE TRIGGER transcript_search_removed AFTER DELETE ON transcript_search WHEN EXISTS (SELECT 1 FROM transcript_search_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_search_words (transcript_search_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
+CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0005');
+INSERT INTO alembic_version VALUES ('0006');

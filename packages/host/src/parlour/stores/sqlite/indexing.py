@@ -6,18 +6,18 @@ rows are numbered in the order of their commits, and the index itself holds the 
 whatever a kill leaves behind is found, and a row that is deleted while it waits is none of the index's business.
 """
 
-from parlour.core.facts.tables import TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import TRANSCRIPT
 from parlour.stores.sql import Parameters, Plan
 
-ENOUGH = 64 * 1024
-"""Characters, of some hundreds of short messages: units wait while they are taken in, so that should be seldom, and not
-for long."""
+ENOUGH = 160 * 1024
+"""Characters of rows, some hundreds of short messages: units wait while they are taken in, so that should be seldom,
+and not for long."""
 
-_WAITING = "FROM transcript_search WHERE rowid > (SELECT coalesce(max(id), 0) FROM transcript_search_words_docsize)"
-BEHIND = Plan(TRANSCRIPT_SEARCH, f"SELECT rowid {_WAITING} LIMIT 1", (), ("rowid",))
+_WAITING = "FROM transcript WHERE rowid > (SELECT coalesce(max(id), 0) FROM transcript_words_docsize)"
+BEHIND = Plan(TRANSCRIPT, f"SELECT rowid {_WAITING} LIMIT 1", (), ("rowid",))
 TAKE_IN = Plan(
-    TRANSCRIPT_SEARCH,
-    f"INSERT INTO transcript_search_words (rowid, words) SELECT rowid, words {_WAITING} ORDER BY rowid",
+    TRANSCRIPT,
+    f"INSERT INTO transcript_words (rowid, words) SELECT rowid, words {_WAITING} ORDER BY rowid",
     (),
     (),
 )

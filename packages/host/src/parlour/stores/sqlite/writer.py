@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
-from parlour.core.facts.tables import TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import GuardFailed, Receipt, Row
 from parlour.stores.futures import resolve
 from parlour.stores.sql import Parameters, Plan, Step
@@ -232,7 +232,7 @@ class Writer:
             raise GuardFailed(name, len(receipt))
         if plan.give_back:
             self._cursor.execute(plan.give_back)
-        if plan.table is TRANSCRIPT_SEARCH:
+        if plan.table is TRANSCRIPT:
             self._unindexed += indexing.characters(parameters)
         return rows
 

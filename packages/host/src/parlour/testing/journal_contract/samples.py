@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT
 from parlour.core.journal import Insert, Journal, Receipt, Row, Select, Statement, Table, Unit, where
 
 EMPTY: dict[str, Any] = {"text": "", "integer": 0, "blob": b""}
@@ -40,4 +40,6 @@ async def names(journal: Journal, **tests: Any) -> list[str]:
 
 
 def searchable(transcript_id: str, words: str, **values: Any) -> Insert:
-    return Insert(TRANSCRIPT_SEARCH, filled(TRANSCRIPT_SEARCH, transcript_id=transcript_id, words=words, **values))
+    """An item of a conversation of its own."""
+    own = {"transcript_id": transcript_id, "conversation_id": transcript_id, "words": words}
+    return insert(TRANSCRIPT, **own, **values)

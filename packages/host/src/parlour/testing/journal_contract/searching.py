@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import TRANSCRIPT_SEARCH
+from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Delete, Journal, Search, above, one_of, where
 
 from .samples import commit, searchable
@@ -14,7 +14,7 @@ SEARCHED = {"a": "rain today", "b": "rain tomorrow and ever after that too", "c"
 
 class Searching:
     async def found(self, journal: Journal, *words: str, **conditions: Any) -> list[str]:
-        rows = await journal.search(Search(TRANSCRIPT_SEARCH, "words", words, where(**conditions)))
+        rows = await journal.search(Search(TRANSCRIPT, "words", words, where(**conditions)))
         return [str(row["transcript_id"]) for row in rows]
 
     async def test_a_search_finds_rows_that_hold_all_the_words(self, journal: Journal) -> None:
@@ -33,7 +33,7 @@ class Searching:
         await commit(journal, *(searchable(each, "rain", role=each) for each in "abc"))
         assert await self.found(journal, "rain", role="b") == ["b"]
         assert await self.found(journal, "rain", role=one_of("a", "c"), created_at=above(-1)) == ["c", "a"]
-        limited = await journal.search(Search(TRANSCRIPT_SEARCH, "words", ("rain",), limit=2))
+        limited = await journal.search(Search(TRANSCRIPT, "words", ("rain",), limit=2))
         assert [row["transcript_id"] for row in limited] == ["c", "b"]
 
     @pytest.mark.parametrize("word", ['"', "'", 'a"b', "OR", "NOT", "*", "a:b", "-", "\\", "'&'", "("])
@@ -43,7 +43,7 @@ class Searching:
 
     async def test_what_was_deleted_is_not_found(self, journal: Journal) -> None:
         await commit(journal, searchable("a", "rain"), searchable("b", "rain"))
-        await commit(journal, Delete(TRANSCRIPT_SEARCH, where(transcript_id="a")))
+        await commit(journal, Delete(TRANSCRIPT, where(transcript_id="a")))
         assert await self.found(journal, "rain") == ["b"]
 
     async def test_a_search_finds_what_there_is_however_rows_came_and_went(self, journal: Journal) -> None:
@@ -52,7 +52,7 @@ class Searching:
             await commit(journal, *(searchable(f"{round_}{each}", f"rain {each}") for each in "abcd"))
             if round_ != 1:
                 assert await self.found(journal, "rain", "d") == [f"{round_}d"]
-            gone = (Delete(TRANSCRIPT_SEARCH, where(transcript_id=f"{round_}{each}")) for each in "bd")
+            gone = (Delete(TRANSCRIPT, where(transcript_id=f"{round_}{each}")) for each in "bd")
             await commit(journal, *gone)
             await commit(journal, searchable(f"{round_}e", "rain e"))
             assert await self.found(journal, "rain", "e") == [f"{each}e" for each in range(round_, -1, -1)]
