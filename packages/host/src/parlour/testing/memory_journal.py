@@ -57,7 +57,10 @@ class MemoryJournal:
     async def commit(self, unit: Unit) -> Receipt:
         # Carried out at once and acknowledged a turn of the loop later: a caller cancelled between has committed.
         try:
-            return self.database.commit(unit)
+            receipt = self.database.commit(unit)
+            if unit.foreseen is not None:
+                unit.foreseen(receipt)
+            return receipt
         finally:
             await asyncio.sleep(0)
 

@@ -7,7 +7,7 @@ from parlour.core.facts import conversations, event_log, inbox, listening, trail
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.feedback import Feedback
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit, resolved
 from parlour.core.listeners.audience import Audience
 from parlour.core.listeners.later import LaterListening
 from parlour.core.ports import Clock, Ids
@@ -156,15 +156,15 @@ class Gateway:
                 return None
             return await self._duplicate(event, also)
         self._conversations.remember(key, conversation_id)
-        recorded = RecordedEvent(receipt[numbered][0]["seq"], conversation_id, now, event)
+        number = resolved(receipt, seq)
         if beginning is not None:
-            beginning.offer(recorded, receipt)
+            beginning.offer(receipt)
             await asyncio.sleep(0)  # the run goes first
         else:
-            self._lanes.offer(Entry(recorded))
+            self._lanes.offer(Entry(RecordedEvent(number, conversation_id, now, event)))
         if not isinstance(decision, Listened):  # then they hear of it with all who listen, in its turn
             self._later.offer(*observers)
-        return Accepted(event.event_id, recorded.seq, conversation_id, duplicate=False)
+        return Accepted(event.event_id, number, conversation_id, duplicate=False)
 
     async def _obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Accepted:
         observers, now = self._audience.observing(event.event_type), self._clock.now()

@@ -2,7 +2,7 @@
 
 from .draft import Draft
 from .errors import GuardFailed, StorageFailed
-from .port import Journal, Receipt, resolved
+from .port import Journal, resolved
 from .query import Search, Select
 from .schema import Column, Table
 from .statements import (
@@ -11,6 +11,7 @@ from .statements import (
     Delete,
     Increment,
     Insert,
+    Receipt,
     Ref,
     Row,
     Statement,

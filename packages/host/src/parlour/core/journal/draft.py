@@ -1,12 +1,15 @@
 """A unit in the making: statements are added by whoever knows them, then it is closed and handed over."""
 
-from .statements import Statement, Unit
+from collections.abc import Callable
+
+from .statements import Receipt, Statement, Unit
 
 
 class Draft:
     def __init__(self, name: str, may_wait: bool = False) -> None:
         self.name = name
         self._may_wait = may_wait
+        self.foreseen: Callable[[Receipt], None] | None = None
         self._statements: list[Statement] = []
 
     def __len__(self) -> int:
@@ -22,4 +25,4 @@ class Draft:
         self._statements[position] = statement
 
     def unit(self) -> Unit:
-        return Unit(self.name, tuple(self._statements), self._may_wait)
+        return Unit(self.name, tuple(self._statements), self._may_wait, self.foreseen)

@@ -1,13 +1,9 @@
 """The port to a database. Implementations: memory (parlour.testing), SQLite and PostgreSQL."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from .query import Search, Select
-from .statements import Ref, Row, Unit
-
-Receipt = Sequence[list[Row]]
-"""For each statement of the unit, the rows it returned (empty where it asked for none)."""
+from .statements import Receipt, Ref, Row, Unit
 
 
 class Journal(Protocol):

@@ -4,7 +4,7 @@ A guard is the row count a statement expects. When one is not met, the whole uni
 which; so a unit never needs a read before it writes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from parlour_sdk.values import dataclass
@@ -13,6 +13,8 @@ from .schema import Table
 
 Value = str | int | bytes
 Row = dict[str, Any]
+Receipt = Sequence[list[Row]]
+"""For each statement of a unit, the rows it returned (empty where it asked for none)."""
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "starting", "holding"]
 
 ANY: Final = None
@@ -134,3 +136,7 @@ class Unit:
     statements: tuple[Statement, ...]
     may_wait: bool = False
     """Nobody is kept waiting by it, so it may come along with a unit that follows within milliseconds."""
+    foreseen: Callable[[Receipt], None] | None = None
+    """Told what the receipt will be, where that is known before it is durable, to prepare what follows. It may yet come
+    to nothing, so nothing may leave the Host because of it.
+    """

@@ -35,13 +35,16 @@ class Prompting:
         self._listening = listening
         self._clock = clock
 
+    def asks(self, session: RunSession, descriptor: Descriptor) -> bool:
+        """Whether anybody is asked. A rerun is nobody's business."""
+        return bool(self._audience.listening(EVENT_TYPE)) and bool(_field(descriptor)) and session.rehearsal is None
+
     async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding:
-        """The run's binding with what was added. A rerun is nobody's business."""
+        """The run's binding with what was added."""
         binding, form = session.binding, descriptor.manifest.config_schema
-        plugins = self._audience.listening(EVENT_TYPE)
-        field = next((item.name for item in form if item.type == "prompt-editor"), "")
-        if not plugins or not field or session.rehearsal is not None:
+        if not self.asks(session, descriptor):
             return binding
+        plugins, field = self._audience.listening(EVENT_TYPE), _field(descriptor)
         additions = await self._additions(_event(session, self._clock.now()), plugins)
         if not additions:
             return binding
@@ -74,6 +77,10 @@ def with_additions(
         return {**config, field: "\n\n".join(filter(None, (prompt, *(each.text for each in additions))))}
     before = [{"role": "system", "content": prompt}] if isinstance(prompt, str) and prompt else list(prompt)
     return {**config, field: [*before, *({"role": each.role, "content": each.text} for each in additions)]}
+
+
+def _field(descriptor: Descriptor) -> str:
+    return next((item.name for item in descriptor.manifest.config_schema if item.type == "prompt-editor"), "")
 
 
 def _event(session: RunSession, now: int) -> RecordedEvent:

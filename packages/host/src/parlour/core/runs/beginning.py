@@ -5,6 +5,7 @@ Whatever speaks against that is no failure: the event is then accepted alone, an
 
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from parlour.core.agents.policy import Selection
@@ -31,16 +32,24 @@ class Beginning:
     openings: Openings
     cap: LoopCap
     numbered: int | Ref = 0
+    transcribed: int | Ref = 0
 
     def write(self, draft: Draft, event_seq: Ref) -> None:
-        self.numbered = self.openings.write(draft, self.opened.session, self.opened.descriptor, event_seq)
+        self.numbered = event_seq
+        self.transcribed = self.openings.write(draft, self.opened.session, self.opened.descriptor, event_seq)
+        draft.foreseen = self._foresee
 
-    def offer(self, event: RecordedEvent, receipt: Receipt) -> None:
+    def offer(self, receipt: Receipt) -> None:
+        self._foresee(receipt)
         entry = self.opened.session.entry
-        entry.event, entry.opened = event, self.opened
-        entry.attempts, entry.transcribed = 1, resolved(receipt, self.numbered)
-        self.cap.count(event)
+        self.cap.count(entry.event)
         self.reserved.begin(entry)
+
+    def _foresee(self, receipt: Receipt) -> None:
+        """The numbers it will have: what follows can be prepared."""
+        entry = self.opened.session.entry
+        entry.event, entry.opened = replace(entry.event, seq=resolved(receipt, self.numbered)), self.opened
+        entry.attempts, entry.transcribed = 1, resolved(receipt, self.transcribed)
 
     def give_up(self) -> None:
         self.sessions.unregister(self.opened.session)
@@ -92,4 +101,4 @@ class Beginnings:
     async def _look(self, opened: Opened) -> None:
         """Whatever fails is tried again when the run is carried out, and told there: its beginning is on the way."""
         with suppress(Exception):
-            opened.state = await self._openings.snapshot(opened.session)
+            await self._openings.prepare(opened)

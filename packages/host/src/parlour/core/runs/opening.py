@@ -22,7 +22,7 @@ from parlour.core.providers import Providers
 from parlour.core.secrets import SecretBox
 
 from . import bootstrap, context
-from .session import Entry, RunSession, StateSnapshot
+from .session import Entry, Opened, RunSession, StateSnapshot
 
 
 class Openings:
@@ -73,6 +73,19 @@ class Openings:
         state = await self.snapshot(session)
         await self.open(session, descriptor, "running")
         return await self.request(session, descriptor, state)
+
+    async def prepare(self, opened: Opened) -> None:
+        """What can be had of the request while the disk is waited for and nothing may leave the Host."""
+        session, descriptor = opened.session, opened.descriptor
+        opened.state = await self.snapshot(session)
+        if session.entry.transcribed and not self._prompting.asks(session, descriptor):
+            opened.request = await self.request(session, descriptor, opened.state)
+
+    async def prepared(self, opened: Opened) -> dict[str, object]:
+        """What its runner is sent."""
+        if opened.request is not None:
+            return opened.request
+        return await self.request(opened.session, opened.descriptor, opened.state)
 
     async def snapshot(self, session: RunSession) -> StateSnapshot:
         return await self._state.snapshot(session.grant.scopes)

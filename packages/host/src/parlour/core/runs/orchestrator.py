@@ -79,8 +79,7 @@ class Orchestrator:
         entry.opened = None
         session, descriptor = opened.session, opened.descriptor
         with about_run(session.run_id):
-            request = self._openings.request(session, descriptor, opened.state)
-            return await self._carry_out(entry, session, descriptor, request)
+            return await self._carry_out(entry, session, descriptor, self._openings.prepared(opened))
 
     async def _carry_out(
         self, entry: Entry, session: RunSession, descriptor: Descriptor, begun: Awaitable[dict[str, object]]

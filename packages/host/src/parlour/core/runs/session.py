@@ -173,6 +173,8 @@ class Opened:
     descriptor: Descriptor
     state: StateSnapshot | None = None
     """As it was found while the disk was waited for."""
+    request: dict[str, object] | None = None
+    """What its runner is sent, if that could be said by then."""
 
 
 class Sessions:

@@ -9,7 +9,7 @@ from typing import Self
 
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.stores.futures import resolve
-from parlour.stores.sql import SQLITE, Compiler, Step
+from parlour.stores.sql import SQLITE, Compiler
 
 from . import indexing
 from .checkpoints import LONG, Checkpoints, Log
@@ -67,7 +67,9 @@ class SqliteJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
-        return await self._submitted(unit.name, self._compiler.unit(unit), unit.may_wait)
+        future: asyncio.Future[Receipt] = self._loop.create_future()
+        self._writer.submit(Job(unit.name, self._compiler.unit(unit), future, unit.may_wait, unit.foreseen))
+        return await future
 
     async def read(self, query: Select) -> list[Row]:
         self._require_open()
@@ -83,15 +85,12 @@ class SqliteJournal:
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
         if read(self._near, indexing.BEHIND, (), self._path) != []:  # it is behind, or could not say
-            await self._submitted("search.index", [(indexing.TAKE_IN, (), None)])
+            taken_in: asyncio.Future[Receipt] = self._loop.create_future()
+            self._writer.submit(Job("search.index", [(indexing.TAKE_IN, (), None)], taken_in))
+            await taken_in
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._readers.submit(Question(*self._compiler.search(query), future))
         return await future
-
-    def _submitted(self, name: str, steps: list[Step], may_wait: bool = False) -> "asyncio.Future[Receipt]":
-        future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(Job(name, steps, future, may_wait))
-        return future
 
     def _connect(self) -> None:
         connections: list[sqlite3.Connection] = []

@@ -49,6 +49,7 @@ class Job:
     steps: list[Step]
     future: Future[Receipt]
     may_wait: bool = False
+    foreseen: Callable[[Receipt], None] | None = None
 
 
 class Writer:
@@ -127,6 +128,7 @@ class Writer:
                 self._loop.call_soon(self._done, batch, self._lost(batch, error))
             return
         self._orders.put(partial(self._commit, batch, outcomes))
+        _foresee(batch, outcomes)
 
     def _taking_in(self) -> Job:
         """Nobody waits for it. What it could not take in, the next does, or a search that then says what is wrong."""
@@ -252,6 +254,15 @@ class Writer:
                 self._cursor.execute("ROLLBACK")
             except sqlite3.Error:
                 logger.exception("the journal's transaction could not be rolled back")
+
+
+def _foresee(batch: list[Job], outcomes: list[Outcome]) -> None:
+    for job, outcome in zip(batch, outcomes, strict=True):
+        if job.foreseen is not None and not isinstance(outcome, Exception):
+            try:
+                job.foreseen(outcome)
+            except Exception:
+                logger.exception("what %s foresees could not be prepared", job.name)
 
 
 def _can_wait(done: tuple[Job, Outcome]) -> bool:

@@ -12,6 +12,7 @@ from parlour.core.journal import (
     Increment,
     Insert,
     Journal,
+    Receipt,
     Ref,
     Select,
     Statement,
@@ -134,6 +135,14 @@ class Units:
             )
         assert (failure.value.unit, failure.value.statement) == ("step", 3)
         assert await contents(journal, META) == [{"name": "a", "value": "1"}, {"name": "b", "value": "1"}]
+
+    async def test_what_is_foreseen_comes_true_and_a_guard_that_fails_is_never_foreseen(self, journal: Journal) -> None:
+        foreseen: list[Receipt] = []
+        receipt = await journal.commit(Unit("step", (meta("a"), event("1")), foreseen=foreseen.append))
+        assert foreseen in ([], [receipt])  # not every database can tell before
+        with pytest.raises(GuardFailed):
+            await journal.commit(Unit("step", (event("2"), meta("a")), foreseen=foreseen.append))
+        assert foreseen in ([], [receipt])
 
     @pytest.mark.parametrize("expect", [0, 1, 3])
     async def test_touching_another_number_of_rows_than_expected_fails(self, journal: Journal, expect: int) -> None:
