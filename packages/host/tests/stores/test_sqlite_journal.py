@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT
-from parlour.core.journal import Delete, Journal, Search, Select, StorageFailed, Unit, where
+from parlour.core.journal import Delete, Journal, Receipt, Search, Select, StorageFailed, Unit, where
 from parlour.stores.sqlite import SqliteJournal
 from parlour.stores.sqlite.indexing import ENOUGH
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta, searchable
@@ -45,6 +46,50 @@ async def test_a_unit_that_may_wait_shares_the_transaction_of_the_next(database:
         await waiting
         assert journal.transactions == 1
         assert [row["name"] for row in await contents(journal, META)] == ["first", "second"]
+
+
+async def test_whoever_is_waited_for_hears_first(database: Path) -> None:
+    done: list[str] = []
+
+    async def committed(journal: Journal, name: str, may_wait: bool) -> None:
+        await journal.commit(Unit("test", (meta(name),), may_wait=may_wait))
+        done.append(name)
+
+    async with SqliteJournal(database) as journal:
+        await asyncio.gather(committed(journal, "may wait", True), committed(journal, "is waited for", False))
+        assert (journal.transactions, done) == (1, ["is waited for", "may wait"])
+
+
+async def test_what_is_coming_is_told_before_it_is_durable(database: Path) -> None:
+    """By then others can't see it, and nobody may say that it happened."""
+    seen: list[tuple[Receipt, int]] = []
+    told = asyncio.Event()
+
+    def foreseen(receipt: Receipt) -> None:
+        with closing(sqlite3.connect(database)) as other:
+            [(count,)] = other.execute("SELECT count(*) FROM events")
+        seen.append((receipt, int(count)))
+        told.set()
+
+    async with SqliteJournal(database) as journal:
+        held = threading.Event()
+        journal._writer._orders.put(lambda: held.wait() and None)  # the thread is busy until then
+        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),), foreseen=foreseen)))
+        await told.wait()
+        assert not committing.done()
+        held.set()
+        assert seen == [(await committing, 0)]
+
+
+async def test_whoever_fails_to_prepare_harms_no_unit(database: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def foreseen(receipt: Receipt) -> None:
+        raise ValueError("not prepared")
+
+    async with SqliteJournal(database) as journal:
+        await journal.commit(Unit("test", (meta("a"),), foreseen=foreseen))
+        await commit(journal, meta("b"))
+        assert len(await contents(journal, META)) == 2
+    assert "what test foresees could not be prepared" in caplog.text
 
 
 async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> None:

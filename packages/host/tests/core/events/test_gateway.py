@@ -1,6 +1,7 @@
 """The one way in: durable before it is accepted, once however often it comes, in the conversation it belongs to."""
 
 import asyncio
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,9 @@ from parlour.core.events.envelope import EventEnvelope
 from parlour.core.events.gateway import Closed
 from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, RUNS, STATE
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
+from parlour.core.runs import context
 
-from ..support import World, message
+from ..support import World, message, until
 
 
 async def test_an_accepted_event_is_durable_and_owed() -> None:
@@ -155,6 +157,57 @@ async def test_its_state_is_read_while_the_disk_is_waited_for(monkeypatch: pytes
     await world.rest()
     assert done[:3] == ["event.begin", "state", "event.begin is durable"]
     assert done.count("state") == 1
+
+
+async def test_what_its_runner_is_told_is_put_together_while_the_disk_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = await World.open()
+    done: list[str] = []
+    commit, build = world.journal.commit, context.build
+
+    async def committing(unit: Unit) -> Receipt:
+        receipt = await commit(unit)
+        for _ in range(10):  # the disk takes its time
+            await asyncio.sleep(0)
+        done.append(unit.name)
+        return receipt
+
+    def building(*arguments: Any) -> dict[str, Any]:
+        done.append("put together")
+        return build(*arguments)
+
+    monkeypatch.setattr(world.journal, "commit", committing)
+    monkeypatch.setattr(context, "build", building)
+    accepted = await world.say("hi")
+    await until(lambda: world.plugins.runs)
+    [run] = world.plugins.runs
+    assert done == ["put together", "event.begin"]
+    assert run.context["context"]["event_seq"] == accepted.seq
+    assert run.context["context"]["transcript_seq"] == 1
+
+
+async def test_a_run_that_was_put_together_for_nothing_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk did not take what was foreseen."""
+    world = await World.open()
+
+    async def failing(unit: Unit) -> Receipt:
+        assert unit.foreseen is not None
+        unit.foreseen(copy.deepcopy(world.journal.database).commit(unit))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        raise StorageFailed("storage_full", "the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.journal, "commit", failing)
+        with pytest.raises(StorageFailed):
+            await world.say("hi", event_id="e1")
+    await world.rest()
+    assert (world.plugins.runs, world.rows(EVENTS)) == ([], [])
+
+    await world.say("hi", event_id="e1")
+    await until(lambda: world.plugins.runs)
+    assert [run.context["context"]["transcript_seq"] for run in world.plugins.runs] == [1]
 
 
 @pytest.mark.parametrize("failure", [StorageFailed("storage_busy", "not now"), ValueError("no JSON")])

@@ -3,8 +3,11 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from parlour.core.components import Components
 from parlour.core.facts.tables import EVENTS, LISTENING
+from parlour.core.journal import Receipt, Unit
 from parlour.core.ports import PluginLost
 from parlour.core.routing.routes import Route
 from parlour_sdk.protocol.platform_events import ApprovalDecided, CommandSent, MessageResponded
@@ -146,6 +149,27 @@ async def prompted(answers: dict[str, Any], prompt: Any = "You are kind.") -> An
     await world.rest()
     [run] = world.plugins.runs
     return run.context["config"]["prompt"]
+
+
+async def test_nobody_is_asked_about_a_prompt_before_its_run_is_durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    components, done = Components(), list[str]()
+    components.replace_plugin("acme/ear", "1", [listener("prompt.preparing")])
+    world = await opened(components)
+    world.core.registry.replace_plugin(PLUGIN, "1", [PROMPTED])
+    listening(world).hear["acme/ear"] = lambda data: done.append("asked")
+    commit = world.journal.commit
+
+    async def committing(unit: Unit) -> Receipt:
+        receipt = await commit(unit)
+        for _ in range(10):  # the disk takes its time
+            await asyncio.sleep(0)
+        done.append(unit.name)
+        return receipt
+
+    monkeypatch.setattr(world.journal, "commit", committing)
+    await world.say("hi")
+    await world.rest()
+    assert done[:2] == ["event.begin", "asked"]
 
 
 async def test_listeners_add_to_a_prompt_in_their_order() -> None:

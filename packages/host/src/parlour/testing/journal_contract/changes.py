@@ -1,5 +1,7 @@
 """What an insert does where there is a row already, and what updates and deletes say of the rows they touched."""
 
+from dataclasses import replace
+
 import pytest
 
 from parlour.core.facts.tables import EVENTS, INBOX, META, OUTBOX, RUN_EVENTS, STATE, TRANSCRIPT
@@ -9,6 +11,12 @@ from .samples import commit, contents, event, filled, insert, meta, names
 
 
 class Conflicts:
+    async def test_nothing_comes_back_of_what_was_not_there(self, journal: Journal) -> None:
+        update = Update(INBOX, {"attempts": Increment()}, where(event_seq=7), expect=ANY, returning=("attempts",))
+        assert await commit(journal, update) == [[]]
+        with pytest.raises(GuardFailed):
+            await commit(journal, replace(update, expect=1))
+
     async def test_a_second_row_with_the_same_key_fails_the_guard(self, journal: Journal) -> None:
         await commit(journal, insert(RUN_EVENTS, run_id="r", sequence=1, type="first"))
         with pytest.raises(GuardFailed) as failure:
