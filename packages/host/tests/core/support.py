@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import pytest
+
 from parlour.app import Core, Ports, build_core
 from parlour.core.agents.agent import Agent
 from parlour.core.encoding import loads
@@ -337,3 +339,18 @@ async def settle(turns: int = 50) -> None:
     """Lets everything that is ready happen, without time passing."""
     for _ in range(turns):
         await asyncio.sleep(0)
+
+
+def slow_disk(world: World, monkeypatch: pytest.MonkeyPatch, done: list[str]) -> None:
+    """Commits take their time; it is noted when they are handed over and when they are durable."""
+    commit = world.journal.commit
+
+    async def committing(unit: Unit) -> Receipt:
+        done.append(unit.name)
+        receipt = await commit(unit)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        done.append(f"{unit.name} is durable")
+        return receipt
+
+    monkeypatch.setattr(world.journal, "commit", committing)

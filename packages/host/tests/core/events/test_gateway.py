@@ -13,7 +13,7 @@ from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, RUNS, STATE
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
 from parlour.core.runs import context
 
-from ..support import World, message, until
+from ..support import World, message, slow_disk, until
 
 
 async def test_an_accepted_event_is_durable_and_owed() -> None:
@@ -137,22 +137,14 @@ async def test_of_events_that_come_at_once_the_first_begins_and_the_others_wait_
 async def test_its_state_is_read_while_the_disk_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     world = await World.open(echo=True)
     done: list[str] = []
-    read, commit = world.journal.read, world.journal.commit
+    read = world.journal.read
 
     async def reading(query: Select) -> list[Row]:
         done.extend(["state"] if query.table is STATE else [])
         return await read(query)
 
-    async def committing(unit: Unit) -> Receipt:
-        done.append(unit.name)
-        receipt = await commit(unit)
-        for _ in range(10):  # the disk takes its time
-            await asyncio.sleep(0)
-        done.append(f"{unit.name} is durable")
-        return receipt
-
+    slow_disk(world, monkeypatch, done)
     monkeypatch.setattr(world.journal, "read", reading)
-    monkeypatch.setattr(world.journal, "commit", committing)
     await world.say("hi")
     await world.rest()
     assert done[:3] == ["event.begin", "state", "event.begin is durable"]
@@ -164,25 +156,18 @@ async def test_what_its_runner_is_told_is_put_together_while_the_disk_is_waited_
 ) -> None:
     world = await World.open()
     done: list[str] = []
-    commit, build = world.journal.commit, context.build
-
-    async def committing(unit: Unit) -> Receipt:
-        receipt = await commit(unit)
-        for _ in range(10):  # the disk takes its time
-            await asyncio.sleep(0)
-        done.append(unit.name)
-        return receipt
+    build = context.build
 
     def building(*arguments: Any) -> dict[str, Any]:
         done.append("put together")
         return build(*arguments)
 
-    monkeypatch.setattr(world.journal, "commit", committing)
+    slow_disk(world, monkeypatch, done)
     monkeypatch.setattr(context, "build", building)
     accepted = await world.say("hi")
     await until(lambda: world.plugins.runs)
     [run] = world.plugins.runs
-    assert done == ["put together", "event.begin"]
+    assert done == ["event.begin", "put together", "event.begin is durable"]
     assert run.context["context"]["event_seq"] == accepted.seq
     assert run.context["context"]["transcript_seq"] == 1
 

@@ -7,13 +7,12 @@ import pytest
 
 from parlour.core.components import Components
 from parlour.core.facts.tables import EVENTS, LISTENING
-from parlour.core.journal import Receipt, Unit
 from parlour.core.ports import PluginLost
 from parlour.core.routing.routes import Route
 from parlour_sdk.protocol.platform_events import ApprovalDecided, CommandSent, MessageResponded
 
 from ..approvals.support import ASK, BOSS, Group
-from ..support import DISCOVERY, PLUGIN, World, make_agent, until
+from ..support import DISCOVERY, PLUGIN, World, make_agent, slow_disk, until
 from .listening_support import ListeningPlugins, granted, listener, listening, opened
 
 PROMPT = {"name": "prompt", "label": {"en_US": "Prompt"}, "type": "prompt-editor"}
@@ -157,19 +156,10 @@ async def test_nobody_is_asked_about_a_prompt_before_its_run_is_durable(monkeypa
     world = await opened(components)
     world.core.registry.replace_plugin(PLUGIN, "1", [PROMPTED])
     listening(world).hear["acme/ear"] = lambda data: done.append("asked")
-    commit = world.journal.commit
-
-    async def committing(unit: Unit) -> Receipt:
-        receipt = await commit(unit)
-        for _ in range(10):  # the disk takes its time
-            await asyncio.sleep(0)
-        done.append(unit.name)
-        return receipt
-
-    monkeypatch.setattr(world.journal, "commit", committing)
+    slow_disk(world, monkeypatch, done)
     await world.say("hi")
     await world.rest()
-    assert done[:2] == ["event.begin", "asked"]
+    assert done[:3] == ["event.begin", "event.begin is durable", "asked"]
 
 
 async def test_listeners_add_to_a_prompt_in_their_order() -> None:
