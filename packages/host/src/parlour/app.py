@@ -24,6 +24,7 @@ from parlour.core.delivery.bots import NoBots, RunningBots
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.feed import Feed
 from parlour.core.delivery.growing.streams import Streams
+from parlour.core.delivery.handovers import Handovers, NoHandovers
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.pace import Pace
 from parlour.core.delivery.platform_surface import PlatformSurface
@@ -107,6 +108,7 @@ class Ports:
     components: Components = field(default_factory=Components)
     bots: RunningBots = field(default_factory=NoBots)
     surfaces: Mapping[str, Surface] = field(default_factory=dict)
+    handovers: Handovers = field(default_factory=NoHandovers)
     providers: Providers = field(default_factory=Providers)
     objects: ObjectStore = field(default_factory=NoObjects)
     fetcher: Fetcher = field(default_factory=NoFetcher)
@@ -208,7 +210,8 @@ def build_core(ports: Ports) -> Core:
     responses = ResponseEvents(host_events, clock)
     prompting = Prompting(audience, listeners, clock)
     tact = Tact(clock)
-    outbox = Outbox(journal, surfaces, responses, Undelivered(journal, tact, ids, clock), clock)
+    losses = Undelivered(journal, tact, ids, clock)
+    outbox = Outbox(journal, surfaces, responses, losses, clock, ports.handovers)
     delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), pace, tact, responses, ids, clock)
     endings = Endings(delivery, tact, ids, clock)
     days = Days(clock, ports.time_zone)

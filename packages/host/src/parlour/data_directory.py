@@ -46,6 +46,10 @@ class DataDirectory:
         return self.path / "host.lock"
 
     @property
+    def handovers(self) -> Path:
+        return self.path / "handovers"
+
+    @property
     def secret_key(self) -> Path:
         return self.path / "secret.key"
 

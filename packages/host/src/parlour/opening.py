@@ -1,7 +1,7 @@
 """Opens what a Host stands on, in order, and puts it together; leaving closes it in reverse."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, contextmanager
 from functools import partial
 
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -41,6 +41,7 @@ from .plugin_side import Plugins, open_plugin_side
 from .providers.hook_client import HookClient
 from .providers.tools.registry import ToolRegistry
 from .secret_key import KeyFile
+from .stores.handover_file import HandoverFile
 from .stores.objects.opening import opened as opened_objects
 from .stores.objects.signature import Account
 from .stores.opening import opened
@@ -77,6 +78,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         catalogue = Catalogue()
         bots = Bots(catalogue, secrets, clock)
         models = await stack.enter_async_context(open_model_side(settings.models, journal, secrets, clock))
+        handovers = stack.enter_context(closing(HandoverFile(directory.handovers, journal, ids)))
         ports = additions.wrap(
             Ports(
                 journal=journal,
@@ -86,6 +88,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 clock=clock,
                 ids=ids,
                 bots=bots,
+                handovers=handovers,
                 providers=Providers(platforms=bots, tools=tools, models=models.models),
                 objects=await stack.enter_async_context(_objects(settings.artifacts, directory)),
                 sizes=Sizes(settings.artifacts.artifact_bytes, settings.artifacts.quota_bytes),

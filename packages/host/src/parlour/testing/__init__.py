@@ -3,7 +3,8 @@
 The contract suites are modules of their own (`parlour.testing.journal_contract`), since they need pytest.
 """
 
+from .memory_handovers import MemoryHandovers
 from .memory_journal import MemoryDatabase, MemoryJournal
 from .memory_objects import MemoryObjects
 
-__all__ = ["MemoryDatabase", "MemoryJournal", "MemoryObjects"]
+__all__ = ["MemoryDatabase", "MemoryHandovers", "MemoryJournal", "MemoryObjects"]

@@ -7,6 +7,7 @@ from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.facts.tables import OUTBOX
 from parlour.core.journal import Draft, Row, Select, Unit, where
+from parlour.testing.memory_handovers import MemoryHandovers
 
 from ..support import EPOCH, BreakableJournal, LoopClock, PlatformSurface, until
 
@@ -33,7 +34,15 @@ class Post:
     def __init__(self, journal: BreakableJournal | None = None, surface: PlatformSurface | None = None) -> None:
         self.journal = journal or BreakableJournal()
         self.surface = surface or PlatformSurface()
-        self.outbox = Outbox(self.journal, {"platform": self.surface}, NobodyListens(), NobodyWaits(), LoopClock())
+        self.handovers = MemoryHandovers()
+        self.outbox = Outbox(
+            self.journal,
+            {"platform": self.surface},
+            NobodyListens(),
+            NobodyWaits(),
+            LoopClock(),
+            self.handovers,
+        )
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> Outgoing:
         """Committed and not yet offered, as after a crash."""

@@ -3,7 +3,7 @@
 import pytest
 
 from parlour.core.delivery.outbox import ATTEMPTS
-from parlour.core.ports import Sent
+from parlour.core.ports import SendRefused, Sent
 
 from ..support import PlatformSurface, settle
 from .outbox_support import Post
@@ -95,15 +95,69 @@ async def test_what_was_being_sent_when_the_host_died_is_uncertain() -> None:
     post = Post()
     await post.write("a", state="sending")
     await post.write("b", state="pending")
+    post.handovers.begin("a")
     await post.outbox.recover()
     await post.done()
     assert [(each.outbox_id, each.possibly_repeated) for each in post.surface.tries] == [("a", True), ("b", False)]
     assert len(post.surface.asked) == 1
 
 
+@pytest.mark.parametrize("kind", ["message", "action"])
+async def test_what_the_host_had_not_handed_over_when_it_died_is_sent_as_if_nothing_had_happened(kind: str) -> None:
+    post = Post()
+    await post.write("a", state="sending", kind=kind)
+    await post.outbox.recover()
+    await post.done()
+    assert [(each.outbox_id, each.possibly_repeated) for each in post.surface.tries] == [("a", False)]
+    assert post.surface.asked == []
+    assert post.state("a") == ("sent", "")
+
+
+@pytest.mark.parametrize("kind", ["message", "action"])
+async def test_what_the_platform_had_answered_when_the_host_died_is_sent(kind: str) -> None:
+    post = Post()
+    await post.write("a", state="sending", kind=kind)
+    post.handovers.begin("a")
+    post.handovers.answered("a", "platform-7")
+    await post.outbox.recover()
+    await post.done()
+    assert post.surface.tries == post.surface.asked == []
+    assert post.state("a") == ("sent", "")
+    assert post.row("a")["platform_message_id"] == "platform-7"
+
+
+async def test_what_was_tried_before_is_uncertain_whatever_is_noted_of_its_last_try() -> None:
+    post = Post()
+    await post.write("a", state="sending", attempts=1)
+    await post.outbox.recover()
+    await post.done()
+    assert [each.possibly_repeated for each in post.surface.tries] == [True]
+
+
+async def test_without_notes_all_that_was_being_sent_is_uncertain() -> None:
+    post = Post()
+    await post.write("a", state="sending")
+    post.handovers.lose()
+    await post.outbox.recover()
+    await post.done()
+    assert [each.possibly_repeated for each in post.surface.tries] == [True]
+
+
+async def test_what_has_ended_leaves_no_note() -> None:
+    post = Post()
+    post.surface.prepared.extend([ConnectionResetError("cut"), SendRefused("the chat is gone", permanent=True)])
+    for name in ("a", "b"):
+        await post.post(name)
+    await post.done()
+    assert [post.state(each)[0] for each in ("a", "b")] == ["failed", "sent"]
+    assert not post.handovers.begun("a")
+    assert not post.handovers.begun("b")
+
+
 async def test_an_action_that_was_being_sent_when_the_host_died_is_not_repeated() -> None:
     post = Post()
     await post.write("a", state="sending", kind="action")
+    post.handovers.begin("a")
     await post.outbox.recover()
     await post.done()
     assert post.surface.tries == []

@@ -33,12 +33,13 @@ def run(settings: Settings, path: Path, remove: bool) -> None:
 
 @contextlib.contextmanager
 def _until_interrupted() -> Iterator[None]:
-    """By Ctrl-C, or by a request to end."""
+    """By Ctrl-C, also where a shell that started it in the background had that ignored, or by a request to end."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
     with contextlib.suppress(KeyboardInterrupt):
         yield
 

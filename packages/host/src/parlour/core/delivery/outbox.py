@@ -1,7 +1,8 @@
 """Sends outbox rows to platforms: in order per target, `sending` before the call, an honest end after it.
 
 A row that waits holds later rows of its own target only. What is uncertain is asked for, sent again under the same
-key, or, if it is a text, sent once more and marked; an action is never repeated.
+key, or, if it is a text, sent once more and marked; an action is never repeated. After a kill, notes of what was handed
+over tell what is uncertain and what is not.
 """
 
 import asyncio
@@ -14,11 +15,12 @@ from typing import Protocol
 
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
-from parlour.core.journal import Draft, Journal, StorageFailed
+from parlour.core.journal import Draft, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
 from parlour_sdk.values import dataclass
 
 from .growing.grown import GREW
+from .handovers import Handovers, NoHandovers
 from .undelivered import Code
 
 logger = logging.getLogger(__name__)
@@ -73,6 +75,7 @@ class Outbox:
         responses: Responses,
         losses: Losses,
         clock: Clock,
+        handovers: Handovers | None = None,
     ) -> None:
         self._journal = journal
         self._rows = OutgoingRows(journal)
@@ -80,6 +83,7 @@ class Outbox:
         self._clock = clock
         self._responses = responses
         self._losses = losses
+        self._handovers = handovers or NoHandovers()
         self._waiting: dict[str, deque[Outgoing]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
         self._handed: set[str] = set()
@@ -122,11 +126,21 @@ class Outbox:
             await asyncio.wait([drain])
 
     async def recover(self) -> None:
-        """After a restart: what waited goes on waiting, what was being sent is uncertain."""
+        """After a restart: what waited or never left goes on waiting, what was being sent is uncertain."""
         known = {row.outbox_id for waiting in self._waiting.values() for row in waiting}
-        for row in await self._rows.unfinished():
-            if self.sends(row.surface) and row.outbox_id not in known:
-                self.offer(_taken_up(row))
+        rows = [row for row in await self._rows.unfinished() if self.sends(row.surface) and row.outbox_id not in known]
+        await self._handovers.take_up([row.outbox_id for row in rows if row.state == "sending"])
+        kept = {row.outbox_id: row for row in rows if self._never_left(row)}
+        if kept:
+            now = self._clock.now()
+            back = [outgoing.change(row, "sending", "pending", now) for row in kept.values()]
+            await self._journal.commit(Unit("outbox.never_left", tuple(back)))
+        for row in rows:
+            self.offer(row.with_state("pending") if row.outbox_id in kept else _taken_up(row))
+
+    def _never_left(self, row: Outgoing) -> bool:
+        """Of one that was tried before, the notes of that try may be gone."""
+        return row.state == "sending" and not (row.attempts or _begun(row) or self._handovers.begun(row.outbox_id))
 
     async def close(self) -> None:
         """What was handed to a platform may still be answered for a moment, so that it is not uncertain later."""
@@ -209,14 +223,21 @@ class Outbox:
 
     async def _hand_over(self, surface: Surface, row: Outgoing) -> Sent:
         self._handed.add(row.target)
+        self._handovers.begin(row.outbox_id)
         try:
             async with asyncio.timeout(SEND_SECONDS):
-                return await surface.send(row)
+                sent = await surface.send(row)
         finally:
             self._handed.discard(row.target)
+        self._handovers.answered(row.outbox_id, sent.platform_message_id)
+        return sent
 
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
         """An uncertain send: None when it is settled, otherwise the row to send again."""
+        answer = self._handovers.answer(row.outbox_id)
+        if answer is not None:
+            await self._change(row, "sent", sent=Sent(answer))
+            return None
         if row.kind == "action":
             await self._give_up(row, "it may or may not have happened and is never repeated", "delivery.unknown")
             return None
@@ -276,6 +297,7 @@ class Outbox:
         if target == "sent":
             self._responses.draft(draft, row)
         await self._journal.commit(draft.unit())
+        self._handovers.settle(row.outbox_id)
         if target == "sent":
             self._responses.durable(row)
         if target in ENDED:
@@ -287,6 +309,7 @@ class Outbox:
         draft = self._changing(row, "failed", reason)
         notices = await self._losses.draft(draft, row, code)
         await self._journal.commit(draft.unit())
+        self._handovers.settle(row.outbox_id)
         self._ended(row, Outcome("failed", reason))
         for notice in notices:
             self._losses.durable(notice)

@@ -77,6 +77,12 @@ def check_acts(acts: Mapping[str, int]) -> None:
         require(times == 1, f"the tool acted {times} times on '{text}'")
 
 
+def check_marks(shown: list[Shown], tries: Mapping[str, int]) -> None:
+    """Nobody is told that a text may be a repetition of one that never left."""
+    for each in shown:
+        require(not each.marked or tries[each.outbox_id] > 1, f"{each.outbox_id} is marked and was handed over before")
+
+
 class Facts:
     def __init__(self, read: Callable[[Select], list[Row]]) -> None:
         self.inbox = read(Select(INBOX))

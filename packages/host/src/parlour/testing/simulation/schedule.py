@@ -27,7 +27,7 @@ from .bubbles import check_bubbles, check_decisions
 from .deciding import BOSS, SECONDS, Deciders
 from .loop import SeededLoop
 from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
-from .promises import BrokenPromise, Said, check, check_acts, check_files
+from .promises import BrokenPromise, Said, check, check_acts, check_files, check_marks
 from .worker import SimulatedWorker, granted
 from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
 
@@ -66,12 +66,15 @@ def run_schedule(seed: int) -> Report:
         idempotent=dice.random() < 0.3,
         answers_questions=dice.random() < 0.3,
         journaled=dice.random() < 0.5,
+        power_fails=dice.random() < 0.3,
     )
     plan = _plan(dice)
     try:
         while not _live(world, plan):
             pass
         check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
+        if not world.power_fails:
+            check_marks(world.shown, world.tries)
         check_acts(world.acts)
         check_files(world.database.read, world.objects.content)
         check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)
@@ -140,6 +143,7 @@ async def _life(world: World, plan: Plan) -> None:
             clock=SimulatedClock(world),
             ids=SimulatedIds(world),
             surfaces={"sim": SimulatedPlatform(world)},
+            handovers=world.handovers,
             bots=SimulatedBots(world, plan.chats),
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),

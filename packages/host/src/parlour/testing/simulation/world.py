@@ -10,6 +10,7 @@ from parlour.core.facts.outgoing import Outgoing
 from parlour.core.identity import compose
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
 from parlour.core.ports import SendRefused, Sent
+from parlour.testing.memory_handovers import MemoryHandovers
 from parlour.testing.memory_journal import MemoryDatabase
 from parlour.testing.memory_objects import MemoryObjects
 from parlour.testing.scripted import ScriptedTools, Tool
@@ -32,8 +33,13 @@ class World:
     """The platform can be asked whether it has a message."""
     journaled: bool
     """The agent's calls are."""
+    power_fails: bool
+    """The Host dies with its machine: what was not waited for may be gone."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     objects: MemoryObjects = field(init=False)
+    handovers: MemoryHandovers = field(default_factory=MemoryHandovers)
+    tries: Counter[str] = field(default_factory=Counter)
+    """How often a row was handed to the platform."""
     shown: list[Shown] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
     """How often a tool acted on a message."""
@@ -90,6 +96,8 @@ class World:
 
     async def _die(self) -> NoReturn:
         self.dead = True
+        if self.power_fails:
+            self.handovers.lose()
         asyncio.get_running_loop().stop()
         raise asyncio.CancelledError
 
@@ -156,6 +164,7 @@ class SimulatedPlatform:
 
     async def send(self, outgoing: Outgoing) -> Sent:
         world = self._world
+        world.tries[outgoing.outbox_id] += 1
         await world.point("send:before")
         await world.pause()
         luck = world.dice.random()

@@ -1,0 +1,33 @@
+"""Notes of handovers in memory: they outlive a Host that is built anew around them, as a file outlives a kill."""
+
+from collections.abc import Collection
+
+
+class MemoryHandovers:
+    def __init__(self) -> None:
+        self._open: dict[str, str | None] = {}
+        self._lost = False
+
+    def lose(self) -> None:
+        """As when the power fails: what was noted can't be told from what was not."""
+        self._lost = True
+
+    async def take_up(self, sending: Collection[str]) -> None:
+        if self._lost:
+            self._open = dict.fromkeys(sending)
+            self._lost = False
+
+    def begun(self, outbox_id: str) -> bool:
+        return outbox_id in self._open
+
+    def answer(self, outbox_id: str) -> str | None:
+        return self._open.get(outbox_id)
+
+    def begin(self, outbox_id: str) -> None:
+        self._open[outbox_id] = None
+
+    def answered(self, outbox_id: str, message_id: str) -> None:
+        self._open[outbox_id] = message_id
+
+    def settle(self, outbox_id: str) -> None:
+        self._open.pop(outbox_id, None)

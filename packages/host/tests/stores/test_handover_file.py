@@ -1,0 +1,138 @@
+"""Notes in a file: believed after a kill of the last Host on this machine, and after nothing else."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from parlour.core.identity import SystemIds
+from parlour.core.journal import StorageFailed
+from parlour.stores import handover_file
+from parlour.stores.handover_file import HandoverFile
+from parlour.testing import MemoryDatabase, MemoryJournal
+from parlour.testing.handovers_contract import HandoversContract, Lives
+
+
+class Machine:
+    """One data directory and one database, and the Hosts that use them one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = MemoryDatabase()
+        self.file = folder / "handovers"
+        self.boot = folder / "boot_id"
+        self.boot.write_text("first boot\n")
+
+    def life(self) -> HandoverFile:
+        return HandoverFile(self.file, MemoryJournal(self.database), SystemIds(), self.boot)
+
+    async def handed_over(self, outbox_id: str) -> HandoverFile:
+        life = self.life()
+        await life.take_up([])
+        life.begin(outbox_id)
+        return life
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+class TestHandoverFile(HandoversContract):
+    @pytest.fixture
+    def lives(self, machine: Machine) -> Lives:
+        return machine.life
+
+
+async def uncertain(machine: Machine, *outbox_ids: str) -> bool:
+    life = machine.life()
+    await life.take_up(outbox_ids)
+    return all(life.begun(each) and life.answer(each) is None for each in outbox_ids)
+
+
+async def test_a_first_start_finds_everything_uncertain(machine: Machine) -> None:
+    assert await uncertain(machine, "from before there were notes")
+
+
+async def test_nothing_is_believed_after_the_machine_was_started_anew(machine: Machine) -> None:
+    (await machine.handed_over("a")).answered("a", "1")
+    machine.boot.write_text("second boot\n")
+    assert await uncertain(machine, "a", "b")
+
+
+async def test_nothing_is_believed_on_a_machine_that_does_not_tell_when_it_was_started(machine: Machine) -> None:
+    machine.boot.unlink()
+    await machine.handed_over("a")
+    assert await uncertain(machine, "a", "b")
+
+
+async def test_nothing_is_believed_when_another_host_had_the_database_meanwhile(
+    machine: Machine, tmp_path: Path
+) -> None:
+    await machine.handed_over("a")
+    elsewhere = HandoverFile(tmp_path / "elsewhere", MemoryJournal(machine.database), SystemIds(), machine.boot)
+    await elsewhere.take_up([])
+    elsewhere.begin("b")
+    assert await uncertain(machine, "a", "b")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"life":', b"\xff\n", b"[]\n[]\n"])
+async def test_nothing_is_believed_of_a_file_that_was_tampered_with(machine: Machine, content: bytes) -> None:
+    await machine.handed_over("a")
+    machine.file.write_bytes(content)
+    assert await uncertain(machine, "a", "b")
+
+
+async def test_nothing_is_believed_of_a_file_with_a_line_cut_off(machine: Machine) -> None:
+    await machine.handed_over("a")
+    machine.file.write_bytes(machine.file.read_bytes() + b'["b')
+    assert await uncertain(machine, "a", "b", "c")
+
+
+async def test_a_kill_before_the_database_knows_of_the_new_life_leaves_everything_uncertain(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await machine.handed_over("a")
+
+    async def fails(journal: MemoryJournal, unit: object) -> None:
+        raise StorageFailed("storage_full", "the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MemoryJournal, "commit", fails)
+        with pytest.raises(StorageFailed):
+            await machine.life().take_up(["a", "b"])
+    assert await uncertain(machine, "a", "b")
+
+
+async def test_a_full_disk_takes_the_notes_away_instead_of_leaving_some_out(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = await machine.handed_over("a")
+
+    def no_room(file: int, content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", no_room)
+        life.begin("b")
+    life.begin("c")
+    assert life.begun("b"), "this life knows it all the same"
+    assert not machine.file.exists()
+    assert await uncertain(machine, "a", "b", "c", "d")
+
+
+async def test_the_file_stays_small_and_keeps_what_is_open(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handover_file, "LARGEST_BYTES", 2000)
+    life = await machine.handed_over("open")
+    for number in range(1000):
+        life.begin(f"row-{number}")
+        life.answered(f"row-{number}", str(number))
+        life.settle(f"row-{number}")
+    assert machine.file.stat().st_size < 2100
+    after = machine.life()
+    await after.take_up(["open", "kept"])
+    assert (after.begun("open"), after.begun("kept")) == (True, False)
+
+
+async def test_only_its_owner_may_read_it(machine: Machine) -> None:
+    await machine.handed_over("a")
+    assert machine.file.stat().st_mode & 0o077 == 0
