@@ -42,6 +42,7 @@ async def test_an_unknown_group_is_told(qq: QQ, bot: Bot) -> None:
     async with bot.connected(simulator):
         told = await simulator.say([{"type": "at", "data": {"qq": "10001"}}, _text(" hello")], ANN, group_id=404)
         step, notice = await qq.settled(told, "failed")
+        assert "what was sent to group 404 was not taken: " in bot.status["last_error"]
     assert "the group 404 does not exist" in step["text"]
     assert "the group 404 does not exist" in notice["text"]
 

@@ -52,6 +52,7 @@ from parlour.core.listeners.responses import ResponseEvents
 from parlour.core.objects import NoObjects, ObjectStore
 from parlour.core.platforms.book import BotBook
 from parlour.core.platforms.executing import Executor
+from parlour.core.platforms.known_messages import KnownMessages
 from parlour.core.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.providers import Providers
 from parlour.core.routing.default_agents import DefaultAgentBook
@@ -220,7 +221,8 @@ def build_core(ports: Ports) -> Core:
     )
     executor = Executor(outbox, ports.bots, ids, clock)
     approvals = Approvals(journal, delivery, outbox, executor, DecidedEvents(agents, host_events), clock)
-    planner = Planner(ports.bots, artifacts, approvals, executor, delivery, ids, clock)
+    messages = KnownMessages(journal)
+    planner = Planner(ports.bots, artifacts, messages, approvals, executor, delivery, ids, clock)
     slots = Slots(ports.concurrent_runs, ports.runs_per_person)
     requests = ActionRequests(journal, planner, approvals, delivery, outbox, slots, clock)
     recording = Recording(journal, artifacts, delivery, planner, endings, ids, clock)

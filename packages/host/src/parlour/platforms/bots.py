@@ -23,6 +23,7 @@ from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 
 from .life import BotLife, Means
 from .link import Doors
+from .refused_sends import RefusedSends
 
 
 class Bots:
@@ -34,6 +35,8 @@ class Bots:
         self._clock = clock
         self._lives: dict[str, BotLife] = {}
         self._statuses: dict[str, Status] = {}
+        self._refusals = RefusedSends(clock)
+        self.refused, self.taken = self._refusals.refused, self._refusals.taken
         self._connections: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._served: tuple[BotBook, Replies, Means] | None = None
@@ -56,6 +59,7 @@ class Bots:
             if life is not None and bot is not None and _connects_alike(life.bot, bot) and not life.given_up:
                 return
             await self._stop(bot_id)
+            self._refusals.forget(bot_id)
             if bot is None:
                 self._statuses.pop(bot_id, None)
             elif bot.enabled and self._served is not None:
@@ -81,10 +85,16 @@ class Bots:
         return await adapter.hook(call) if isinstance(adapter, TakesHooks) else None
 
     def status(self, bot_id: str) -> Status:
+        """With what its platform refused last."""
+        status = self._known(bot_id)
+        errors = filter(None, (status.last_error, self._refusals.of(bot_id)))
+        return replace(status, last_error="; ".join(errors))
+
+    def _known(self, bot_id: str) -> Status:
         return self._statuses.get(bot_id, Status())
 
     def connected(self, bot_id: str) -> bool:
-        return self.status(bot_id).state == "connected"
+        return self._known(bot_id).state == "connected"
 
     async def until_connected(self, bot_id: str) -> None:
         await self._connections[bot_id].wait()
@@ -139,7 +149,7 @@ class Bots:
             raise ProviderFailed("not_found", f"there is no bot '{bot_id}'")
         adapter = self.adapter(bot_id)
         if adapter is None:
-            status = self.status(bot_id)
+            status = self._known(bot_id)
             told = f": {status.last_error}" if status.last_error else ""
             raise ProviderFailed("runtime_error", f"bot '{bot_id}' is {status.state}{told}", retryable=True)
         return adapter
@@ -157,7 +167,7 @@ class Bots:
         self._tell(bot_id, "stopped", "")
 
     def _tell(self, bot_id: str, state: State, error: str) -> None:
-        before = self.status(bot_id)
+        before = self._known(bot_id)
         since = before.since if before.state == state and before.since else self._clock.now()
         self._statuses[bot_id] = Status(state, since, error)
         connection = self._connections[bot_id]

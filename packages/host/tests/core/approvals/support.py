@@ -29,11 +29,12 @@ class Group:
     async def open(
         cls, policy: dict[str, Any], *patterns: str, buttons: bool = False, edits: bool = False, **agent: Any
     ) -> "Group":
-        """`ports` replace those of the core; the rest is the agent's."""
+        """`ports` replace those of the core, `declared` what the adapter declares; the rest is the agent's."""
         ports: dict[str, Any] = agent.pop("ports", {})
+        declared: dict[str, Any] = agent.pop("declared", {})
         patterns = patterns or ("*",)
         world = await PlatformWorld.open(
-            chat_manifest(*([] if edits else ["edit_message"]), buttons=buttons),
+            chat_manifest(*([] if edits else ["edit_message"]), buttons=buttons, **declared),
             make_agent(approval_policy=policy, **agent),
             discovery=discovery(*patterns),
             **ports,

@@ -1,11 +1,13 @@
 """What a person has to allow: asked in the chat, decided once by who may, carried out once, whatever happens."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from parlour.core.access.refusal import Refused
 from parlour.core.approvals.deciders import Decider
+from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
@@ -278,3 +280,17 @@ async def test_a_run_that_asked_is_not_repeated() -> None:
     await group.say(f"approve {group.keyword}", BOSS)
     await group.world.rest()
     assert len(group.done("kick_member")) == 1
+
+
+async def test_whoever_brought_the_event_has_asked_whomever_the_event_names() -> None:
+    group, _ = await asked()
+    row = group.approval()
+    who = {**loads(row["who"]), "principal": "key:k1"}
+    await group.world.journal.commit(Unit("test.brought", (Update(APPROVALS, {"who": dumps(who)}, ()),)))
+    group = await group.restart()
+    same = replace(OPERATOR, principal="key:k1")
+    with pytest.raises(Refused, match="since you asked for it"):
+        await group.world.core.approvals.decide(row["approval_id"], "approve", same)
+    other = replace(OPERATOR, principal="key:k2")
+    await group.world.core.approvals.decide(row["approval_id"], "approve", other)
+    assert group.approval()["status"] == "approved"

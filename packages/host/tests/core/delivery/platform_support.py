@@ -52,6 +52,7 @@ class OneBot:
     def __init__(self, platform: FakePlatform, declared: AdapterManifest) -> None:
         self.core: Core
         self.up = asyncio.Event()
+        self.refusals: list[tuple[str, str]] = []
         self._manifest = declared
         self._adapter = FakeCatalogue(platform, declared).create("fake", PlatformLink(self))
         self.serving = asyncio.create_task(self._adapter.serve())
@@ -67,6 +68,12 @@ class OneBot:
 
     async def until_connected(self, bot_id: str) -> None:
         await self.up.wait()
+
+    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+        self.refusals.append((chat, reason))
+
+    def taken(self, bot_id: str, chat: str) -> None:
+        self.refusals.clear()
 
 
 class PlatformWorld:

@@ -63,6 +63,15 @@ async def test_the_platforms_retry_after_is_honoured() -> None:
     assert post.state("a")[0] == "sent"
 
 
+async def test_a_platform_that_names_a_time_again_and_again_is_asked_less_and_less_often() -> None:
+    post = Post()
+    post.surface.prepared.extend(SendRefused("slow down", retry_after=1) for _ in range(10_000))
+    await post.post("a")
+    await post.done()
+    assert post.state("a")[0] == "expired"
+    assert len(post.surface.tries) < 25
+
+
 async def test_without_a_retry_after_the_pauses_grow() -> None:
     post = Post()
     times: list[float] = []

@@ -1,6 +1,7 @@
 """What becomes of a message that is sent: done, refused in words, or uncertain; never done twice by the adapter."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,19 @@ from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused, 
 from parlour.core.providers import ProviderFailed
 from parlour.platforms.onebot11 import client
 from parlour.testing.onebot_simulator import Simulator, native
-from parlour_sdk.protocol.chain import At, File, Image, MessageChain, Plain, Quote, Voice
+from parlour_sdk.protocol.chain import (
+    At,
+    Component,
+    File,
+    Forward,
+    ForwardNode,
+    Image,
+    MessageChain,
+    Plain,
+    Platform,
+    Quote,
+    Voice,
+)
 
 from .conftest import Bot, Reverse
 
@@ -100,10 +113,74 @@ async def test_an_artifact_goes_out_with_its_bytes_and_name(bot: Bot, simulator:
         await bot.adapter.api().send_message("private", "7", [Image(artifact_id="gone")])
 
 
-async def test_a_path_of_the_hosts_machine_is_never_sent(bot: Bot, simulator: Simulator) -> None:
-    with pytest.raises(PlatformRefused, match="a path of the Host's machine is not sent"):
-        await bot.adapter.api().send_message("private", "7", [File(path="/etc/passwd")])
+@pytest.mark.parametrize(
+    "component",
+    [
+        File(path="/etc/passwd"),
+        File(url="/etc/passwd"),
+        Image(url="file:///etc/passwd"),
+        Image(url="FILE:///etc/passwd"),
+        Forward(nodes=[ForwardNode(sender="1", chain=[Image(url="file:///etc/passwd")])]),
+        Platform(platform="onebot11", component_type="cardimage", data={"file": "file:///etc/passwd"}),
+    ],
+    ids=["path", "path as url", "file url", "in capitals", "in a node", "in a segment of its own"],
+)
+async def test_a_file_of_a_machine_is_never_named(component: Component, bot: Bot, simulator: Simulator) -> None:
+    with pytest.raises(PlatformRefused, match="a file of a machine is not sent by its path"):
+        await bot.adapter.api().send_message("private", "7", [component])
     assert simulator.sent() == []
+
+
+@pytest.mark.parametrize("target", ["all", "ALL", "all,qq=all", "everyone", ""])
+async def test_only_a_component_of_its_own_mentions_everybody(target: str, bot: Bot, simulator: Simulator) -> None:
+    node = ForwardNode(sender="1", chain=[At(target=target)])
+    await bot.adapter.api().send_message("group", "5", [At(target=target), At(target="9"), Forward(nodes=[node])])
+    mention, nodes = simulator.sent()
+    assert [each["type"] for each in mention.segments] == ["text", "at"]
+    assert [each["type"] for each in nodes.segments[0]["data"]["content"]] == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("at", {"qq": "all"}), ("image", {"file": "https://example.com"}), ("at,qq=all", {}), ("dice", {"a],[CQ:at": 1})],
+)
+async def test_what_has_a_component_is_not_sent_by_another_name(
+    kind: str, data: dict[str, Any], bot: Bot, simulator: Simulator
+) -> None:
+    segment = Platform(platform="onebot11", component_type=kind, data=data)
+    with pytest.raises(PlatformRefused, match=r"^Platform: a segment"):
+        await bot.adapter.api().send_message("group", "5", [segment])
+    assert simulator.sent() == []
+
+
+async def test_a_segment_may_have_fields_of_any_name(bot: Bot, simulator: Simulator) -> None:
+    segment = Platform(platform="onebot11", component_type="dice", data={"kind": "y", "data": "z"})
+    await bot.adapter.api().send_message("group", "5", [segment])
+    assert simulator.sent()[0].segments == [{"type": "dice", "data": {"kind": "y", "data": "z"}}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "at", "data": {"qq": "all"}}],
+        "[CQ:at,qq=all] up",
+        [{"type": "image", "data": {"file": "file:///etc/passwd"}}],
+        [{"type": "node", "data": {"content": [{"type": "at", "data": {"qq": "all"}}]}}],
+    ],
+    ids=["everybody", "in a string", "a file", "deeper"],
+)
+async def test_native_nodes_say_nothing_that_a_chain_may_not(content: Any, bot: Bot, simulator: Simulator) -> None:
+    nodes = [{"type": "node", "data": {"user_id": 1, "nickname": "x", "content": content}}]
+    with pytest.raises(PlatformRefused):
+        await bot.adapter.api().call_platform_api("send_group_forward_msg", {"group_id": "5", "messages": nodes})
+    assert simulator.requests == []
+
+
+async def test_a_refusal_for_now_that_names_no_time_is_tried_like_any_other(bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.refuse("send_private_msg", 1200, "群消息发送频繁")
+    with pytest.raises(PlatformRefused) as refused:
+        await bot.adapter.api().send_message("private", "7", HELLO)
+    assert (refused.value.retry_after, refused.value.permanent) == (None, False)
 
 
 @pytest.mark.parametrize("target", ["", "abc", "1; 2", "１２a"])

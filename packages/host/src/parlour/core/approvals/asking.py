@@ -40,7 +40,12 @@ def approval(
         conversation_id=event.conversation_id,
         chat=_asked_in(event, rule, wanted.bot_id),
         requester=identity(event.envelope.actor),
-        who={"users": list(rule.users), "roles": list(rule.roles), "requester": rule.requester},
+        who={
+            "users": list(rule.users),
+            "roles": list(rule.roles),
+            "requester": rule.requester,
+            "principal": event.envelope.principal,
+        },
         created_at=now,
         expires_at=now + int(rule.seconds * 1000),
     )

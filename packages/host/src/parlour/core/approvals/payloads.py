@@ -9,10 +9,12 @@ from parlour.core.access.refusal import Refused
 from parlour.core.delivery.bots import RunningBots
 from parlour.core.delivery.chats import parsed
 from parlour.core.delivery.policy import DeliveryPolicy
+from parlour.core.delivery.rendering.media import is_web_address
 from parlour.core.delivery.rendering.mentions import defused
 from parlour.core.delivery.rendering.parts import render
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.platforms.action_calls import Chains
+from parlour.core.platforms.known_messages import KnownMessages
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.attachments import place_of
@@ -22,9 +24,10 @@ Chain = list[dict[str, Any]]
 
 
 class Payloads:
-    def __init__(self, bots: RunningBots, artifacts: Artifacts) -> None:
+    def __init__(self, bots: RunningBots, artifacts: Artifacts, messages: KnownMessages) -> None:
         self._bots = bots
         self._artifacts = artifacts
+        self._messages = messages
 
     async def chains(self, session: RunSession, bot_id: str, payload: Mapping[str, Any]) -> Chains:
         """Checked as far as a message is there; asking for it when there is none is refused."""
@@ -34,11 +37,16 @@ class Payloads:
             return _none
         made = _made(payload, manifest, policy)
         for component in _components([part for chain in made for part in chain]):
-            await self._check(session, component, policy)
+            await self._check(session, component, policy, manifest)
         return lambda payload: made
 
-    async def _check(self, session: RunSession, component: dict[str, Any], policy: DeliveryPolicy) -> None:
+    async def _check(
+        self, session: RunSession, component: dict[str, Any], policy: DeliveryPolicy, manifest: AdapterManifest
+    ) -> None:
         _check_harmless(component, policy)
+        for message_id in _by_id(component) if manifest.message_ids == "account" else ():
+            if not await self._messages.of(session.event, message_id):
+                raise Refused("denied", f"chain: message {message_id[:64]} is not known in this chat")
         if component.get("artifact_id"):
             try:
                 await self._artifacts.visible(str(component["artifact_id"]), place_of(session))
@@ -55,6 +63,10 @@ def outside_a_run(manifest: AdapterManifest, policy: DeliveryPolicy) -> Chains:
             _check_harmless(component, policy)
             if component.get("artifact_id"):
                 raise Refused("invalid_argument", "chain: artifact_id names a run's file; send a url or base64")
+            if manifest.message_ids == "account" and _by_id(component):
+                raise Refused(
+                    "denied", "chain: a message that is named by its id could be another chat's; send its words"
+                )
         return made
 
     return chains
@@ -65,6 +77,15 @@ def _check_harmless(component: dict[str, Any], policy: DeliveryPolicy) -> None:
         raise Refused("denied", "chain: AtAll: the agent's delivery_policy has no mention_everyone")
     if component.get("path"):
         raise Refused("invalid_argument", "chain: path: files are named by artifact_id, url or base64")
+    if component.get("url") and not is_web_address(component["url"]):
+        raise Refused("invalid_argument", "chain: url: an address begins with http:// or https://")
+
+
+def _by_id(component: dict[str, Any]) -> list[str]:
+    """Other messages that it shows without their words."""
+    if component["type"] == "Quote":
+        return [str(component["id"])] if component.get("id") else []
+    return [str(each["message_id"]) for each in component.get("nodes") or () if each.get("message_id")]
 
 
 def _made(payload: Mapping[str, Any], manifest: AdapterManifest, policy: DeliveryPolicy) -> list[Chain]:

@@ -4,7 +4,7 @@ The runner's permission, the agent's policy and what the adapter declares must a
 """
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from parlour.core.access import audit
@@ -19,6 +19,8 @@ from parlour.core.journal import Statement
 from parlour.core.platforms import action_calls
 from parlour.core.platforms.action_calls import Wanted
 from parlour.core.platforms.executing import Executor
+from parlour.core.platforms.known_messages import KnownMessages
+from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.session import RunSession
 from parlour_sdk.values import dataclass
@@ -55,6 +57,7 @@ class Planner:
         self,
         bots: RunningBots,
         artifacts: Artifacts,
+        messages: KnownMessages,
         approvals: Approvals,
         executor: Executor,
         delivery: Delivery,
@@ -62,7 +65,8 @@ class Planner:
         clock: Clock,
     ) -> None:
         self._bots = bots
-        self._payloads = Payloads(bots, artifacts)
+        self._payloads = Payloads(bots, artifacts, messages)
+        self._messages = messages
         self._approvals = approvals
         self._executor = executor
         self._delivery = delivery
@@ -100,7 +104,15 @@ class Planner:
         if manifest is None:
             raise Refused("not_found", f"there is no bot '{wanted.bot_id[:64]}'")
         action_calls.check_declared(wanted.calls, manifest)
-        return wanted
+        return replace(wanted, elsewhere=wanted.elsewhere or await self._reaches_beyond(session, wanted, manifest))
+
+    async def _reaches_beyond(self, session: RunSession, wanted: Wanted, manifest: AdapterManifest) -> bool:
+        """What names no other chat may still mean one: by a parameter, or by a message that is not from here."""
+        if action_calls.reaches_beyond(session.event, wanted.calls, manifest):
+            return True
+        if manifest.message_ids == "chat":
+            return False
+        return not all([await self._messages.of(session.event, each) for each in wanted.messages])
 
     def _carried_out(self, session: RunSession, name: str, wanted: Wanted) -> Plan:
         rows = self._executor.rows(wanted.frozen(), session.event.conversation_id, session.run_id)

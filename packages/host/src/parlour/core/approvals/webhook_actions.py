@@ -46,5 +46,9 @@ class WebhookActions:
         wanted = action_calls.wanted(event, action, target, payload, outside_a_run(manifest, DEFAULT))
         if wanted.elsewhere and action not in NAMING:
             raise Refused("denied", "it names another chat or request than the event's own")
+        if wanted.messages and manifest.message_ids == "account":
+            raise Refused(
+                "denied", "on this platform a message's id does not tell its chat; it may name the event's own"
+            )
         action_calls.check_declared(wanted.calls, manifest)
         return wanted.frozen()

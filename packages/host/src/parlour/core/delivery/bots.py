@@ -20,6 +20,14 @@ class RunningBots(Protocol):
         """Returns when the bot is connected; waits for ever for one that never is."""
         ...
 
+    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+        """The platform did not take a message there: whoever looks at the bot should know."""
+        ...
+
+    def taken(self, bot_id: str, chat: str) -> None:
+        """It did."""
+        ...
+
 
 class NoBots:
     def adapter(self, bot_id: str) -> Adapter | None:
@@ -33,3 +41,9 @@ class NoBots:
 
     async def until_connected(self, bot_id: str) -> None:
         await asyncio.get_running_loop().create_future()
+
+    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+        """There is nobody to look at."""
+
+    def taken(self, bot_id: str, chat: str) -> None:
+        """There is nobody to look at."""

@@ -189,6 +189,7 @@ class Outbox:
             if resolved is None:
                 return
             row = resolved
+        refusals = 0
         while True:
             if row.state == "pending":
                 await self._pause(surface, row)
@@ -204,8 +205,9 @@ class Outbox:
                 if refusal.permanent or row.attempts >= ATTEMPTS:
                     await self._give_up(row, refusal.reason, "delivery.refused")
                     return
+                refusals += refusal.tried
                 now = self._clock.now()
-                row = replace(row, not_before=now + int(1000 * _retry_after(row, refusal, now)))
+                row = replace(row, not_before=now + int(1000 * _retry_after(row, refusal, refusals, now)))
                 row = await self._change(row, "pending", refusal.reason)
             except Exception as failure:  # whatever else fails leaves open whether it was taken
                 expected = isinstance(failure, SendUncertain | TimeoutError)
@@ -342,9 +344,11 @@ def _begun(row: Outgoing) -> bool:
     return bool(row.message.get(GREW)) and not row.message_id
 
 
-def _retry_after(row: Outgoing, refusal: SendRefused, now: int) -> float:
+def _retry_after(row: Outgoing, refusal: SendRefused, refusals: int, now: int) -> float:
+    """A platform that names a time again and again is asked less and less often."""
     if refusal.retry_after is not None:
-        return max(AWAY_RETRY_SECONDS, refusal.retry_after)
+        patience = float(2 ** min(refusals - 2, 10)) if refusals > 1 else 0.0
+        return max(AWAY_RETRY_SECONDS, refusal.retry_after, min(patience, LONGEST_RETRY_SECONDS))
     if not refusal.tried:  # the longer it has waited, the less does a little more matter
         waited = (now - row.created_at) / 2000
         return min(max(AWAY_RETRY_SECONDS, waited), LONGEST_AWAY_SECONDS)

@@ -53,10 +53,14 @@ class PlatformSurface:
         with _in_the_outboxes_words():
             await self._turn(chat, outgoing)
             try:
-                return await self._deliver(chat, outgoing)
+                sent = await self._deliver(chat, outgoing)
             except PlatformRefused as refused:
                 self._pace.hold(chat.room, refused)
+                if not isinstance(refused, PlatformAway):
+                    self._bots.refused(outgoing.bot_id, f"{chat.type} {chat.id}", refused.reason)
                 raise
+            self._bots.taken(outgoing.bot_id, f"{chat.type} {chat.id}")
+            return sent
 
     async def _turn(self, chat: Chat, outgoing: Outgoing) -> None:
         if outgoing.outbox_id in self._booked:

@@ -1,6 +1,7 @@
 """What a run asks for by an action's name, as calls of the platform API. Pure: whether it may is decided elsewhere.
 
-The chat is the event's own unless another is named, and then the action is another one, with its own permission.
+The chat is the event's own unless another is named, and then the action is another one, with its own permission. What
+an action would not look at is refused, so that nobody takes a name for heard that was not.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from parlour_sdk.values import dataclass
 
 from . import parameters
 from .chats import SURFACE
-from .manifest import AdapterManifest
+from .manifest import HERE, AdapterManifest
 
 Call = dict[str, Any]
 """`{api, arguments}`."""
@@ -33,6 +34,8 @@ class Wanted:
     address: dict[str, str]
     calls: list[Call]
     elsewhere: bool
+    messages: tuple[str, ...] = ()
+    """Ids that it names beside the event's own message."""
 
     def frozen(self) -> dict[str, Any]:
         """As it is kept until a person has decided, and then carried out."""
@@ -53,7 +56,8 @@ class Reading:
         data = event.envelope.data if event.envelope.surface == SURFACE else {}
         self._data = data
         self._payload = dict(payload)
-        self._target = _checked(target)
+        self._target = dict(target)
+        self.messages: list[str] = []
         self.chains = chains
         own = {part: str(data[part]) for part in ("chat_type", "chat_id", "account") if data.get(part)}
         self.bot_id = self._target.get("bot_id", event.envelope.bot_id)
@@ -78,11 +82,16 @@ class Reading:
 
     def message(self) -> Call:
         """In its chat; by default the event's own message."""
-        own = None if self.elsewhere else self._data.get("message_id")
-        named = self._target.get("message_id") or self._payload.get("message_id") or own
+        named = self._named_message() or (None if self.elsewhere else self._data.get("message_id"))
         if not named:
             raise Refused("invalid_argument", "target.message_id: which message?")
         return {**self.chat(), "message_id": str(named)}
+
+    def _named_message(self) -> str:
+        named = str(self._target.get("message_id") or self._payload.get("message_id") or "")
+        if named and named != str(self._data.get("message_id", "")):
+            self.messages.append(named)
+        return named
 
     def member(self) -> Call:
         named = self._target.get("user_id") or self._payload.get("user_id")
@@ -120,8 +129,14 @@ class Reading:
     def reply(self) -> list[Call]:
         if self.elsewhere:
             raise Refused("invalid_argument", "target: a reply goes to the event's own chat; use message.send")
-        quoted = str(self._data.get("message_id", "")) if self.value("quote", bool, default=True) else ""
-        return self.sends(quoted)
+        quoted = self._named_message() or str(self._data.get("message_id", ""))
+        return self.sends(quoted if self.value("quote", bool, default=True) else "")
+
+    def duration(self) -> int:
+        seconds: int = self.value("duration", int, default=0)
+        if seconds < 0:
+            raise Refused("invalid_argument", "payload.duration: seconds, and 0 for good; it can't be less")
+        return seconds
 
     def forward(self) -> list[Call]:
         source = self.message()
@@ -136,34 +151,77 @@ def _call(api: str, **arguments: Any) -> Call:
     return {"api": api, "arguments": arguments}
 
 
-_ACTIONS: dict[str, Callable[[Reading], list[Call]]] = {
-    "message.send": lambda asked: asked.sends(),
-    "message.reply": lambda asked: asked.reply(),
-    "message.edit": lambda asked: [_call("edit_message", **asked.message(), chain=asked.one_chain())],
-    "message.delete": lambda asked: [_call("delete_message", **asked.message())],
-    "message.forward": lambda asked: asked.forward(),
-    "message.react": lambda asked: [
-        _call(
-            "react",
-            **asked.message(),
-            reaction=asked.value("reaction", str),
-            add=asked.value("add", bool, default=True),
-        )
-    ],
-    "group.rename": lambda asked: [_call("set_group_name", **asked.group(), name=asked.value("name", str))],
-    "group.leave": lambda asked: [_call("leave_group", **asked.group())],
-    "member.mute": lambda asked: [
-        _call("mute_member", **asked.member(), duration=asked.value("duration", int, default=0))
-    ],
-    "member.unmute": lambda asked: [_call("unmute_member", **asked.member())],
-    "member.kick": lambda asked: [_call("kick_member", **asked.member())],
-    "friend_request.answer": lambda asked: [
-        _call("answer_friend_request", **asked.request(), remark=asked.value("remark", str, default="") or None)
-    ],
-    "group_invite.answer": lambda asked: [_call("answer_group_invite", **asked.request())],
-    "platform.call": lambda asked: [
-        _call("call_platform_api", action=asked.value("action", str), params=asked.value("params", dict, default={}))
-    ],
+_CHAT = ("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id")
+_MESSAGE = (*_CHAT, "message_id")
+_MEMBER = (*_CHAT, "user_id")
+_ELSEWHERE = ("bot_id", "account")
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """What it looks at, and what it makes of that."""
+
+    target: tuple[str, ...]
+    payload: tuple[str, ...]
+    calls: Callable[[Reading], list[Call]]
+
+
+_ACTIONS: dict[str, _Action] = {
+    "message.send": _Action(_CHAT, ("text", "chain"), lambda asked: asked.sends()),
+    "message.reply": _Action(_MESSAGE, ("text", "chain", "quote"), lambda asked: asked.reply()),
+    "message.edit": _Action(
+        _MESSAGE,
+        ("text", "chain", "message_id"),
+        lambda asked: [_call("edit_message", **asked.message(), chain=asked.one_chain())],
+    ),
+    "message.delete": _Action(_MESSAGE, ("message_id",), lambda asked: [_call("delete_message", **asked.message())]),
+    "message.forward": _Action(_MESSAGE, ("message_id", "to_chat_type", "to_chat_id"), lambda asked: asked.forward()),
+    "message.react": _Action(
+        _MESSAGE,
+        ("message_id", "reaction", "add"),
+        lambda asked: [
+            _call(
+                "react",
+                **asked.message(),
+                reaction=asked.value("reaction", str),
+                add=asked.value("add", bool, default=True),
+            )
+        ],
+    ),
+    "group.rename": _Action(
+        _CHAT, ("name",), lambda asked: [_call("set_group_name", **asked.group(), name=asked.value("name", str))]
+    ),
+    "group.leave": _Action(_CHAT, (), lambda asked: [_call("leave_group", **asked.group())]),
+    "member.mute": _Action(
+        _MEMBER,
+        ("user_id", "duration"),
+        lambda asked: [_call("mute_member", **asked.member(), duration=asked.duration())],
+    ),
+    "member.unmute": _Action(_MEMBER, ("user_id",), lambda asked: [_call("unmute_member", **asked.member())]),
+    "member.kick": _Action(_MEMBER, ("user_id",), lambda asked: [_call("kick_member", **asked.member())]),
+    "friend_request.answer": _Action(
+        _ELSEWHERE,
+        ("request_id", "approve", "remark"),
+        lambda asked: [
+            _call("answer_friend_request", **asked.request(), remark=asked.value("remark", str, default="") or None)
+        ],
+    ),
+    "group_invite.answer": _Action(
+        _ELSEWHERE,
+        ("request_id", "approve"),
+        lambda asked: [_call("answer_group_invite", **asked.request())],
+    ),
+    "platform.call": _Action(
+        _CHAT,
+        ("action", "params"),
+        lambda asked: [
+            _call(
+                "call_platform_api",
+                action=asked.value("action", str),
+                params=asked.value("params", dict, default={}),
+            )
+        ],
+    ),
 }
 
 
@@ -171,15 +229,18 @@ def wanted(
     event: RecordedEvent, action: str, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains
 ) -> Wanted:
     """Raises Refused with a sentence when it can't be made out what is wanted."""
-    read = _ACTIONS.get(action)
-    if read is None:
+    known = _ACTIONS.get(action)
+    if known is None:
         raise Refused("invalid_argument", f"action: there is no '{action[:64]}'; there are {', '.join(_ACTIONS)}")
+    _check_known(action, "target", target, known.target)
+    _check_known(action, "payload", payload, known.payload)
+    _check_texts(target)
     asked = Reading(event, target, payload, chains)
     if not asked.bot_id:
         raise Refused("not_supported", "this conversation is on no platform, so there is nobody to act through")
-    calls = read(asked)
+    calls = known.calls(asked)
     name = f"{action}.{calls[0]['arguments']['action']}" if action == "platform.call" else action
-    return Wanted(name, asked.bot_id, asked.address, calls, asked.elsewhere)
+    return Wanted(name, asked.bot_id, asked.address, calls, asked.elsewhere, tuple(asked.messages))
 
 
 def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
@@ -194,12 +255,39 @@ def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
                 raise Refused("invalid_argument", f"payload.{wrong}")
 
 
-def _checked(target: Mapping[str, Any]) -> dict[str, str]:
-    unknown = target.keys() - TARGET_PARTS
+def reaches_beyond(event: RecordedEvent, calls: list[Call], manifest: AdapterManifest) -> bool:
+    """Whether one of the platform's own actions is about another place than where the event came from."""
+    own = _own_names(event)
+    for call in calls:
+        if call["api"] != "call_platform_api":
+            continue
+        declared = manifest.actions[call["arguments"]["action"]]
+        params = call["arguments"]["params"]
+        if not declared.here and not declared.read_only:
+            return True
+        named = {field: str(params[name]) for name, field in declared.here.items() if name in params}
+        if any(own.get(field) != value for field, value in named.items()):
+            return True
+    return False
+
+
+def _own_names(event: RecordedEvent) -> dict[str, str]:
+    """By what an action may call the place of its event."""
+    data = event.envelope.data if event.envelope.surface == SURFACE else {}
+    own = {name: str(data[name]) for name in HERE if data.get(name)}
+    if data.get("chat_type") == "group" and data.get("chat_id"):
+        own["group_id"] = str(data["chat_id"])
+    return own
+
+
+def _check_known(action: str, place: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    unknown = sorted(given.keys() - set(known))
     if unknown:
-        told = f"target.{sorted(unknown)[0]}: unknown; a target has {', '.join(sorted(TARGET_PARTS))}"
-        raise Refused("invalid_argument", told)
+        takes = ", ".join(known) or "nothing"
+        raise Refused("invalid_argument", f"{place}.{unknown[0][:64]}: '{action}' has no such thing; it takes {takes}")
+
+
+def _check_texts(target: Mapping[str, Any]) -> None:
     wrong = next((name for name, value in target.items() if not isinstance(value, str) or not value), None)
     if wrong is not None:
         raise Refused("invalid_argument", f"target.{wrong}: must be a text that is not empty")
-    return dict(target)

@@ -9,6 +9,8 @@ from parlour_sdk.protocol.form import FormItem
 
 Unit = Literal["characters", "utf16", "bytes"]
 Dialect = Literal["plain", "markdown", "html"]
+HERE = ("chat_id", "group_id", "request_id", "interaction_id")
+"""What an action can be about: the event's chat, its group, the request or the press that it tells of."""
 
 
 class Declared(BaseModel):
@@ -39,6 +41,10 @@ class ActionDeclaration(Declared):
     parameters: dict[str, Any] = Field(default_factory=dict)
     """JSON Schema of an object."""
     read_only: bool = False
+    here: dict[str, Literal["chat_id", "group_id", "request_id", "interaction_id"]] = Field(default_factory=dict)
+    """Parameters that say where it happens, each with the field of an event's data that says the same. A run that names
+    another place needs a permission of its own; so does one whose action changes something and has no such parameter.
+    """
 
 
 class Mode(Declared):
@@ -74,6 +80,8 @@ class AdapterManifest(Declared):
     """How the platform writes a mention of everybody in text, as a regular expression; delivery defuses it."""
     buttons: bool = False
     """Whether a `buttons` component of the Platform kind is shown, and tells of a press by interaction.received."""
+    message_ids: Literal["chat", "account"] = "chat"
+    """Whether a message's id says which one of its chat it is, or which one of any chat of the account."""
     idempotent: bool = False
     """Whether sending again under the same key shows it once."""
 

@@ -123,7 +123,8 @@ def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
 def delivered(outgoing: Row) -> Step:
     state, kind = outgoing["state"], outgoing["kind"]
     values = {"kind": kind, "what": KINDS.get(kind, "Something"), "where": outgoing["surface"], "state": state}
-    said = [Sentence(known(f"delivery_{state}", "delivery"), {**values, "reason": outgoing["reason"]})]
+    how = "again" if state == "pending" and outgoing["reason"] else state
+    said = [Sentence(known(f"delivery_{how}", "delivery"), {**values, "reason": outgoing["reason"]})]
     if outgoing["attempts"] > 1:
         said.append(Sentence("tries", {"tries": outgoing["attempts"]}))
     if outgoing["possibly_repeated"]:

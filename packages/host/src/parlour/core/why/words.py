@@ -44,6 +44,7 @@ ENGLISH = {
     "approval": "Its approval {approval} is {status}, by {who}.",
     "runner_failed": "The runner said that it failed: {error}.",
     "delivery_pending": "{what} waits to be sent to {where}.",
+    "delivery_again": "{what} waits to be sent to {where} again: {reason}.",
     "delivery_streaming": "{what} is being shown as it grows to {where}.",
     "delivery_sending": "{what} was handed to {where}, which has not answered yet.",
     "delivery_sent": "{what} was sent to {where}.",

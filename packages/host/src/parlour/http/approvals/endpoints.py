@@ -44,7 +44,7 @@ def router(journal: Journal, approvals: Approvals, pages: Pages) -> APIRouter:
         approval_id: ApprovalId, body: DecisionBody, principal: Operator
     ) -> Annotated[Json, Answer(ApprovalShown)]:
         """Carried out at once if it is approved; what became of it is its `outcome`."""
-        decider = Decider(principal.party, operator=True)
+        decider = Decider(principal.party, operator=True, principal=principal.owner)
         try:
             await approvals.decide(approval_id, body.decision, decider, body.reason)
         except Refused as refusal:

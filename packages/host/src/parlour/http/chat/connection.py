@@ -221,7 +221,7 @@ class ChatConnection:
         """Whoever decides in a chat decides about what was asked there."""
         try:
             principal = await self._authenticator.principal(self._socket)
-            decider = Decider(principal.party, operator=principal.may("operator"))
+            decider = Decider(principal.party, principal.may("operator"), principal.owner)
             await self._approvals.decide(
                 frame.approval_id, frame.decision, decider, frame.reason, conversation_id=self._chat.conversation_id
             )

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from parlour.core.platforms.port import PlatformRefused
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
 from .client import Connection
+from .encode import PLACES, reachable
+from .segments import segments_of
 from .values import native_id
 
 ACTIONS = (
@@ -31,6 +34,22 @@ async def run_action(connection: Connection, action: str, params: dict[str, Any]
     if action not in ACTIONS:
         raise NotSupportedError(f"the action {action}")
     told = {name: native_id(name, str(value)) if name in IDS else value for name, value in params.items()}
+    if action == "send_group_forward_msg":
+        _check_nodes(told["messages"])
     if action == "get_forward_msg":  # the standard says id, go-cqhttp and NapCat say message_id
         told["message_id"] = told.get("id")
     return await connection.call(action, told)
+
+
+def _check_nodes(content: Any) -> None:
+    """Native segments say what a chain would have to be allowed to say: such are sent as a chain."""
+    for segment in segments_of(content):
+        data = segment.get("data") if isinstance(segment, dict) else None
+        if not isinstance(data, dict):
+            continue
+        if segment.get("type") == "at" and str(data.get("qq")) == "all":
+            raise PlatformRefused("messages: everybody is mentioned by a chain with AtAll, not here", permanent=True)
+        for name in PLACES & data.keys():
+            reachable(str(data[name]))
+        if isinstance(data.get("content"), list | str | dict):
+            _check_nodes(data["content"])

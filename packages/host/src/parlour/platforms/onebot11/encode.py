@@ -1,6 +1,11 @@
-"""A chain → OneBot messages. Text, mentions and pictures share one; what QQ shows only by itself gets its own."""
+"""A chain → OneBot messages. Text, mentions and pictures share one; what QQ shows only by itself gets its own.
+
+A component means one thing: only AtAll calls everybody, and only addresses and bytes name files, however a segment
+could say it otherwise.
+"""
 
 import base64
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -30,6 +35,12 @@ from .segments import NAME, Segment
 
 KINDS: dict[type[Media], str] = {Image: "image", Voice: "record", Video: "video", File: "file"}
 ALONE = ("record", "video", "file")
+COMMON = frozenset(("text", "at", "reply", "face", "forward", "node", *KINDS.values()))
+PLACES = frozenset(("file", "url", "path", "image", "thumb", "cover"))
+"""Fields by which segments name files."""
+ADDRESSES = ("http://", "https://", "base64://")
+NO_PATH = "a file of a machine is not sent by its path; give url (http or https), base64 or artifact_id instead"
+WORD = re.compile(r"[A-Za-z0-9_.-]+")
 Fetch = Callable[[str], Awaitable[Content]]
 
 
@@ -69,23 +80,25 @@ async def encode(chain: MessageChain, fetch: Fetch) -> list[Message]:
 async def _segment(component: Component, fetch: Fetch) -> Segment | None:
     match component:
         case Plain():
-            return _make("text", text=component.text) if component.text else None
-        case At():
-            return _make("at", qq=component.target)
+            return _make("text", {"text": component.text}) if component.text else None
+        case At() if component.target.isdecimal():
+            return _make("at", {"qq": component.target})
+        case At():  # "all" among them
+            return _make("text", {"text": f"@{component.display or component.target}"})
         case AtAll():
-            return _make("at", qq="all")
+            return _make("at", {"qq": "all"})
         case Quote():
-            return _make("reply", id=component.id) if component.id else None
+            return _make("reply", {"id": component.id}) if component.id else None
         case Face():
-            return _make("face", id=component.id)
+            return _make("face", {"id": component.id})
         case Image() | Voice() | Video() | File():
             return await _media(component, fetch)
         case Platform() if component.platform == NAME:
-            return _make(component.component_type, **component.data)
+            return _own(component)
         case Platform():
-            return _make("text", text=f"[{component.component_type}]")
+            return _make("text", {"text": f"[{component.component_type}]"})
         case Unknown():
-            return _make("text", text=component.text) if component.text else None
+            return _make("text", {"text": component.text}) if component.text else None
         case Source() | Forward():
             return None
 
@@ -93,27 +106,47 @@ async def _segment(component: Component, fetch: Fetch) -> Segment | None:
 async def _media(component: Media, fetch: Fetch) -> Segment:
     name = component.name
     if component.url:
-        file = component.url
+        file = reachable(component.url)
     elif component.base64:
         file = f"base64://{component.base64}"
     elif component.artifact_id:
         content = await fetch(component.artifact_id)
         file, name = f"base64://{base64.b64encode(content.data).decode()}", name or content.name
     else:
-        reason = "a path of the Host's machine is not sent; give url, base64 or artifact_id instead"
+        raise PlatformRefused(NO_PATH, permanent=True)
+    return _make(KINDS[type(component)], {"file": file, **({"name": name} if name else {})})
+
+
+def _own(component: Platform) -> Segment:
+    """A segment that no component stands for."""
+    kind = component.component_type
+    if kind in COMMON:
+        reason = f"Platform: a segment '{kind}' is sent as a component of its own, such as Plain, At or Image"
         raise PlatformRefused(reason, permanent=True)
-    return _make(KINDS[type(component)], file=file, **({"name": name} if name else {}))
+    if not WORD.fullmatch(kind) or not all(WORD.fullmatch(name) for name in component.data):
+        raise PlatformRefused("Platform: a segment's type and fields are words of letters and digits", permanent=True)
+    for name in PLACES & component.data.keys():
+        reachable(str(component.data[name]))
+    return _make(kind, component.data)
+
+
+def reachable(place: str) -> str:
+    """As it is. Raises PlatformRefused for what names a file of the machine that the implementation runs on."""
+    if not place.lower().startswith(ADDRESSES):
+        raise PlatformRefused(NO_PATH, permanent=True)
+    return place
 
 
 async def _node(node: ForwardNode, fetch: Fetch) -> Segment:
     """By its id where there is nothing else, otherwise with what it says."""
     if node.message_id and not node.chain:
-        return _make("node", id=node.message_id)
+        return _make("node", {"id": node.message_id})
     content = [segment for message in await encode(node.chain, fetch) for segment in message.segments]
     sender = node.sender or "0"
     name = node.name or sender
-    return _make("node", user_id=sender, uin=sender, nickname=name, name=name, content=content)
+    who = {"user_id": sender, "uin": sender, "nickname": name, "name": name}
+    return _make("node", {**who, "content": content})
 
 
-def _make(kind: str, **data: Any) -> Segment:
+def _make(kind: str, data: dict[str, Any]) -> Segment:
     return {"type": kind, "data": data}

@@ -18,7 +18,6 @@ MEANINGS = {
     1429: "too many requests",
 }
 BUSY = {201, 429, 1429}
-BUSY_SECONDS = 5.0
 _BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
 _OPEN_WORDS = ("timeout", "timed out", "超时")
 
@@ -51,9 +50,10 @@ def _said(answer: dict[str, Any]) -> str:
     return ""
 
 
-def _wait(answer: dict[str, Any]) -> float:
+def _wait(answer: dict[str, Any]) -> float | None:
+    """As it was named; without a name it is tried again as after any refusal."""
     data = answer.get("data")
     named = data.get("retry_after") if isinstance(data, dict) else None
     if isinstance(named, int | float) and not isinstance(named, bool) and 0 < named <= 3600:
         return float(named)
-    return BUSY_SECONDS
+    return None

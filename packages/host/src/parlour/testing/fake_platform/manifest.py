@@ -21,7 +21,9 @@ def manifest(without: dict[str, str] | None = None, **fields: Any) -> AdapterMan
         "supported_events": [*(name for name in EVENTS if name not in missing), f"platform.{NAME}.*"],
         "supported_apis": [name for name in APIS if name not in missing],
         "components": Components(receive=list(COMPONENTS), send=[name for name in COMPONENTS if name != "Source"]),
-        "actions": {"shout": ActionDeclaration(description="Says it loudly.", parameters=_SHOUT)},
+        "actions": {
+            "shout": ActionDeclaration(description="Says it loudly.", parameters=_SHOUT, here={"chat_id": "chat_id"}),
+        },
         "not_supported": {**missing, "send Source": "It says which message a received one is."},
         "limits": Limits(text=4000, edits_per_second=5),
         "dialect": "plain",
@@ -30,4 +32,8 @@ def manifest(without: dict[str, str] | None = None, **fields: Any) -> AdapterMan
     return AdapterManifest(**(declared | fields))
 
 
-_SHOUT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
+_SHOUT = {
+    "type": "object",
+    "required": ["text"],
+    "properties": {"text": {"type": "string"}, "chat_id": {"type": "string"}},
+}

@@ -147,3 +147,9 @@ class SimulatedBots:
     async def until_connected(self, bot_id: str) -> None:
         if bot_id != BOT:
             await asyncio.Event().wait()
+
+    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+        """Nobody looks at it."""
+
+    def taken(self, bot_id: str, chat: str) -> None:
+        """Nobody looks at it."""

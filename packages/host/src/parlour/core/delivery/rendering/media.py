@@ -25,7 +25,7 @@ def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool
     name = medium.get("name") or _kind(medium).lower()
     size, most = medium.get("size_bytes"), manifest.limits.file_bytes
     reason = "is too large to be sent here" if size is not None and size > most else "can't be shown here"
-    address = f" {medium['url']}" if medium.get("url") else ""
+    address = f" {medium['url']}" if is_web_address(medium.get("url")) else ""
     return ("\n" if begun else "") + f"[{name} {reason}]{address}\n"
 
 
@@ -35,8 +35,13 @@ def _kind(medium: Mapping[str, Any]) -> str:
     return _KINDS.get(named) or _KINDS.get(family) or "File"
 
 
+def is_web_address(address: object) -> bool:
+    """Whatever else an address could be names something of the machine that opens it."""
+    return isinstance(address, str) and address.lower().startswith(("http://", "https://"))
+
+
 def _source(medium: Mapping[str, Any]) -> dict[str, str]:
     for field, name in (("artifact_id", "artifact_id"), ("url", "url"), ("content_base64", "base64")):
-        if medium.get(field):
+        if medium.get(field) and (field != "url" or is_web_address(medium[field])):
             return {name: str(medium[field])}
     return {}

@@ -1,0 +1,36 @@
+"""What a platform refused shows with the bot: until it takes something there, or for ten minutes."""
+
+from parlour.platforms.refused_sends import SHOWN_MILLISECONDS, RefusedSends
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 1_000_000
+
+    def now(self) -> int:
+        return self.time
+
+
+def test_a_refusal_is_told_with_the_chat_and_the_reason() -> None:
+    sends = RefusedSends(Clock())
+    sends.refused("bot", "group 5", "no such group")
+    assert sends.of("bot") == "what was sent to group 5 was not taken: no such group"
+    assert sends.of("another bot") == ""
+
+
+def test_it_is_over_when_something_is_taken_in_that_chat() -> None:
+    sends = RefusedSends(Clock())
+    sends.refused("bot", "group 5", "no such group")
+    sends.taken("bot", "group 6")
+    sends.taken("another bot", "group 5")
+    assert sends.of("bot")
+    sends.taken("bot", "group 5")
+    assert sends.of("bot") == ""
+
+
+def test_it_is_over_after_a_while() -> None:
+    clock = Clock()
+    sends = RefusedSends(clock)
+    sends.refused("bot", "group 5", "no such group")
+    clock.time += SHOWN_MILLISECONDS
+    assert sends.of("bot") == ""
