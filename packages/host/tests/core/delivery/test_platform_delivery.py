@@ -3,10 +3,14 @@
 import asyncio
 from typing import Any
 
+import pytest
+
+from parlour.core.facts.tables import OUTCOMES
+from parlour.core.journal import Select
 from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.protocol.platform_events import PlatformSpecific
 
-from ..support import DISCOVERY, PLUGIN, make_agent, settle
+from ..support import DISCOVERY, PLUGIN, LoopClock, make_agent, settle
 from .platform_support import PlatformWorld, chat_manifest
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "Some words of it. " * 10 for number in range(12))
@@ -214,3 +218,17 @@ async def test_a_run_that_a_run_creates_answers_in_the_same_chat_whatever_its_ev
 def creating() -> dict[str, Any]:
     manifest = {**DISCOVERY["manifest"], "permissions": {"agent_runs": ["create"]}}  # type: ignore[dict-item]
     return {**DISCOVERY, "manifest": manifest}
+
+
+@pytest.mark.parametrize(
+    ("age_seconds", "runs"), [(61, 0), (30, 1), (-7200, 1)], ids=["too late", "late", "from the future"]
+)
+async def test_a_message_that_its_platform_brings_too_late_is_not_answered_out_of_the_blue(
+    age_seconds: int, runs: int
+) -> None:
+    world = await PlatformWorld.open(chat_manifest(), make_agent(stale_after=60))
+    await world.platform.say("hello", happened_at=LoopClock().now() - 1000 * age_seconds)
+    await settle()
+    assert len(world.plugins.runs) == runs
+    outcomes = [row["outcome"] for row in world.journal.database.read(Select(OUTCOMES))]
+    assert outcomes == ([] if runs else ["expired"])

@@ -11,6 +11,10 @@ from .commission import Commission
 JsonObject = Mapping[str, Any]
 
 
+HAPPENED_AT = "happened_at"
+"""In an event's metadata: when it happened by the Host's clock, where its source and the Host were compared."""
+
+
 @dataclass(frozen=True, slots=True)
 class EventContext:
     """Causality: which step this is, and what caused it."""
@@ -96,3 +100,8 @@ class RecordedEvent:
     def erased(self) -> bool:
         """Its conversation was deleted: that it happened is all that is left of it."""
         return not self.envelope.surface
+
+    def stale(self, seconds: float, now: int) -> bool:
+        """Whether it is too old to be answered out of the blue: since it happened, where that is known."""
+        since = min(self.created_at, self.envelope.metadata.get(HAPPENED_AT, self.created_at))
+        return seconds > 0 and now - since > seconds * 1000

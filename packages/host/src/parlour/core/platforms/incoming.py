@@ -5,7 +5,7 @@ It knows the common events only. Adapters decode; the gateway makes it durable.
 
 from typing import Any
 
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.events.envelope import HAPPENED_AT, EventContext, EventEnvelope, Party
 from parlour_sdk.protocol.platform_events import (
     ChatEvent,
     FeedbackReceived,
@@ -44,6 +44,7 @@ def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
         subject=parties.subject(event),
         input=said,
         data=_data(incoming, chat),
+        metadata={HAPPENED_AT: incoming.happened_at} if incoming.happened_at else {},
     )
 
 

@@ -39,6 +39,8 @@ class Incoming:
     """What the actor is in the group: owner, admin or member."""
     native_type: str = ""
     """The platform's own name of the event."""
+    happened_at: int = 0
+    """When it happened, in milliseconds of the Host's clock; 0 where the platform's clock was not compared with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ class Beginnings:
         if not isinstance(decision, Bound) or event.envelope.commission is not None:
             return None
         agent = decision.binding.agent
+        if event.stale(agent.stale_after, event.created_at):
+            return None
         descriptor = self._registry.get(agent.runner_id)
         if descriptor is None or descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
             return None

@@ -61,8 +61,8 @@ class Dispatcher:
                     return await self._orchestrator.run(entry, binding)
                 if entry.attempts >= restart.ATTEMPTS:
                     await self._settle(entry, "quarantined", "it failed its run too often", "quarantined")
-                elif self._stale(entry, binding.agent.stale_after):
-                    await self._settle(entry, "expired", "it waited longer than the agent's stale_after", "expired")
+                elif entry.event.stale(binding.agent.stale_after, self._clock.now()):
+                    await self._settle(entry, "expired", "it is older than the agent's stale_after", "expired")
                 elif not self._admitted(entry):
                     await self._settle(entry, "limited", "the conversation has had its runs of this minute", "limited")
                 else:
@@ -80,9 +80,6 @@ class Dispatcher:
     def _admitted(self, entry: Entry) -> bool:
         """A try after a failure is no new run."""
         return bool(entry.attempts) or self._cap.admits(entry.event)
-
-    def _stale(self, entry: Entry, seconds: float) -> bool:
-        return seconds > 0 and self._clock.now() - entry.event.created_at > seconds * 1000
 
     async def _settle(self, entry: Entry, outcome: str, reason: str, notice: str = "") -> None:
         """An expired event says nothing on a platform; on the Host's own surfaces its sender sees it."""

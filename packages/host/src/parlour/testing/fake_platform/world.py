@@ -16,6 +16,7 @@ from .manifest import NAME
 
 WAIT_SECONDS = 30.0
 BOT_USER = "fake-bot"
+PASSED_ON = ("thread_id", "addressed", "role", "happened_at")
 
 
 @dataclass
@@ -115,7 +116,7 @@ class FakePlatform:
 
     async def say(self, text: str, chat_id: str = "1", bot_id: str = "", **options: Any) -> str:
         """Somebody writes; returns the event's id once it is durable. Options: user, chat_type, event_id, thread_id,
-        chain, addressed, role."""
+        chain, addressed, role, happened_at."""
         number = self.number()
         event_id = options.get("event_id", f"event-{number}")
         user = options.get("user", User(id="ann", nickname="Ann"))
@@ -130,7 +131,7 @@ class FakePlatform:
             chat_id=chat_id,
             group=Group(id=chat_id) if options.get("chat_type") == "group" else None,
         )
-        options = {name: options[name] for name in ("thread_id", "addressed", "role") if name in options}
+        options = {name: options[name] for name in PASSED_ON if name in options}
         await self.happen(event, bot_id, **options)
         return str(event_id)
 
