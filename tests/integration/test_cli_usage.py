@@ -1,10 +1,12 @@
 """What the command line says when it is not used right: one sentence, no traceback, nothing done."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from .commands import parlour_here, refusal
+from .commands import PARLOUR, parlour_here, refusal
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,14 @@ def config(folder: Path, content: str) -> Path:
     file = folder / "settings.yaml"
     file.write_text(content)
     return file
+
+
+def test_whoever_stops_reading_gets_no_traceback(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [PARLOUR, "keys", "create", "--name", "n", "--data", tmp_path]
+    with open(writing, "wb") as closed:
+        finished = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60)
+
+    assert finished.returncode == 141
+    assert finished.stderr == ""

@@ -27,11 +27,15 @@ def main() -> None:
     try:
         settings = load(arguments.config, {"data": arguments.data, **_addresses(arguments)})
         arguments.run(arguments, settings)
+        sys.stdout.flush()
     except (ConfigurationInvalid, CommandFailed) as error:
         print(f"parlour: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:  # whoever reads has read enough; what is left goes nowhere, also at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
 
 
 def _addresses(arguments: argparse.Namespace) -> dict[str, object]:
