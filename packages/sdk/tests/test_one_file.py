@@ -157,8 +157,8 @@ def test_the_loaded_file_tells_what_only_its_code_knows(file: Path) -> None:
     assert weather.spec["parameters"]["required"] == ["city"]
     assert weather.spec["parameters"]["properties"]["city"]["description"] == "its name"
     assert components["EventListener", "listen"].spec["handlers"] == [
-        {"event": "message.received", "priority": 5, "observe": False},
-        {"event": "group.member_joined", "priority": 0, "observe": False},
+        {"name": "listen", "event": "message.received", "priority": 5, "observe": False},
+        {"name": "listen", "event": "group.member_joined", "priority": 0, "observe": False},
     ]
     assert components["EventListener", "watch"].spec["handlers"][0]["observe"] is True
     assert components["Command", "ping"].spec == {"usage": "/ping", "aliases": ["p"]}

@@ -111,6 +111,16 @@ async def test_handlers_come_by_priority_and_then_as_they_are_declared() -> None
     assert seen == ["first", "second", "third", "late", "last"]
 
 
+async def test_a_handler_that_is_named_hears_the_event_alone() -> None:
+    seen: list[Any] = []
+    async with listening(Welcome(seen), Faulty(seen)) as line:
+        outcome = await line.emit(received(), handler="l1.works")
+        unknown = await line.emit(received(), handler="l1.gone")
+    assert EventOutcome.model_validate(outcome) == EventOutcome(handled=True)
+    assert seen == [{}]
+    assert EventOutcome.model_validate(unknown) == EventOutcome()
+
+
 async def test_a_listeners_own_priority_is_that_of_handlers_that_have_none() -> None:
     seen: list[Any] = []
     async with listening(Ordered(seen), Late(seen), l1={"priority": 5}) as line:

@@ -22,6 +22,8 @@ class Subscription(Request):
     """What one handler of a listener asks for: an event's type, `namespace.*` or `*`."""
 
     event: str
+    name: str = ""
+    """By which it can be asked alone; an older plugin does not tell."""
     priority: int = 0
     observe: bool = False
 
@@ -59,6 +61,10 @@ class Components:
         self._of_plugin: dict[str, list[Component[Any]]] = {}
         self._of_kind: dict[str, list[Component[Any]]] = {}
         """As asked for; every event and every run asks."""
+
+    def knows(self, plugin_id: str) -> bool:
+        """Whether the plugin has told what it has, since the Host started."""
+        return plugin_id in self._of_plugin
 
     def tools(self) -> list[Component[ToolSpec]]:
         return self._all("Tool")
@@ -103,13 +109,18 @@ class Components:
         """In an order that does not depend on which plugin was ready first."""
         known = self._of_kind.get(kind)
         if known is None:
-            known = sorted(self._each(kind), key=lambda each: (each.plugin_id, each.name))
+            known = sorted(self._each(kind), key=_place)
             self._of_kind[kind] = known
         return known
 
     def _each(self, kind: str) -> Iterator[Component[Any]]:
         for components in self._of_plugin.values():
             yield from (each for each in components if each.kind == kind)
+
+
+def _place(component: Component[Any]) -> tuple[str, str]:
+    """Listeners of a plugin stay as it declares them: so they hear an event when they are equals."""
+    return component.plugin_id, "" if component.kind == "EventListener" else component.name
 
 
 def _read(plugin_id: str, version: str, item: Any) -> Component[Any] | None:

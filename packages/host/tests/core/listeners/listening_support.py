@@ -45,6 +45,25 @@ def listener(event: str = "*", priority: int = 0, observe: bool = False) -> dict
     return {"kind": "EventListener", "name": f"{event} {priority} {observe}", "spec": {"handlers": handlers}}
 
 
+def named(**priorities: int) -> list[dict[str, Any]]:
+    """A listener for each handler, as functions with `@on` are told: by name, with its priority."""
+    return [
+        {
+            "kind": "EventListener",
+            "name": name,
+            "spec": {"handlers": [{"name": name, "event": "*", "priority": number}]},
+        }
+        for name, number in priorities.items()
+    ]
+
+
+def looking_on(*names: str) -> list[dict[str, Any]]:
+    return [
+        {"kind": "EventListener", "name": name, "spec": {"handlers": [{"name": name, "event": "*", "observe": True}]}}
+        for name in names
+    ]
+
+
 def granted(plugin_id: str) -> PluginPermissions:
     return PluginPermissions(events=["message.*"] if plugin_id == "acme/curbed" else ["*"])
 

@@ -29,4 +29,6 @@ def _handlers(component: Component, instance: Any) -> list[dict[str, Any]]:
 
     spec = component.manifest.spec
     found = handlers_of(instance, component.name, spec.get("priority", 0), spec.get("observe", False))
-    return [{"event": each.pattern, "priority": each.priority, "observe": each.observe} for each in found]
+    return [
+        {"name": each.name, "event": each.pattern, "priority": each.priority, "observe": each.observe} for each in found
+    ]

@@ -48,6 +48,8 @@ class EmitEvent(Request):
     variables: dict[str, Any] = {}
     """What listeners before this one noted down with the event."""
     observing: bool = False
+    handler: str | None = None
+    """Only this one is to hear it, by the name that the plugin told with its components; without one all are."""
 
 
 class PromptAddition(Strict):

@@ -30,9 +30,13 @@ class Events:
         event = _parsed(request.event)
         handling = _Handling(event, request, self._api)
         for handler in self._handlers:
-            if handler.wants(event.type) and (handler.observe or not request.observing):
+            if handler.wants(event.type) and _meant(handler, request):
                 await handling.hand_to(handler)
         return told(handling.outcome())
+
+
+def _meant(handler: Handler, request: EmitEvent) -> bool:
+    return request.handler in (None, handler.name) and (handler.observe or not request.observing)
 
 
 def ordered(loaded: LoadedPlugin) -> list[Handler]:

@@ -1,10 +1,21 @@
-"""Which plugins want to hear an event and may, and in which order. Calls nobody."""
+"""Which handlers of plugins want to hear an event and may, and in which order. Calls nobody."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from parlour.core.components import Component, Components, ListeningSpec, Subscription
 from parlour.core.events.patterns import covers
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One call: to a handler, or to all of a plugin that does not name them."""
+
+    plugin_id: str
+    handler: str
+    observes: bool
+    """It may also look on at what somebody else handles, or has stopped."""
 
 
 class Audience:
@@ -12,14 +23,29 @@ class Audience:
         self._components = components
         self._grants = grants
 
-    def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
-        """Of these plugins (or all), those who want it: who can handle it by priority, then who only looks on."""
-        best: dict[str, tuple[int, int]] = {}
+    def turns(self, event_type: str, plugins: Sequence[str] = ()) -> list[Turn]:
+        """Of these plugins (or all), the handlers that want it: who can handle it by priority, then who only looks on.
+
+        A handler has one turn, however many of its patterns cover the event.
+        """
+        best: dict[tuple[str, str], tuple[int, int]] = {}
+        observing: set[tuple[str, str]] = set()
         for plugin_id, wish in self._wishes(event_type):
             if not plugins or plugin_id in plugins:
-                rank = (0 if wish.observe else 1, wish.priority)
-                best[plugin_id] = max(best.get(plugin_id, rank), rank)
-        return sorted(best, key=lambda plugin_id: (-best[plugin_id][0], -best[plugin_id][1], plugin_id))
+                key, rank = (plugin_id, wish.name), (0 if wish.observe else 1, wish.priority)
+                best[key] = max(best.get(key, rank), rank)
+                if wish.observe:
+                    observing.add(key)
+        in_order = sorted(best, key=lambda key: (-best[key][0], -best[key][1], key[0]))
+        return [Turn(*key, observes=key in observing) for key in in_order]
+
+    def knows(self, plugin_id: str) -> bool:
+        """Before that, nobody can say whether it listens."""
+        return self._components.knows(plugin_id)
+
+    def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
+        """The plugins whose turns these are."""
+        return list(dict.fromkeys(turn.plugin_id for turn in self.turns(event_type, plugins)))
 
     def handled(self, event_type: str) -> bool:
         """Whether somebody would do more than look on."""

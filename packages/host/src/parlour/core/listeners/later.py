@@ -10,7 +10,7 @@ from parlour.core.facts import listening, trail
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.listening import Unheard, UnheardEvents
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
-from parlour.core.ports import Clock, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.ports import Clock, PluginLost
 
 from .listening import Listening
 
@@ -81,29 +81,26 @@ class LaterListening:
         if event is None or event.erased:
             await self._end(unheard, "")
             return
-        try:
-            outcome = await self._listening.tell(event, unheard.plugin_id, unheard.observing, {})
-        except PluginRefused as refused:
-            await self._end(unheard, f"it failed: {refused}")
-        except (PluginUnavailable, PluginLost) as failure:
-            died = isinstance(failure, PluginLost) and unheard.attempts + 1 >= CRASHES
-            if died or self._too_late(unheard):
-                await self._end(unheard, str(failure))
-            else:
-                until = self._clock.now() + round(_wait(unheard.attempts) * 1000)
-                await self._commit(listening.postpone(unheard, until))
+        heard = await self._listening.again(event, unheard.plugin_id, unheard.observing)
+        failure = heard.missed.get(unheard.plugin_id)
+        if failure is None:
+            failed = "; ".join(heard.failures)
+            await self._end(unheard, f"Of those who listen, {failed}." if failed else "")
+            return
+        died = isinstance(failure, PluginLost) and unheard.attempts + 1 >= CRASHES
+        if died or self._too_late(unheard):
+            await self._end(unheard, f"Plugin {unheard.plugin_id} listens to such events, and {failure}.")
         else:
-            failed = ", ".join(outcome.failed)
-            await self._end(unheard, f"its handlers {failed} failed" if failed else "")
+            until = self._clock.now() + round(_wait(unheard.attempts) * 1000)
+            await self._commit(listening.postpone(unheard, until))
 
     def _too_late(self, unheard: Unheard) -> bool:
         return self._clock.now() - unheard.created_at > PATIENCE_MILLISECONDS
 
-    async def _end(self, unheard: Unheard, trouble: str) -> None:
+    async def _end(self, unheard: Unheard, text: str) -> None:
         """Nothing more is owed to the plugin; what went wrong is on the event's trail."""
         statements: list[Statement] = [listening.heard(unheard.event_seq, unheard.plugin_id)]
-        if trouble:
-            text = f"Plugin {unheard.plugin_id} listens to such events, and {trouble}."
+        if text:
             step = f"listener {unheard.plugin_id}"
             statements.append(trail.note(unheard.event_seq, step, {"text": text}, self._clock.now()))
         await self._commit(*statements)

@@ -1,6 +1,9 @@
-"""Hands an event to plugins' listeners, one plugin after the other. What is recorded of it is others' business."""
+"""Hands an event to plugins' handlers, one after the other. What is recorded of it is others' business.
 
-import logging
+Each handler is called by itself: so those of several plugins take turns by priority, and one that hangs uses up its own
+time only. A plugin that does not name its handlers is called once for all of them.
+"""
+
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
@@ -14,9 +17,7 @@ from parlour_sdk.protocol.components import EventOutcome
 from parlour_sdk.values import dataclass
 
 from . import telling
-from .audience import Audience
-
-logger = logging.getLogger(__name__)
+from .audience import Audience, Turn
 
 
 @dataclass(slots=True)
@@ -24,13 +25,13 @@ class Heard:
     """What the listeners made of an event."""
 
     told: list[str] = field(default_factory=list)
-    """The plugins that have heard it."""
+    """The plugins whose handlers have all had their turn."""
     handled_by: list[str] = field(default_factory=list)
     stopped_by: str = ""
-    missed: list[str] = field(default_factory=list)
+    missed: dict[str, PluginUnavailable | PluginLost] = field(default_factory=dict)
     """Those that could not be asked, or died over it: they are told later."""
     failures: list[str] = field(default_factory=list)
-    """Sentences."""
+    """What handlers failed at, in sentences."""
 
 
 class Listening:
@@ -40,33 +41,36 @@ class Listening:
         self._bots = bots
         self._seconds = seconds
 
-    async def hand(self, event: RecordedEvent, plugins: Sequence[str] = ()) -> Heard:
-        """To all who want it among these plugins, by priority. After one stopped it, the rest may only look on."""
-        event_type = event.envelope.event_type
+    async def hand(self, event: RecordedEvent, plugins: Sequence[str] = (), observing: bool = False) -> Heard:
+        """To all who want it among these plugins, by priority. After one stopped it, the rest may only look on; so may
+        all of them where somebody else handles it.
+        """
         heard, variables = Heard(), dict[str, Any]()
-        observers = set(self._audience.observing(event_type))
-        for plugin_id in self._audience.listening(event_type, plugins):
-            observing = bool(heard.stopped_by)
-            if observing and plugin_id not in observers:
+        for turn in self._audience.turns(event.envelope.event_type, plugins):
+            only_looks = observing or bool(heard.stopped_by)
+            if turn.plugin_id in heard.missed or (only_looks and not turn.observes):
                 continue
             try:
-                outcome = await self.tell(event, plugin_id, observing, variables)
+                outcome = await self.tell(event, turn, only_looks, variables)
             except (PluginUnavailable, PluginLost) as failure:
-                heard.missed.append(plugin_id)
-                heard.failures.append(f"{plugin_id} could not be told: {failure}")
+                heard.missed[turn.plugin_id] = failure
                 continue
             except PluginRefused as refused:
-                heard.told.append(plugin_id)
-                heard.failures.append(f"{plugin_id} failed: {refused}")
-                continue
-            heard.told.append(plugin_id)
-            _note(heard, plugin_id, outcome)
-            variables = _changed(variables, outcome.variables)
+                heard.failures.append(f"{_label(turn)} failed: {refused}")
+            else:
+                _note(heard, turn, outcome)
+                variables = _changed(variables, outcome.variables)
+            heard.told.append(turn.plugin_id)
+        heard.told = [plugin_id for plugin_id in dict.fromkeys(heard.told) if plugin_id not in heard.missed]
         return heard
 
-    async def tell(
-        self, event: RecordedEvent, plugin_id: str, observing: bool, variables: dict[str, Any]
-    ) -> EventOutcome:
+    async def again(self, event: RecordedEvent, plugin_id: str, observing: bool) -> Heard:
+        """To one plugin that has yet to hear it."""
+        if not self._audience.knows(plugin_id):
+            return Heard(missed={plugin_id: PluginUnavailable(f"plugin {plugin_id} has not come up")})
+        return await self.hand(event, (plugin_id,), observing)
+
+    async def tell(self, event: RecordedEvent, turn: Turn, observing: bool, variables: dict[str, Any]) -> EventOutcome:
         """Raises PluginUnavailable, PluginLost and PluginRefused."""
         request = {
             "event": telling.event(event),
@@ -75,15 +79,22 @@ class Listening:
             "variables": variables,
             "observing": observing,
         }
-        answer = await self._plugins.call(plugin_id, "emit_event", request, self._seconds)
+        if turn.handler:
+            request["handler"] = turn.handler
+        answer = await self._plugins.call(turn.plugin_id, "emit_event", request, self._seconds)
         try:
             return EventOutcome.model_validate(answer)
         except ValidationError as error:
             raise PluginRefused("invalid_argument", "its answer to emit_event can't be read") from error
 
 
-def _note(heard: Heard, plugin_id: str, outcome: EventOutcome) -> None:
-    if outcome.handled:
+def _label(turn: Turn) -> str:
+    return f"{turn.plugin_id}: its handler {turn.handler}" if turn.handler else turn.plugin_id
+
+
+def _note(heard: Heard, turn: Turn, outcome: EventOutcome) -> None:
+    plugin_id = turn.plugin_id
+    if outcome.handled and plugin_id not in heard.handled_by:
         heard.handled_by.append(plugin_id)
     if outcome.stop_propagation:
         heard.stopped_by = plugin_id

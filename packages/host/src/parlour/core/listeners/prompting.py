@@ -18,7 +18,7 @@ from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.components import PromptAddition
 from parlour_sdk.protocol.form import FormItem
 
-from .audience import Audience
+from .audience import Audience, Turn
 from .host_events import ORIGIN, SOURCE
 from .listening import Listening
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 EVENT_TYPE = "prompt.preparing"
 SECONDS = 5.0
-"""Somebody waits for the answer meanwhile."""
+"""Of each handler. Somebody waits for the answer meanwhile."""
 
 
 class Prompting:
@@ -44,22 +44,22 @@ class Prompting:
         binding, form = session.binding, descriptor.manifest.config_schema
         if not self.asks(session, descriptor):
             return binding
-        plugins, field = self._audience.listening(EVENT_TYPE), _field(descriptor)
-        additions = await self._additions(_event(session, self._clock.now()), plugins)
+        turns, field = self._audience.turns(EVENT_TYPE), _field(descriptor)
+        additions = await self._additions(_event(session, self._clock.now()), turns)
         if not additions:
             return binding
         config = with_additions(form, binding.agent.runner_config, field, additions)
         return replace(binding, agent=replace(binding.agent, runner_config=config))
 
-    async def _additions(self, event: RecordedEvent, plugins: Sequence[str]) -> list[PromptAddition]:
+    async def _additions(self, event: RecordedEvent, turns: Sequence[Turn]) -> list[PromptAddition]:
         additions: list[PromptAddition] = []
         variables: dict[str, Any] = {}
-        for plugin_id in plugins:
+        for turn in turns:
             try:
                 async with asyncio.timeout(SECONDS):
-                    outcome = await self._listening.tell(event, plugin_id, False, variables)
+                    outcome = await self._listening.tell(event, turn, False, variables)
             except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
-                logger.warning("listeners of %s add nothing to a prompt: %s", plugin_id, failure)
+                logger.warning("listeners of %s add nothing to a prompt: %s", turn.plugin_id, failure)
                 continue
             additions += outcome.prompt_additions
             variables |= outcome.variables

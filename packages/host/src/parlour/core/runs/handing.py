@@ -54,8 +54,9 @@ class Handing:
         settled = self._endings.settle(draft, entry.event, outcome, _reason(decision, heard))
         draft.add(*(listening.heard(entry.seq, plugin_id) for plugin_id in heard.told))
         draft.add(*(listening.owe(entry.seq, plugin_id, False, now, attempts=1) for plugin_id in heard.missed))
-        if heard.failures:
-            text = f"Of those who listen, {'; '.join(heard.failures)}."
+        missed = [f"{plugin_id} could not be told: {failure}" for plugin_id, failure in heard.missed.items()]
+        if heard.failures or missed:
+            text = f"Of those who listen, {'; '.join([*heard.failures, *missed])}."
             draft.add(trail.note(entry.seq, "listeners", {"text": text}, now))
         await self._journal.commit(draft.unit())
         self._outcomes.settled([settled])
