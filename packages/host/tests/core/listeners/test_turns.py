@@ -5,21 +5,22 @@ from typing import Any
 
 from parlour.core.components import Components
 from parlour.core.facts.tables import LISTENING, OUTCOMES, TRAIL
-from parlour.core.ports import PluginRefused
+from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable
 from parlour.core.routing.routes import Route
 
-from ..support import World
+from ..support import World, until
 from .listening_support import listener, listening, looking_on, named, opened
 
 TO_PLUGINS = Route("*", "plugin", {"plugins": []})
+TO_AGENT = Route("*", "agent", {"agent_id": "agent"})
 LATE = PluginRefused("deadline_exceeded", "it took longer than 30 s")
 
 
-async def gathered(**plugins: list[dict[str, Any]]) -> World:
+async def gathered(route: Route = TO_PLUGINS, **plugins: list[dict[str, Any]]) -> World:
     components = Components()
     for name, told in plugins.items():
         components.replace_plugin(f"acme/{name}", "1", told)
-    return await opened(components, TO_PLUGINS)
+    return await opened(components, route)
 
 
 def hearing(world: World, **does: Callable[[dict[str, Any]], Any]) -> list[str]:
@@ -98,3 +99,61 @@ async def test_what_a_handler_notes_down_the_next_one_reads_whichever_plugin_it_
     )
     await said(world)
     assert seen == [{"kept": 1}]
+
+
+async def all_heard(world: World) -> None:
+    await until(lambda: not world.rows(LISTENING))
+
+
+async def test_who_looks_on_and_hangs_takes_the_event_from_no_other_either() -> None:
+    world = await gathered(TO_AGENT, la=looking_on("first", "second"))
+    called = hearing(world, first=lambda data: LATE)
+    seq = await said(world, event_id="e1")
+    await all_heard(world)
+    assert called == ["first", "second"]
+    assert any("its handler first failed: it took longer" in row["data"] for row in world.rows(TRAIL, event_seq=seq))
+
+
+async def test_a_handler_over_which_its_plugin_dies_is_given_up_alone() -> None:
+    world = await gathered(la=named(a10=10, a1=1), lb=named(b5=5))
+    called = hearing(world, a10=lambda data: PluginLost("its process is gone"))
+    seq = await said(world)
+    await all_heard(world)
+    assert called == ["a10", "b5", "a10", "a10", "a1"]
+    [note] = world.rows(TRAIL, event_seq=seq, step="listener acme/la a10")
+    assert "acme/la listens to such events, and its process is gone" in note["data"]
+
+
+async def test_a_plugin_that_goes_away_in_the_middle_hears_the_rest_when_it_is_back() -> None:
+    world = await gathered(la=named(a10=10, a5=5, a1=1))
+    away = [PluginUnavailable("it restarts")] * 3
+    called = hearing(world, a5=lambda data: away.pop() if away else None)
+    await said(world)
+    await all_heard(world)
+    assert called == ["a10", *["a5"] * 4, "a1"]
+
+
+async def test_what_was_stopped_meanwhile_is_not_made_up_for() -> None:
+    world = await gathered(la=named(a10=10, a1=1), lb=named(b5=5))
+    away = [PluginUnavailable("it restarts")]
+    called = hearing(
+        world,
+        a10=lambda data: away.pop() if away else None,
+        b5=lambda data: {"handled": True, "stop_propagation": True},
+    )
+    await said(world)
+    await all_heard(world)
+    assert called == ["a10", "b5", "a10"]
+
+
+async def test_a_plugin_that_has_not_told_its_handlers_yet_is_waited_for() -> None:
+    world = await gathered(TO_AGENT, la=looking_on("seer"))
+    await world.say("hi", surface="platform", event_id="e1")
+    world.die()
+    components = Components()
+    again = await opened(components, journal=type(world.journal)(world.journal.database))
+    called = hearing(again)
+    await until(lambda: any(row["attempts"] for row in again.rows(LISTENING)))
+    components.replace_plugin("acme/la", "1", looking_on("seer", "second"))
+    await all_heard(again)
+    assert called == ["seer", "second"]

@@ -1,7 +1,9 @@
 """Events that plugins' listeners have yet to hear: one row per event and plugin, and none after it was heard."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Journal, Ref, Row, Select, Update, Upsert, where
 from parlour_sdk.values import dataclass
 
@@ -19,23 +21,27 @@ class Unheard:
     attempts: int
     not_before: int
     created_at: int
+    past: tuple[str, ...] = ()
+    """Its handlers that are not owed it any more, by name: they have heard it, were given up, or others stopped it."""
 
 
 TURN_MILLISECONDS = 60_000
 
 
-def owe(event_seq: int | Ref, plugin_id: str, observing: bool, now: int, attempts: int = 0) -> Insert:
+def owe(
+    event_seq: int | Ref, plugin_id: str, observing: bool, now: int, attempts: int = 0, past: Sequence[str] = ()
+) -> Insert:
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "plugin_id": plugin_id,
+        "past": _names(past),
         "observing": int(observing),
         "attempts": attempts,
         "not_before": 0,
         "created_at": now,
     }
-    return Insert(
-        LISTENING, values, conflict=Upsert(("event_seq", "plugin_id"), ("observing", "attempts", "not_before"))
-    )
+    changed = ("past", "observing", "attempts", "not_before")
+    return Insert(LISTENING, values, conflict=Upsert(("event_seq", "plugin_id"), changed))
 
 
 def owe_in_turn(event_seq: Ref, plugin_id: str, now: int) -> Insert:
@@ -48,9 +54,14 @@ def heard(event_seq: int, plugin_id: str) -> Delete:
     return Delete(LISTENING, where(event_seq=event_seq, plugin_id=plugin_id), expect=ANY)
 
 
-def postpone(unheard: Unheard, until: int) -> Update:
+def postpone(unheard: Unheard, past: Sequence[str], attempts: int, until: int) -> Update:
     own = where(event_seq=unheard.event_seq, plugin_id=unheard.plugin_id)
-    return Update(LISTENING, {"attempts": unheard.attempts + 1, "not_before": until}, own, expect=ANY)
+    values: dict[str, str | int] = {"past": _names(past), "attempts": attempts, "not_before": until}
+    return Update(LISTENING, {**values}, own, expect=ANY)
+
+
+def _names(past: Sequence[str]) -> str:
+    return dumps(list(past)) if past else ""
 
 
 class UnheardEvents:
@@ -76,4 +87,5 @@ def _restore(row: Row) -> Unheard:
         row["attempts"],
         row["not_before"],
         row["created_at"],
+        tuple(loads(row["past"])) if row["past"] else (),
     )

@@ -78,11 +78,13 @@ DEFAULT_AGENTS = Table(
 
 LISTENING = Table(
     "listening",
-    _columns("plugin_id", "event_seq observing attempts not_before created_at"),
+    _columns("plugin_id past", "event_seq observing attempts not_before created_at"),
     key=("event_seq", "plugin_id"),
     indexes=(("plugin_id", "event_seq"),),
 )
-"""Events that a plugin's listeners have yet to hear; `observing` ones are handled by somebody else."""
+"""Events that a plugin's listeners have yet to hear, except those handlers that are `past` it; `observing` ones are
+handled by somebody else.
+"""
 
 WEBHOOK_CALLS = Table(
     "webhook_calls",

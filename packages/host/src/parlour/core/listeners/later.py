@@ -1,10 +1,12 @@
 """Tells plugins of events that they have yet to hear, each plugin in the order of the events, until it worked.
 
-Observers of what others handle hear of it here; so do listeners whose plugin was away when it was their turn.
+Observers of what others handle hear of it here; so do listeners whose plugin was away when it was their turn. Which of
+a plugin's handlers are past an event is kept, so that one over which its plugin dies is given up alone.
 """
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from parlour.core.facts import listening, trail
 from parlour.core.facts.event_log import EventLog
@@ -12,12 +14,12 @@ from parlour.core.facts.listening import Unheard, UnheardEvents
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
 from parlour.core.ports import Clock, PluginLost
 
-from .listening import Listening
+from .listening import Heard, Listening, Missed
 
 logger = logging.getLogger(__name__)
 
 CRASHES = 3
-"""An event over which a plugin dies so often is not told to it again."""
+"""An event over which a plugin dies so often is not told again to the handler whose turn it was."""
 PATIENCE_MILLISECONDS = 3600 * 1000
 LONGEST_WAIT_SECONDS = 30.0
 STORAGE_RETRY_SECONDS = 1.0
@@ -79,31 +81,43 @@ class LaterListening:
     async def _try(self, unheard: Unheard) -> None:
         event = await self._log.by_seq(unheard.event_seq)
         if event is None or event.erased:
-            await self._end(unheard, "")
+            await self._end(unheard)
             return
-        heard = await self._listening.again(event, unheard.plugin_id, unheard.observing)
-        failure = heard.missed.get(unheard.plugin_id)
-        if failure is None:
-            failed = "; ".join(heard.failures)
-            await self._end(unheard, f"Of those who listen, {failed}." if failed else "")
-            return
-        died = isinstance(failure, PluginLost) and unheard.attempts + 1 >= CRASHES
-        if died or self._too_late(unheard):
-            await self._end(unheard, f"Plugin {unheard.plugin_id} listens to such events, and {failure}.")
+        heard = await self._listening.again(event, unheard.plugin_id, unheard.observing, unheard.past)
+        missed = heard.missed.get(unheard.plugin_id)
+        if missed is None:
+            await self._end(unheard, *self._noted(unheard, "", heard.failures))
+        elif self._too_late(unheard):
+            gone = f"{unheard.plugin_id} listens to such events, and {missed.failure}"
+            await self._end(unheard, *self._noted(unheard, "", [*heard.failures, gone]))
         else:
-            until = self._clock.now() + round(_wait(unheard.attempts) * 1000)
-            await self._commit(listening.postpone(unheard, until))
+            await self._postpone(unheard, heard, missed)
+
+    async def _postpone(self, unheard: Unheard, heard: Heard, missed: Missed) -> None:
+        """For the handler whose turn it was and those after it; how often counts for that handler."""
+        past, failures = [*unheard.past, *heard.past.get(unheard.plugin_id, ())], heard.failures
+        attempts = unheard.attempts + 1 if len(past) == len(unheard.past) else 1
+        until = self._clock.now() + round(_wait(attempts - 1) * 1000)
+        if isinstance(missed.failure, PluginLost) and attempts >= CRASHES:
+            failures = [*failures, f"{unheard.plugin_id} listens to such events, and {missed.failure}"]
+            past, attempts, until = [*past, missed.handler], 0, 0
+        notes = self._noted(unheard, missed.handler, failures)
+        await self._commit(listening.postpone(unheard, past, attempts, until), *notes)
 
     def _too_late(self, unheard: Unheard) -> bool:
         return self._clock.now() - unheard.created_at > PATIENCE_MILLISECONDS
 
-    async def _end(self, unheard: Unheard, text: str) -> None:
-        """Nothing more is owed to the plugin; what went wrong is on the event's trail."""
-        statements: list[Statement] = [listening.heard(unheard.event_seq, unheard.plugin_id)]
-        if text:
-            step = f"listener {unheard.plugin_id}"
-            statements.append(trail.note(unheard.event_seq, step, {"text": text}, self._clock.now()))
-        await self._commit(*statements)
+    async def _end(self, unheard: Unheard, *notes: Statement) -> None:
+        """Nothing more is owed to the plugin."""
+        await self._commit(listening.heard(unheard.event_seq, unheard.plugin_id), *notes)
+
+    def _noted(self, unheard: Unheard, handler: str, failures: Sequence[str]) -> list[Statement]:
+        """What went wrong, on the event's trail; under a name of its own for what a handler ended."""
+        if not failures:
+            return []
+        step = " ".join(filter(None, ("listener", unheard.plugin_id, handler)))
+        text = f"Of those who listen, {'; '.join(failures)}."
+        return [trail.note(unheard.event_seq, step, {"text": text}, self._clock.now())]
 
     async def _commit(self, *statements: Statement) -> None:
         await self._journal.commit(Unit("listening.later", statements))

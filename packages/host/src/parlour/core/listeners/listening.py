@@ -20,16 +20,26 @@ from . import telling
 from .audience import Audience, Turn
 
 
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A plugin that could not be asked, or died over the event: it is told later."""
+
+    handler: str
+    """Whose turn it was."""
+    failure: PluginUnavailable | PluginLost
+
+
 @dataclass(slots=True)
 class Heard:
     """What the listeners made of an event."""
 
     told: list[str] = field(default_factory=list)
     """The plugins whose handlers have all had their turn."""
+    past: dict[str, list[str]] = field(default_factory=dict)
+    """By plugin, the handlers whose turn it will not be again: they have heard it, or others stopped it before."""
     handled_by: list[str] = field(default_factory=list)
     stopped_by: str = ""
-    missed: dict[str, PluginUnavailable | PluginLost] = field(default_factory=dict)
-    """Those that could not be asked, or died over it: they are told later."""
+    missed: dict[str, Missed] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     """What handlers failed at, in sentences."""
 
@@ -41,34 +51,44 @@ class Listening:
         self._bots = bots
         self._seconds = seconds
 
-    async def hand(self, event: RecordedEvent, plugins: Sequence[str] = (), observing: bool = False) -> Heard:
-        """To all who want it among these plugins, by priority. After one stopped it, the rest may only look on; so may
-        all of them where somebody else handles it.
+    async def hand(self, event: RecordedEvent, plugins: Sequence[str] = ()) -> Heard:
+        """To all who want it among these plugins, by priority. After one stopped it, the rest may only look on."""
+        return await self._hand(event, self._audience.turns(event.envelope.event_type, plugins), False)
+
+    async def again(self, event: RecordedEvent, plugin_id: str, observing: bool, past: Sequence[str]) -> Heard:
+        """To one plugin that has yet to hear it, except for handlers that are past it. Its handlers may only look on
+        where somebody else handles it.
         """
-        heard, variables = Heard(), dict[str, Any]()
-        for turn in self._audience.turns(event.envelope.event_type, plugins):
+        if not self._audience.knows(plugin_id):
+            absent = PluginUnavailable(f"plugin {plugin_id} has not come up")
+            return Heard(missed={plugin_id: Missed("", absent)})
+        turns = self._audience.turns(event.envelope.event_type, (plugin_id,))
+        return await self._hand(event, [turn for turn in turns if turn.handler not in past], observing)
+
+    async def _hand(self, event: RecordedEvent, turns: Sequence[Turn], observing: bool) -> Heard:
+        heard, told, variables = Heard(), dict[str, None](), dict[str, Any]()
+        for turn in turns:
+            past = heard.past.setdefault(turn.plugin_id, [])
             only_looks = observing or bool(heard.stopped_by)
-            if turn.plugin_id in heard.missed or (only_looks and not turn.observes):
+            if only_looks and not turn.observes:
+                past.append(turn.handler)
                 continue
+            if turn.plugin_id in heard.missed:
+                continue  # a plugin's handlers hear it in their order, also later
             try:
                 outcome = await self.tell(event, turn, only_looks, variables)
             except (PluginUnavailable, PluginLost) as failure:
-                heard.missed[turn.plugin_id] = failure
+                heard.missed[turn.plugin_id] = Missed(turn.handler, failure)
                 continue
             except PluginRefused as refused:
                 heard.failures.append(f"{_label(turn)} failed: {refused}")
             else:
                 _note(heard, turn, outcome)
                 variables = _changed(variables, outcome.variables)
-            heard.told.append(turn.plugin_id)
-        heard.told = [plugin_id for plugin_id in dict.fromkeys(heard.told) if plugin_id not in heard.missed]
+            past.append(turn.handler)
+            told[turn.plugin_id] = None
+        heard.told = [plugin_id for plugin_id in told if plugin_id not in heard.missed]
         return heard
-
-    async def again(self, event: RecordedEvent, plugin_id: str, observing: bool) -> Heard:
-        """To one plugin that has yet to hear it."""
-        if not self._audience.knows(plugin_id):
-            return Heard(missed={plugin_id: PluginUnavailable(f"plugin {plugin_id} has not come up")})
-        return await self.hand(event, (plugin_id,), observing)
 
     async def tell(self, event: RecordedEvent, turn: Turn, observing: bool, variables: dict[str, Any]) -> EventOutcome:
         """Raises PluginUnavailable, PluginLost and PluginRefused."""

@@ -53,8 +53,9 @@ class Handing:
         outcome = "handled" if heard.handled_by else "dropped"
         settled = self._endings.settle(draft, entry.event, outcome, _reason(decision, heard))
         draft.add(*(listening.heard(entry.seq, plugin_id) for plugin_id in heard.told))
-        draft.add(*(listening.owe(entry.seq, plugin_id, False, now, attempts=1) for plugin_id in heard.missed))
-        missed = [f"{plugin_id} could not be told: {failure}" for plugin_id, failure in heard.missed.items()]
+        for plugin_id in heard.missed:
+            draft.add(listening.owe(entry.seq, plugin_id, False, now, attempts=1, past=heard.past[plugin_id]))
+        missed = [f"{plugin_id} could not be told: {each.failure}" for plugin_id, each in heard.missed.items()]
         if heard.failures or missed:
             text = f"Of those who listen, {'; '.join([*heard.failures, *missed])}."
             draft.add(trail.note(entry.seq, "listeners", {"text": text}, now))
