@@ -1,32 +1,27 @@
-"""The filters of a route, each a small test of an event. Pure: the same event always passes or fails the same way."""
+"""The filters of a route, each a small test of an event. Pure but for what regular expressions may cost: the same
+event always passes or fails the same way.
+"""
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 from parlour.core.events.envelope import EventEnvelope
 
 from .reasons import Reason, reason
+from .regexes import Regexes
 from .windows import within
 
-REGEX_SECONDS = 0.02
-REPEATS = re.compile(r"\{(\d+)")
-REPEATS_AT_MOST = 10_000
-REGEX_CHARACTERS = 20_000
-"""Of a longer text, its beginning is looked at."""
 Test = Callable[[Any, EventEnvelope, int], Reason | None]
 """The reason why the event does not pass; none when it does."""
 
 
-def unmet(filters: Mapping[str, Any], event: EventEnvelope, now: int) -> Reason | None:
+def unmet(filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
     """The first filter that does not hold, in words. `now` is for events without a time."""
     for name, test in _TESTS.items():
         if name in filters and (found := test(filters[name], event, now)):
             return found
-    return None
+    return regexes.unmet(filters["text_regex"], event) if "text_regex" in filters else None
 
 
 def _chat_type(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
@@ -84,14 +79,6 @@ def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     return None if any(each.casefold() in text for each in _several(wanted)) else reason("text_keyword")
 
 
-def _text_regex(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    try:
-        found = compiled(wanted).search(event.text[:REGEX_CHARACTERS], timeout=REGEX_SECONDS)
-    except TimeoutError:
-        return reason("slow_regex", seconds=f"{REGEX_SECONDS:g}")
-    return None if found else reason("text_regex")
-
-
 def _probability(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     """By the event itself, so that asking twice, or after a restart, gives the same answer."""
     digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}".encode(errors="replace")).digest()
@@ -126,33 +113,6 @@ def _several(wanted: Any) -> list[str]:
     return [wanted] if isinstance(wanted, str) else wanted
 
 
-class Pattern(Protocol):
-    def search(self, text: str, *, timeout: float) -> Any: ...
-
-
-def regex_problem(pattern: str) -> str:
-    """What is wrong with an expression that a person wrote; empty when it can be used."""
-    import regex
-
-    if prod(int(number) for number in REPEATS.findall(pattern) if int(number)) > REPEATS_AT_MOST:
-        return f"it repeats more than {REPEATS_AT_MOST} times"  # a repeated text is written out when it is compiled
-    try:
-        compiled(pattern)
-    except regex.error as error:
-        return f"this is not a regular expression: {error}"
-    except RecursionError:
-        return "it is nested too deep"
-    return ""
-
-
-@lru_cache(maxsize=256)
-def compiled(pattern: str) -> Pattern:
-    import regex
-
-    found: Pattern = regex.compile(pattern)
-    return found
-
-
 _TESTS: dict[str, Test] = {
     "chat_type": _chat_type,
     "groups": _groups,
@@ -164,6 +124,5 @@ _TESTS: dict[str, Test] = {
     "time_window": _time_window,
     "text_prefix": _text_prefix,
     "text_keyword": _text_keyword,
-    "text_regex": _text_regex,
 }
-"""The cheap ones first."""
+"""The cheap ones first; the dearest is `text_regex`, after all of these."""

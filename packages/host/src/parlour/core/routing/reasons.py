@@ -20,6 +20,7 @@ ENGLISH = {
     "text_keyword": "text_keyword: the text has no such word",
     "text_regex": "text_regex: the text does not match",
     "slow_regex": "text_regex: it took longer than {seconds} s; write it more simply",
+    "spent_regex": "text_regex: it was not tried, since others took most of the {seconds} s of an event",
     "probability": "probability: the draw was {drawn}, not below {wanted}",
     "time_window": "time_window: it happened outside of it",
     "data": "data: {path} is another",

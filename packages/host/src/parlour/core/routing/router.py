@@ -14,6 +14,7 @@ from parlour_sdk.values import dataclass
 
 from . import filters
 from .reasons import Reason, reason
+from .regexes import Regexes
 from .resolving import Considered, DefaultResolver, by_bot
 from .routes import Route, RouteBook, in_order
 
@@ -82,19 +83,21 @@ class Router:
         self._agents = agents
         self._defaults = defaults
         self._clock = clock
+        self._regexes = Regexes()
 
-    def decide(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> Decision:
-        """By the bot's routes, or by these in their place."""
-        decision = self._decide(event, routes)
+    def decide(self, event: EventEnvelope, tried: Sequence[Tried] | None = None) -> Decision:
+        """By the bot's routes, or by those that were tried in their place."""
+        decision = self._decide(event, tried)
         if isinstance(decision, Misconfigured) and event.event_type == feedback.EVENT_TYPE:
             return Dropped(f"it is kept as feedback; {decision.reason}")  # nobody waits for an answer to it
         return decision
 
     def tried(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> list[Tried]:
-        """The bot's routes in their order, up to the one that takes the event."""
+        """The bot's routes, or these in their place, in their order, up to the one that takes the event."""
         now, seen = self._clock.now(), []
+        regexes = self._regexes if routes is None else Regexes()  # an example may be tried again with other ones
         for route in self._routes.of(event.bot_id) if routes is None else in_order(routes):
-            seen.append(Tried(route, _refusal(route, event, now)))
+            seen.append(Tried(route, _refusal(route, event, now, regexes)))
             if not seen[-1].reason:
                 break
         return seen
@@ -106,12 +109,12 @@ class Router:
             return self._defaults.unrouted(event)
         return self._defaults.routed(event) if route.handler_type == "agent" else None
 
-    def _decide(self, event: EventEnvelope, routes: Sequence[Route] | None) -> Decision:
+    def _decide(self, event: EventEnvelope, tried: Sequence[Tried] | None) -> Decision:
         if event.commission is not None:
             return self._commissioned(event, event.commission)
         if event.agent_id:
             return self._bind(event, event.agent_id, "the caller named the agent", "")
-        tried = self.tried(event, routes)
+        tried = self.tried(event) if tried is None else tried
         route, passed = taken(tried), _passed_over(tried, event)
         considered = self.considered(event, tried)
         if considered is not None and not considered.reason:
@@ -170,17 +173,17 @@ def taken(tried: Sequence[Tried]) -> Route | None:
     return tried[-1].route if tried and not tried[-1].reason else None
 
 
-def _refusal(route: Route, event: EventEnvelope, now: int) -> Reason | None:
+def _refusal(route: Route, event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
     if not route.enabled:
         return reason("disabled")
     if not route.matches(event.event_type):
         return reason("other_type", event_type=event.event_type)
     if by_bot(event) and event.actor.id not in route.filters.get("users", ()):
         return reason("unnamed_bot")
-    return filters.unmet(route.filters, event, now)
+    return filters.unmet(route.filters, event, now, regexes)
 
 
-def _passed_over(tried: list[Tried], event: EventEnvelope) -> str:
+def _passed_over(tried: Sequence[Tried], event: EventEnvelope) -> str:
     """What was of interest on the way: routes for this type that did not take it."""
     told = [f"{each.route.label}: {each.reason}" for each in tried if each.reason and _concerned(each.route, event)]
     return f", after {'; '.join(told)}" if told else ""

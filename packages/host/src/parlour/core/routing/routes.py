@@ -11,6 +11,8 @@ from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement
 from parlour.core.ports import Ids
 from parlour_sdk.values import dataclass
 
+from . import regexes
+
 HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
 
@@ -85,6 +87,9 @@ class RouteBook:
 
     def written(self, bot_id: str, routes: list[Route]) -> None:
         """What `writing` says is durable now."""
+        for route in routes:
+            if "text_regex" in route.filters:
+                regexes.problem(route.filters["text_regex"])  # compiles it, so that no event waits for that
         self._routes[bot_id] = list(routes)
         self._in_order[bot_id] = in_order(routes)
         if not routes:

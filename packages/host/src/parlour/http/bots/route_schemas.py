@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.routing import filters, windows
+from parlour.core.routing import regexes, windows
 from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
 
@@ -80,7 +80,7 @@ class FiltersBody(Body):
     @field_validator("text_regex")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
-        problem = filters.regex_problem(pattern) if pattern is not None else ""
+        problem = regexes.problem(pattern) if pattern is not None else ""
         if problem:
             raise PydanticCustomError("text_regex", "{problem}", {"problem": problem})
         return pattern

@@ -61,7 +61,7 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         event, own = example(bot_id, bot.adapter, body.event), book.listed(bot_id)
         listed = own if body.routes is None else form.routes(body.routes, own)
         tried = routing.tried(event, listed)
-        route, decision = taken(tried), routing.decide(event, listed)
+        route, decision = taken(tried), routing.decide(event, tried)
         considered = routing.considered(event, tried)
         default = [dry_run.of_default(considered)] if considered else []
         steps = [*map(dry_run.of_route, tried), *default, dry_run.of_outcome(decision)]

@@ -1,0 +1,101 @@
+"""Tries the regular expressions of routes on what people write, without holding the Host up.
+
+All that are tried on one event share one small budget of time, whatever a message is made to look like and however many
+routes there are. What came of it is kept for a while: an event is routed several times on its way, and is to find the
+same route each time at no further cost.
+"""
+
+import re
+from collections import OrderedDict
+from functools import lru_cache
+from math import prod
+from time import thread_time
+from typing import Any, Protocol
+
+from parlour.core.events.envelope import EventEnvelope
+
+from .reasons import Reason, reason
+
+EVENT_SECONDS = 0.02
+LEAST_SECONDS = 0.001
+"""With less, an expression that is quick might be taken for a slow one."""
+CHARACTERS = 20_000
+"""Of a longer text, its beginning is looked at."""
+REPEATS = re.compile(r"\{(\d+)")
+REPEATS_AT_MOST = 10_000
+EVENTS = 1000
+"""As many are known at once. Who is routed again after so many others starts anew."""
+
+
+class Pattern(Protocol):
+    def search(self, text: str, *, timeout: float) -> Any: ...
+
+
+class Regexes:
+    def __init__(self) -> None:
+        self._tried: OrderedDict[tuple[str, str, int], _Tried] = OrderedDict()
+
+    def unmet(self, pattern: str, event: EventEnvelope) -> Reason | None:
+        """Why the event's text does not match; none when it does."""
+        text = event.text[:CHARACTERS]
+        tried = self._of((event.bot_id, event.event_id, hash(text)))
+        if pattern not in tried.found:
+            tried.found[pattern] = tried.search(pattern, text)
+        return tried.found[pattern]
+
+    def _of(self, key: "tuple[str, str, int]") -> "_Tried":
+        if key in self._tried:
+            self._tried.move_to_end(key)
+        else:
+            self._tried[key] = _Tried()
+            if len(self._tried) > EVENTS:
+                self._tried.popitem(last=False)
+        return self._tried[key]
+
+
+class _Tried:
+    """What was tried on one text, and the time that is left for it."""
+
+    __slots__ = ("found", "left")
+
+    def __init__(self) -> None:
+        self.found: dict[str, Reason | None] = {}
+        self.left = EVENT_SECONDS
+
+    def search(self, pattern: str, text: str) -> Reason | None:
+        """With half of what is left at most: a slow one leaves something to the quick ones behind it."""
+        expression, seconds = compiled(pattern), self.left / 2
+        if seconds < LEAST_SECONDS:
+            return reason("spent_regex", seconds=f"{EVENT_SECONDS:g}")
+        begun = thread_time()
+        try:
+            found = expression.search(text, timeout=seconds)
+        except TimeoutError:
+            return reason("slow_regex", seconds=f"{seconds:g}")
+        finally:
+            self.left -= thread_time() - begun
+        return None if found else reason("text_regex")
+
+
+def problem(pattern: str) -> str:
+    """What is wrong with an expression that a person wrote; empty when it can be used."""
+    import regex
+
+    if prod(int(number) for number in REPEATS.findall(pattern) if int(number)) > REPEATS_AT_MOST:
+        return f"it repeats more than {REPEATS_AT_MOST} times"  # a repeated text is written out when it is compiled
+    try:
+        compiled(pattern)
+    except regex.error as error:
+        return f"this is not a regular expression: {error}"
+    except RecursionError:
+        return "it is nested too deep"
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> Pattern:
+    """Those of all routes are made when the routes are loaded or saved: that takes longer than to try them."""
+    import regex
+
+    found: Pattern = regex.compile(pattern)
+    return found
