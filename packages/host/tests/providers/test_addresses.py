@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientConnectorError, ClientSession
 
-from parlour.providers.addresses import AddressRefused, Allowed, connector, is_public, resolve_public
+from parlour.providers.addresses import AddressRefused, Allowed, NameUnresolved, connector, is_public, resolve_public
 
 NOBODY = Allowed()
 
@@ -52,6 +52,17 @@ async def test_the_operator_allows_by_name_address_or_network(monkeypatch: pytes
     assert await resolve_public("inside.example", 80, Allowed.of([allowed])) == [ip_address("10.0.0.1")]
     with pytest.raises(AddressRefused, match=r"'inside.example' is not a public address"):
         await resolve_public("inside.example", 80, NOBODY)
+
+
+async def test_a_name_that_nobody_can_resolve_now_is_not_taken_for_a_forbidden_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def getaddrinfo(host: str, port: int, **_: Any) -> list[Any]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+    with pytest.raises(NameUnresolved, match=r"there is no host 'away.example'"):
+        await resolve_public("away.example", 80, NOBODY)
 
 
 async def test_a_name_that_turns_inward_after_it_was_looked_at_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

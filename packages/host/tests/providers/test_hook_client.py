@@ -82,6 +82,12 @@ async def test_who_does_not_answer_in_time_is_told_so() -> None:
     assert not failure.value.permanent
 
 
+async def test_a_name_that_can_not_be_resolved_may_be_asked_for_again() -> None:
+    with pytest.raises(Unreachable, match=r"there is no host 'nowhere\.invalid'") as failure:
+        await HookClient(HERE).send(request("http://nowhere.invalid/in"))
+    assert not failure.value.permanent
+
+
 async def test_who_cuts_the_connection_may_be_asked_again() -> None:
     async def rude(writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()

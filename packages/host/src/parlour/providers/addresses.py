@@ -29,6 +29,10 @@ class AddressRefused(OSError):
     """An address that may not be connected to. Its text is a sentence for people."""
 
 
+class NameUnresolved(OSError):
+    """A host whose addresses nobody can tell now; later somebody may. Its text is a sentence for people."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """What may be reached besides public addresses: host names and networks, as the operator lists them."""
@@ -69,12 +73,16 @@ def _inner(address: IPv6Address) -> IPv4Address | None:
 
 
 async def resolve_public(host: str, port: int, allowed: Allowed) -> list[Address]:
-    """The addresses of a host that may be connected to. Raises AddressRefused when there are none."""
+    """The addresses of a host that may be connected to. Raises AddressRefused when there are none, and NameUnresolved
+    when it can't be told: a name server that is away, and a name that is about to be made, look the same from here.
+    """
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise AddressRefused(f"there is no host '{host[:200]}'") from error
+    except OSError as error:
+        raise NameUnresolved(f"there is no host '{host[:200]}'") from error
+    except UnicodeError as error:
+        raise AddressRefused(f"'{host[:200]}' is no name of a host") from error
     addresses = list(dict.fromkeys(ip_address(str(each[4][0]).partition("%")[0]) for each in found))
     reachable = [each for each in addresses if is_public(each) or allowed.has(host, each)]
     if not reachable:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from parlour.core.webhooks.sending import Answer, Request, Unreachable
 
-from .addresses import AddressRefused, Allowed, connector
+from .addresses import AddressRefused, Allowed, NameUnresolved, connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -40,8 +40,9 @@ class HookClient:
         except TimeoutError:
             raise Unreachable(f"it did not answer within {request.seconds:g} s") from None
         except (ClientError, OSError) as error:
-            refusal = _refusal(error)
-            raise Unreachable(refusal or f"it could not be reached ({type(error).__name__})", bool(refusal)) from None
+            stopped = _at_the_door(error)
+            words = str(stopped) if stopped is not None else f"it could not be reached ({type(error).__name__})"
+            raise Unreachable(words, permanent=isinstance(stopped, AddressRefused)) from None
 
 
 async def _beginning(response: "ClientResponse") -> bytes:
@@ -66,12 +67,12 @@ def _retry_after(response: "ClientResponse") -> float | None:
         return None
 
 
-def _refusal(error: BaseException) -> str:
-    """The address door's own sentence, where that was the reason."""
+def _at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
+    """What the address door said, where that was the reason."""
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, AddressRefused):
-            return str(seen)
+        if isinstance(seen, AddressRefused | NameUnresolved):
+            return seen
         inner = getattr(seen, "os_error", None)
         seen = inner if isinstance(inner, BaseException) else seen.__cause__
-    return ""
+    return None

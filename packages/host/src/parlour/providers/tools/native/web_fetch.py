@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from parlour.core.providers import Asking
-from parlour.providers.addresses import AddressRefused, Allowed, connector
+from parlour.providers.addresses import AddressRefused, Allowed, NameUnresolved, connector
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
@@ -148,7 +148,7 @@ def _words(error: Exception) -> str:
     from aiohttp import ClientConnectorError, InvalidURL, NonHttpUrlClientError, TooManyRedirects
 
     match error:
-        case ClientConnectorError(os_error=AddressRefused() as refusal):
+        case ClientConnectorError(os_error=AddressRefused() | NameUnresolved() as refusal):
             return str(refusal)
         case ClientConnectorError():
             return f"{error.host} can't be reached: {error.os_error.strerror or error.os_error}"
