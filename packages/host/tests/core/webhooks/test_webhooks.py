@@ -78,7 +78,7 @@ def trail(world: World, seq: int) -> str:
     return str(loads(note["data"])["text"])
 
 
-def answering(*actions: dict[str, Any]) -> Answer:
+def answering(*actions: Any) -> Answer:
     return Answer(200, dumps({"actions": actions}).encode())
 
 
@@ -223,7 +223,7 @@ async def test_plain_permission_names_no_other_target() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"not json", b'{"actions": 1}', b'{"actions": [{"type": "explode"}]}', dumps({"actions": [REPLY] * 21}).encode()],
+    [b"not json", b'{"actions": 1}', dumps({"actions": [REPLY] * 21}).encode()],
 )
 async def test_an_answer_that_can_not_be_read_is_said_so_and_nothing_is_half_done(body: bytes) -> None:
     receiver = Receiver()
@@ -233,6 +233,26 @@ async def test_an_answer_that_can_not_be_read_is_said_so_and_nothing_is_half_don
     await world.rest()
     assert world.rows(OUTBOX) == []
     assert "Its answer could not be used" in trail(world, seq)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"type": "kick", "params": {"user_id": "8"}}, "It asked for 'kick', which is none of send_message, reply, "),
+        ({"params": {}}, "Its answer could not be used in part: actions.0.type: Field required."),
+        ({"type": "reply", "params": "hi"}, "Its answer could not be used in part: actions.0.params: "),
+        ("reply", "Its answer could not be used in part: actions.0: "),
+    ],
+)
+async def test_an_action_that_there_is_not_takes_nothing_from_the_others(other: Any, told: str) -> None:
+    receiver = Receiver()
+    receiver.prepared.append(answering(other, REPLY))
+    world = await opened(receiver, response_actions=True)
+    seq = await said(world)
+    await world.rest()
+    assert world.surface.texts == ["from afar"]
+    assert told in trail(world, seq)
+    assert trail(world, seq).endswith("It asked for reply.")
 
 
 async def test_a_reply_and_the_end_of_its_call_are_one_step() -> None:

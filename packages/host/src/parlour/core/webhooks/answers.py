@@ -3,7 +3,7 @@ another target is an action of its own, which the route must list.
 """
 
 from dataclasses import field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -39,22 +39,16 @@ class ActionRows(Protocol):
 class WantedAction(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
-    type: Literal[
-        "send_message",
-        "reply",
-        "call_platform_api",
-        "answer_friend_request",
-        "answer_group_invite",
-        "edit_message",
-        "delete_message",
-    ]
+    type: str
     params: dict[str, Any] = {}
 
 
 class AnswerBody(BaseModel):
+    """Each action is looked at by itself: one that can't be read takes nothing from the others."""
+
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
-    actions: list[WantedAction] = Field(default=[], max_length=ACTIONS)
+    actions: list[Any] = Field(default=[], max_length=ACTIONS)
 
 
 @dataclass(slots=True)
@@ -80,15 +74,21 @@ class Answers:
         try:
             wanted = AnswerBody.model_validate_json(body).actions
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "its answer"
-            asked.told = f" Its answer could not be used: {place}: {first['msg']}."
+            asked.told = f" Its answer could not be used: {_first(error, 'its answer')}."
             return asked
-        for action in wanted:
-            self._take(asked, event, action, allowed)
+        for number, each in enumerate(wanted):
+            try:
+                action = WantedAction.model_validate(each)
+            except ValidationError as error:
+                asked.told += f" Its answer could not be used in part: {_first(error, '', 'actions', str(number))}."
+            else:
+                self._take(asked, event, action, allowed)
         return asked
 
     def _take(self, asked: Asked, event: RecordedEvent, action: WantedAction, allowed: frozenset[str]) -> None:
+        if action.type not in NAMES:
+            asked.told += f" It asked for '{action.type[:50]}', which is none of {', '.join(NAMES)}."
+            return
         if action.type not in allowed:
             asked.told += f" It asked for {action.type}, which the route does not allow."
             return
@@ -114,6 +114,11 @@ class Answers:
             return
         draft.add(*asked.statements)
         await self._delivery.deliver(self._journal, draft.unit(), asked.rows)
+
+
+def _first(error: ValidationError, whole: str, *before: str) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join([*before, *map(str, first['loc'])]) or whole}: {first['msg']}"
 
 
 def _allowed(written: bool | list[str]) -> frozenset[str]:
