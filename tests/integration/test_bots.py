@@ -234,6 +234,14 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
             {"handler_type": "webhook", "handler_config": {"url": "https://user:secret@example.org"}},
             "0.handler_config.url",
         ),
+        (
+            {"handler_type": "webhook", "handler_config": {"url": "https://h", "response_actions": ["kick"]}},
+            "0.handler_config.response_actions",
+        ),
+        (
+            {"handler_type": "plugin", "handler_config": {"plugins": ["test/hearing", "test/gone"]}},
+            "0.handler_config.plugins.1",
+        ),
     ],
 )
 def test_a_route_that_can_not_be_so_is_refused_by_field_and_the_others_stay(

@@ -225,7 +225,8 @@ class Domains:
         from parlour.http.bots.routes import router
 
         host, core = self.host, self.host.core
-        return router(core.bots, core.routes, RouteForm(core.agents, host.secrets), core.router, host.clock)
+        form = RouteForm(core.agents, host.plugins, host.secrets)
+        return router(core.bots, core.routes, form, core.router, host.clock)
 
     def default_agents(self) -> "APIRouter":
         from parlour.http.default_agents.checking import DefaultAgentForm

@@ -20,11 +20,18 @@ def signature(secret: str, message_id: str, seconds: int, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
+def is_usable(secret: str) -> bool:
+    """Whether the other side will make the same key of it: what looks as the standard has it must be so."""
+    return not secret.startswith(PREFIX) or bool(_decoded(secret))
+
+
 def _key(secret: str) -> bytes:
     """What is written as the standard has it is base64; any other text is the key itself."""
-    if secret.startswith(PREFIX):
-        try:
-            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-        except (binascii.Error, ValueError):
-            pass
-    return secret.encode()
+    return (_decoded(secret) if secret.startswith(PREFIX) else b"") or secret.encode()
+
+
+def _decoded(secret: str) -> bytes:
+    try:
+        return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        return b""

@@ -8,16 +8,19 @@ from pydantic import ValidationError
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.forms import MASKED
 from parlour.core.encoding import dumps, loads
+from parlour.core.plugins import PluginKeeper, PluginProblem
 from parlour.core.routing.routes import Route
 from parlour.core.secrets import SecretBox
 
+from ..wording import fields
 from .checking import refused, refused_fields
 from .route_schemas import HANDLERS, RouteBody
 
 
 class RouteForm:
-    def __init__(self, agents: AgentBook, secrets: SecretBox) -> None:
+    def __init__(self, agents: AgentBook, plugins: PluginKeeper, secrets: SecretBox) -> None:
         self._agents = agents
+        self._plugins = plugins
         self._secrets = secrets
 
     def routes(self, bodies: list[RouteBody], before: list[Route]) -> list[Route]:
@@ -29,6 +32,8 @@ class RouteForm:
         if body.handler_type == "agent" and self._agents.get(config["agent_id"]) is None:
             message = f"there is no agent '{config['agent_id']}'; GET /api/v1/agents lists them"
             raise refused(f"{place}.handler_config.agent_id", message)
+        if body.handler_type == "plugin":
+            self._check_installed(place, config["plugins"], before.handler_config if before is not None else {})
         if body.handler_type == "webhook":
             config = self._sealed(place, config, before.handler_config if before is not None else {})
         return Route(
@@ -46,10 +51,20 @@ class RouteForm:
         try:
             return HANDLERS[body.handler_type].model_validate(body.handler_config).model_dump(mode="json")
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_input=False)
-            where = f"{place}.handler_config"
-            fields = [(".".join([where, *map(str, each["loc"])]), each["msg"]) for each in problems]
-            raise refused_fields(fields) from error
+            where, told = f"{place}.handler_config", fields(error.errors(include_url=False), body.handler_config)
+            raise refused_fields([(f"{where}.{each['field']}", each["message"]) for each in told]) from None
+
+    def _check_installed(self, place: str, plugins: list[str], before: dict[str, Any]) -> None:
+        """One that the route had before may be gone since: the other routes can still be changed."""
+        named = [each for each in plugins if each not in before.get("plugins", ())]
+        try:
+            known = {facts.plugin_id for facts in self._plugins.all()} if named else set()
+        except PluginProblem:  # nobody can tell while the runtime is away
+            return
+        for number, plugin_id in enumerate(plugins):
+            if plugin_id in named and plugin_id not in known:
+                message = f"there is no plugin '{plugin_id[:200]}'; GET /api/v1/plugins lists them"
+                raise refused(f"{place}.handler_config.plugins.{number}", message)
 
     def _sealed(self, place: str, config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
         """The secret and the headers' values are kept sealed; what is left out or masked stays as it was."""

@@ -1,10 +1,8 @@
 """Routes as they are written: one shape per handler, and every filter with what it accepts."""
 
-import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
 from parlour.core.routing import regexes, windows
@@ -12,25 +10,11 @@ from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
 
 from ..wording import pattern
+from .webhook_schemas import Body, WebhookHandler
 
 CLOCK = pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
-HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
-OWN_HEADERS = {"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"}
 Texts = str | list[str]
 Names = Annotated[list[str], Field(min_length=1, max_length=1000)]
-ActionType = Literal[
-    "send_message",
-    "reply",
-    "call_platform_api",
-    "answer_friend_request",
-    "answer_group_invite",
-    "edit_message",
-    "delete_message",
-]
-
-
-class Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class TimeWindow(Body):
@@ -40,7 +24,7 @@ class TimeWindow(Body):
 
     begin: str = Field(alias="from", pattern=CLOCK)
     to: str = Field(pattern=CLOCK)
-    days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]] = []
+    days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]] = Field(default=[])
     timezone: str = "UTC"
 
     @field_validator("timezone")
@@ -90,38 +74,6 @@ class AgentHandler(Body):
     agent_id: str = Field(min_length=1, max_length=255)
 
 
-class WebhookHandler(Body):
-    """`response_actions`: what the answer may ask for; true means to reply where the event came from."""
-
-    url: str = Field(max_length=2000)
-    method: Literal["POST", "PUT", "PATCH"] = "POST"
-    headers: dict[str, str] = Field(default={}, max_length=50)
-    secret: str | None = Field(default=None, max_length=500)
-    secret_set: bool | None = Field(default=None, exclude=True, description="Only told; what is sent is not looked at")
-    timeout: float = Field(default=30, gt=0, le=300)
-    retry_count: int = Field(default=3, ge=0, le=20)
-    retry_interval: float = Field(default=5, gt=0, le=3600)
-    response_actions: bool | list[ActionType] = False
-
-    @field_validator("url")
-    @classmethod
-    def _address(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-            raise PydanticCustomError("url", "write it as https://host/path, without a user or password")
-        return url
-
-    @field_validator("headers")
-    @classmethod
-    def _sendable(cls, headers: dict[str, str]) -> dict[str, str]:
-        for name, value in headers.items():
-            if not HEADER.fullmatch(name) or name.lower() in OWN_HEADERS or not value.isprintable():
-                raise PydanticCustomError(
-                    "header", "'{name}' can't be sent; others than the Host's own can", {"name": name}
-                )
-        return headers
-
-
 class PluginHandler(Body):
     """Empty means all."""
 
@@ -157,7 +109,7 @@ class RouteBody(Body):
 
     event_type: str = Field(default="message.received", max_length=128)
     handler_type: Literal["agent", "webhook", "plugin", "drop"]
-    handler_config: dict[str, JsonValue] = {}
+    handler_config: dict[str, JsonValue] = Field(default={})
     filters: FiltersBody = FiltersBody()
     enabled: bool = True
     priority: int = Field(default=0, ge=-1_000_000, le=1_000_000)

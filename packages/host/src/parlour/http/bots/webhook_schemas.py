@@ -1,0 +1,126 @@
+"""A route's webhook as it is written: what could not be sent or signed is refused here, not with every event."""
+
+import re
+from ipaddress import ip_address
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from parlour.core.shapes import shape
+from parlour.core.webhooks import signing
+
+HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
+OWN_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "webhook-id",
+        "webhook-signature",
+        "webhook-timestamp",
+    }
+)
+"""What a request is made of and how it travels: two of these, or a wrong one, make it invalid."""
+NAME = re.compile(r"[a-z0-9._-]+", re.IGNORECASE)
+ActionType = Literal[
+    "send_message",
+    "reply",
+    "call_platform_api",
+    "answer_friend_request",
+    "answer_group_invite",
+    "edit_message",
+    "delete_message",
+]
+
+
+class Body(BaseModel):
+    """Types are exact: what is nearly a number or nearly true is more often a mistake than a wish."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class WebhookHandler(Body):
+    """`response_actions`: what the answer may ask for; true means to reply where the event came from."""
+
+    url: str = Field(max_length=2000)
+    method: Literal["POST", "PUT", "PATCH"] = "POST"
+    headers: dict[str, str] = Field(default={}, max_length=50)
+    secret: str | None = Field(default=None, max_length=500)
+    secret_set: bool | None = Field(default=None, exclude=True, description="Only told; what is sent is not looked at")
+    timeout: float = Field(default=30, gt=0, le=300)
+    retry_count: int = Field(default=3, ge=0, le=20)
+    retry_interval: float = Field(default=5, gt=0, le=3600)
+    response_actions: bool | list[ActionType] = False
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        try:
+            parts = urlsplit(url)
+            named = _is_host(parts.hostname or "") and parts.port != 0
+        except ValueError:  # of the port, or of brackets
+            named = False
+        if not named or parts.scheme not in ("http", "https") or not url.isprintable():
+            raise _problem("write it as https://host/path or https://host:8080/path")
+        if parts.username is not None or parts.password is not None:
+            raise _problem("write it without a user or password; headers can have them")
+        return url
+
+    @field_validator("headers")
+    @classmethod
+    def _sendable(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            if not HEADER.fullmatch(name):
+                raise _problem(f"'{name}' is no name of a header; it has letters, digits and -")
+            if name.lower() in OWN_HEADERS:
+                raise _problem(f"'{name}' is for the Host to say; leave it out")
+            if not value.isprintable():
+                raise _problem(f"the value of '{name}' has characters that can't be sent")
+        return headers
+
+    @field_validator("secret")
+    @classmethod
+    def _signs(cls, secret: str | None) -> str | None:
+        if secret is not None and not signing.is_usable(secret):
+            raise _problem("after whsec_ comes base64; to sign with the text itself, leave whsec_ out")
+        return secret
+
+    @field_validator("response_actions", mode="before")
+    @classmethod
+    def _known(cls, written: Any) -> Any:
+        actions = get_args(ActionType)
+        if not isinstance(written, bool | list):
+            raise _problem(f"write true, false or a list of {', '.join(actions)}")
+        for each in written if isinstance(written, list) else ():
+            if each not in actions:
+                name = f"action '{each[:50]}'" if isinstance(each, str) else f"action that is {shape(each)}"
+                raise _problem(f"there is no {name}; there are {', '.join(actions)}")
+        return written
+
+
+def _problem(words: str) -> PydanticCustomError:
+    return PydanticCustomError("webhook", "{words}", {"words": words})
+
+
+def _is_host(written: str) -> bool:
+    """A name, also in letters of other languages, or an address."""
+    try:
+        return bool(ip_address(written.partition("%")[0]))
+    except ValueError:
+        pass
+    try:
+        return NAME.fullmatch(written.encode("idna").decode()) is not None
+    except UnicodeError:
+        return False
