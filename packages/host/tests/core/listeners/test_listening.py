@@ -122,6 +122,16 @@ async def test_observers_see_what_an_agent_answers_and_do_not_delay_it() -> None
     assert [each for each in listening(world).heard if each[1] == "e1"] == [("acme/seer", "e1", True)]
 
 
+async def test_observers_that_a_route_to_plugins_does_not_name_hear_of_it_at_once() -> None:
+    world = await opened(three(), Route("*", "plugin", {"plugins": ["acme/low"]}))
+    all_hear(world)
+    begun = asyncio.get_running_loop().time()
+    await said(world, event_id="e1")
+    await until(lambda: not world.rows(LISTENING))
+    assert sorted(listening(world).heard) == [("acme/low", "e1", False), ("acme/seer", "e1", True)]
+    assert asyncio.get_running_loop().time() - begun < 1
+
+
 async def test_a_failing_listener_harms_no_other_and_is_told_on_the_trail() -> None:
     world = await opened(three(), TO_PLUGINS)
     all_hear(world)

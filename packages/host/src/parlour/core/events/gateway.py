@@ -135,8 +135,7 @@ class Gateway:
                 draft.add(conversations.create(conversation_id, key, now))
             numbered = draft.add(event_log.append(event, conversation_id, now))
             seq = Ref(numbered, "seq")
-            handled = isinstance(decision, Listened)
-            told = [_observed(seq, plugin_id, now, handled) for plugin_id in observers]
+            told = [_observed(seq, plugin_id, now, decision) for plugin_id in observers]
             draft.add(*await self._feedback.statements(event, known, now), *also, *told)
             files = draft.add(*taken.statements(conversation_id))
             owed = len(draft)
@@ -162,8 +161,7 @@ class Gateway:
             await asyncio.sleep(0)  # the run goes first
         else:
             self._lanes.offer(Entry(RecordedEvent(number, conversation_id, now, event)))
-        if not isinstance(decision, Listened):  # then they hear of it with all who listen, in its turn
-            self._later.offer(*observers)
+        self._later.offer(*(plugin_id for plugin_id in observers if not _in_turn(plugin_id, decision)))
         return Accepted(event.event_id, number, conversation_id, duplicate=False)
 
     async def _obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Accepted:
@@ -201,6 +199,11 @@ class Gateway:
         await self._journal.commit(Unit("event.repeat", (note, *also)))
 
 
-def _observed(seq: Ref, plugin_id: str, now: int, handled: bool) -> Statement:
-    """By listeners it is handled in its turn, and then observers hear of it with them."""
-    return listening.owe_in_turn(seq, plugin_id, now) if handled else listening.owe(seq, plugin_id, True, now)
+def _observed(seq: Ref, plugin_id: str, now: int, decision: Decision) -> Statement:
+    owed = listening.owe(seq, plugin_id, True, now)
+    return listening.owe_in_turn(seq, plugin_id, now) if _in_turn(plugin_id, decision) else owed
+
+
+def _in_turn(plugin_id: str, decision: Decision) -> bool:
+    """Whether listeners of this plugin are to handle it: then its observers hear of it with them."""
+    return isinstance(decision, Listened) and (not decision.plugins or plugin_id in decision.plugins)
