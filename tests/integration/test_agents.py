@@ -94,6 +94,8 @@ def test_an_unknown_agent_is_not_found(host: Host, method: str) -> None:
         ({"event_types": ["message.received", "when it rains"]}, "event_types.1"),
         ({"resource_policy": {"tools": "all"}}, "resource_policy.tools"),
         ({"approval_policy": {"message.*": "perhaps"}}, "approval_policy.message.*"),
+        ({"delivery_policy": {"max_message_size": 1}}, "delivery_policy.max_message_size"),
+        ({"delivery_policy": {"max_message_size": -1}}, "delivery_policy.max_message_size"),
         ({"state_policy": {"scopes": ["galaxy"]}}, "state_policy.scopes.0"),
         ({"state_policy": {"enabeld": True}}, "state_policy.enabeld"),
         ({"runner_config": []}, "runner_config"),
@@ -115,6 +117,23 @@ def test_a_wrong_agent_is_refused_with_the_field_and_nothing_changes(
     assert answer.status_code == 422
     assert named_fields(answer) == [field]
     assert host.items("/agents") == before
+
+
+def test_a_size_that_no_answer_fits_is_refused_with_the_least_that_is_taken(host: Host) -> None:
+    def made(size: int) -> httpx.Response:
+        body = {"name": "n", "runner_id": ECHO, "delivery_policy": {"max_message_size": size}}
+        return host.http().post("/agents", json=body)
+
+    assert {size: made(size).status_code for size in (1, 20, 99, 0, 100)} == {
+        1: 422,
+        20: 422,
+        99: 422,
+        0: 201,
+        100: 201,
+    }
+    told = made(99).json()["error"]["message"]
+    assert told.startswith("delivery_policy.max_message_size: ")
+    assert "at least 100" in told
 
 
 @pytest.mark.parametrize(

@@ -2298,6 +2298,7 @@ export interface components {
             fallback_target?: components["schemas"]["TargetBody"] | null;
             /**
              * Max Message Size
+             * @description 0 for the platform's own, else at least 100.
              * @default 0
              */
             max_message_size?: number;

@@ -2,6 +2,7 @@
 
 from parlour.core.agents.agent import Agent, StatePolicy
 from parlour.core.agents.book import AgentBook
+from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
 from parlour.testing import MemoryJournal
 
 from ..support import LoopClock, make_agent
@@ -43,3 +44,12 @@ async def test_a_replaced_or_removed_agent_stays_so_after_a_restart() -> None:
     for each in (book, await reloaded(journal)):
         assert [(agent.agent_id, agent.description) for agent in each.all()] == [("a1", "new")]
         assert each.get("a2") is None
+
+
+async def test_a_message_size_from_before_there_was_a_least_is_read_as_the_least() -> None:
+    journal = MemoryJournal()
+    book = AgentBook(journal, LoopClock())
+    await book.add(make_agent("a1", delivery_policy={"max_message_size": 1, "reply": "quote"}))
+    await book.add(make_agent("a2", delivery_policy={"max_message_size": 0}))
+    read = [agent.delivery_policy for agent in (await reloaded(journal)).all()]
+    assert read == [{"max_message_size": LEAST_MESSAGE_SIZE, "reply": "quote"}, {"max_message_size": 0}]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
 from parlour.core.facts.tables import OUTCOMES
 from parlour.core.journal import Select
 from parlour_sdk.protocol.chain import Quote
@@ -135,6 +136,14 @@ async def test_a_policy_quotes_what_is_answered_once() -> None:
     quotes = [[part.id for part in each.chain if isinstance(part, Quote)] for each in world.platform.shown]
     assert quotes[0] == ["in-1"]
     assert all(not each for each in quotes[1:])
+
+
+async def test_an_agent_that_was_saved_with_a_tiny_message_size_answers_in_messages_of_the_least() -> None:
+    world = await PlatformWorld.open(agent=make_agent(delivery_policy={"max_message_size": 1}))
+    await answered(world, LONG)
+    texts = world.platform.texts()
+    assert "".join(texts) == LONG
+    assert 40 < max(len(text) for text in texts) <= LEAST_MESSAGE_SIZE
 
 
 async def test_an_event_without_a_chat_is_answered_where_the_policy_says() -> None:

@@ -3,6 +3,7 @@
 from dataclasses import asdict, field
 from typing import Any, Literal
 
+from parlour.core.delivery.policy import bounded
 from parlour.core.encoding import dumps, loads
 from parlour.core.events.patterns import covers
 from parlour_sdk.values import dataclass
@@ -53,8 +54,10 @@ class Agent:
     def decode(cls, text: str) -> "Agent":
         fields = loads(text)
         policy, resources = fields.pop("state_policy"), fields.pop("resource_policy")
+        delivery = fields.pop("delivery_policy", {})
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
+            delivery_policy=bounded(delivery),
             resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),
         )

@@ -7,6 +7,8 @@ from typing import Any, Literal
 from parlour_sdk.values import dataclass
 
 Reply = Literal["message", "quote"]
+LEAST_MESSAGE_SIZE = 100
+"""Below it an answer is a flood of scraps; a fence of code and the words under a repetition need some room too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,7 @@ class DeliveryPolicy:
     reply: Reply = "message"
     """Whether the first message of an answer quotes what it answers."""
     max_message_size: int = 0
-    """Lower than the platform's own limit, in its unit; 0 leaves it at that."""
+    """Lower than the platform's own limit, in its unit, and at least the least; 0 leaves it at that."""
     thinking: Literal["hidden", "shown"] = "hidden"
     mention_everyone: bool = False
     """Whether the agent may call everybody of a chat."""
@@ -25,7 +27,13 @@ class DeliveryPolicy:
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "DeliveryPolicy":
-        return cls(**values) if values else DEFAULT
+        return cls(**bounded(values)) if values else DEFAULT
 
 
 DEFAULT = DeliveryPolicy()
+
+
+def bounded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """As it is kept, with a size that can be kept to: smaller ones were saved before there was a least."""
+    size = values.get("max_message_size")
+    return {**values, "max_message_size": max(size, LEAST_MESSAGE_SIZE)} if size else dict(values)

@@ -2,7 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
 
 from ..wording import pattern
 
@@ -75,10 +78,20 @@ class DeliveryPolicyBody(BaseModel):
 
     streaming: bool = True
     reply: Literal["message", "quote"] = "message"
-    max_message_size: int = Field(default=0, ge=0, le=1_000_000)
+    max_message_size: int = Field(
+        default=0, ge=0, le=1_000_000, description=f"0 for the platform's own, else at least {LEAST_MESSAGE_SIZE}."
+    )
     thinking: Literal["hidden", "shown"] = "hidden"
     mention_everyone: bool = False
     fallback_target: TargetBody | None = None
+
+    @field_validator("max_message_size")
+    @classmethod
+    def _large_enough(cls, size: int) -> int:
+        if 0 < size < LEAST_MESSAGE_SIZE:
+            told = "Input should be at least {least}, or 0 for what the platform takes"
+            raise PydanticCustomError("message_size", told, {"least": LEAST_MESSAGE_SIZE})
+        return size
 
     def told(self) -> dict[str, Any]:
         """What differs from the defaults, as it is kept."""

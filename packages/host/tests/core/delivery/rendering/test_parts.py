@@ -108,6 +108,12 @@ def test_a_policy_lowers_the_size_of_messages() -> None:
     assert all(len(shown(part)) <= 100 for part in parts)
 
 
+@pytest.mark.parametrize("size", [1, 20, 21])
+def test_a_size_that_holds_next_to_nothing_loses_nothing(size: int) -> None:
+    parts = render({"content": "hello, this is a text"}, manifest(), DeliveryPolicy(max_message_size=size))
+    assert "".join(part.text for part in parts).replace(" ", "") == "hello,thisisatext"
+
+
 def test_what_the_platform_has_no_component_for_is_told_in_words() -> None:
     parts = render({"content": "Here:", "artifact_refs": [PICTURE, PAPER]}, manifest(send=["Plain"]))
     assert [shown(part) for part in parts] == [

@@ -1,5 +1,7 @@
 """Pieces are within the limit, join to the whole, and are cut where a reader would cut them."""
 
+from itertools import islice
+
 import pytest
 import regex
 from hypothesis import given, settings
@@ -25,7 +27,8 @@ units = st.sampled_from(["characters", "utf16", "bytes"])
 
 
 def pieces(text: str, limit: int, unit: str = "characters") -> list[Piece]:
-    return split(text, limit, MEASURES[unit])  # type: ignore[index]
+    """No more than there can be, so that a splitter that stands still fails and does not hang."""
+    return list(islice(split(text, limit, MEASURES[unit]), len(text) + 2))  # type: ignore[index]
 
 
 @settings(deadline=None, max_examples=60)
@@ -34,6 +37,14 @@ def test_pieces_join_to_the_whole_and_none_is_over_the_limit(text: str, limit: i
     cut = pieces(text, limit, unit)
     assert "".join(piece.text for piece in cut) == text
     assert all(MEASURES[unit](piece.shown) <= limit for piece in cut)  # type: ignore[index]
+    assert all(piece.text for piece in cut) or text == ""
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.one_of(texts, st.text(), st.text("`~ \n\ra\u0301")), st.integers(-30, 64), units)
+def test_every_piece_takes_some_of_the_text_however_little_a_message_holds(text: str, limit: int, unit: str) -> None:
+    cut = pieces(text, limit, unit)
+    assert "".join(piece.text for piece in cut) == text
     assert all(piece.text for piece in cut) or text == ""
 
 

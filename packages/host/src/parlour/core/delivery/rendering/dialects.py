@@ -30,7 +30,7 @@ class Dialect:
 
     def pieces(self, text: str) -> list[Piece]:
         """Pieces of the Markdown text, each of which one message can hold once it is written."""
-        return split(defused(text, self._everyone), self.limit, self.measure)
+        return list(split(defused(text, self._everyone), self.limit, self.measure))
 
     def written(self, text: str) -> str:
         if not self._html or not has_markup(text):
