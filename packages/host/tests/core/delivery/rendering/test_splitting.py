@@ -1,5 +1,6 @@
 """Pieces are within the limit, join to the whole, and are cut where a reader would cut them."""
 
+import re
 from itertools import islice
 
 import pytest
@@ -12,15 +13,17 @@ from parlour.core.delivery.rendering.splitting import Piece, split
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 LINK = "[a link](https://example.org/x)"
+TRICKY = ["``", "a ``` b", "ends in ```", "x = '~~~'", "    ~~~~ ~", "z" * 70 + " ```", "```not a fence`", "yy" * 60]
 words = st.sampled_from(
     ["word", "Ende.", "你好。", FAMILY, "e\u0301", "🇩🇪", LINK, "@somebody", "**bold words**", "`code`"]
 )
 lines = st.lists(words, min_size=1, max_size=12).map(" ".join)
 fences = st.tuples(
-    st.sampled_from(["```", "````", "~~~"]),
+    st.sampled_from(["```", "````", "~~~", "~~~~~~", "  ```", "`" * 12]),
     st.sampled_from(["", "python", "c++", "a language whose name is long"]),
-    st.lists(st.text("abc {}\t=中", max_size=90), max_size=12),
-).map(lambda parts: "\n".join([f"{parts[0]}{parts[1]}", *parts[2], parts[0]]))
+    st.lists(st.one_of(st.text("abc {}\t=中", max_size=90), st.sampled_from(TRICKY)), max_size=12),
+    st.sampled_from(["", "  ", "\r"]),
+).map(lambda parts: "\n".join([f"{parts[0]}{parts[1]}", *parts[2], f"{parts[0]}{parts[3]}"]))
 tables = st.integers(1, 8).map(lambda rows: "\n".join(["| a | b |", "|---|---|", *["| one | two |"] * rows]))
 texts = st.lists(st.one_of(lines, fences, tables), min_size=1, max_size=8).map("\n\n".join)
 units = st.sampled_from(["characters", "utf16", "bytes"])
@@ -40,12 +43,64 @@ def test_pieces_join_to_the_whole_and_none_is_over_the_limit(text: str, limit: i
     assert all(piece.text for piece in cut) or text == ""
 
 
+_FENCE = re.compile(r"[ \t]{0,4}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+
+
+def code(shown: str) -> tuple[str, bool]:
+    """What a reader sees as code, without the ends of its lines, and whether it is never closed."""
+    opened, seen = "", ""
+    for line in shown.split("\n"):
+        marker, rest = match.groups() if (match := _FENCE.fullmatch(line)) else ("", "")
+        if not opened:
+            opened = marker
+        elif marker.startswith(opened) and not rest.strip():
+            opened = ""
+        else:
+            seen += line
+    return seen, bool(opened)
+
+
+@settings(deadline=None, max_examples=300)
+@given(texts, st.booleans(), st.integers(64, 300), units)
+def test_every_fence_that_a_piece_opens_is_closed_in_it_and_code_stays_code(
+    text: str, ends: bool, limit: int, unit: str
+) -> None:
+    whole = text if ends else f"{text}\n```sh\n{'ls -l; ' * 20}"
+    cut = [code(piece.shown) for piece in pieces(whole, limit, unit)]
+    assert len(cut) == 1 or not any(unclosed for _, unclosed in cut)
+    assert "".join(seen for seen, _ in cut) == code(whole)[0]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text("`~ \na"), st.text("`~ \na", min_size=64), st.integers(64, 100))
+def test_of_whatever_fences_are_made_no_piece_leaves_one_open(first: str, text: str, limit: int) -> None:
+    cut = pieces(first + text, limit)
+    closable = [piece for piece in cut if re.search("`{11}|~{11}", piece.shown) is None]
+    assert len(cut) == 1 or not any(code(piece.shown)[1] for piece in closable)
+
+
+@pytest.mark.parametrize("marker", ["```", "~~~", "`````"])
+@pytest.mark.parametrize("first", ["", "short line\n"])
+def test_the_line_that_closes_a_fence_is_never_torn(marker: str, first: str) -> None:
+    for count in range(2940, 2990):
+        text = f"{marker}json\n{first}{'y' * count}\n{marker}\n\nafter {'z ' * 1000}"
+        cut = pieces(text, 2980)
+        assert all(code(piece.shown)[1] is False for piece in cut)
+        assert [line for piece in cut for line in piece.shown.split("\n") if line[:1] == marker[0]] in (
+            [f"{marker}json", marker],
+            [f"{marker}json", marker] * 2,
+        )
+        assert all(code(piece.shown)[0] == "" or len(code(piece.shown)[0]) >= 20 for piece in cut)
+
+
 @settings(deadline=None, max_examples=100)
 @given(st.one_of(texts, st.text(), st.text("`~ \n\ra\u0301")), st.integers(-30, 64), units)
 def test_every_piece_takes_some_of_the_text_however_little_a_message_holds(text: str, limit: int, unit: str) -> None:
     cut = pieces(text, limit, unit)
     assert "".join(piece.text for piece in cut) == text
     assert all(piece.text for piece in cut) or text == ""
+    over = [piece for piece in cut if MEASURES[unit](piece.shown) > limit]  # type: ignore[index]
+    assert all(len(piece.shown) == 1 for piece in over)
 
 
 @settings(deadline=None, max_examples=60)

@@ -4,11 +4,13 @@ A scanner of lines and one expression are enough here, and cost less than a pars
 """
 
 import re
-from dataclasses import field
+from bisect import bisect_left
+from collections.abc import Sequence
+from operator import attrgetter, itemgetter
 
 from parlour_sdk.values import dataclass
 
-_FENCE = re.compile(r"^([ \t]{0,4})(`{3,8}|~{3,8})([^`\n]{0,60})$")
+_FENCE = re.compile(r"^([ \t]{0,4})(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)$")
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
 _WHOLE = re.compile(
     r"!?\[[^\[\]\n]*\]\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"  # links and pictures
@@ -26,37 +28,72 @@ class Fence:
     """A block of code. `body_end` is where its closing line begins, or the end of the text if it has none."""
 
     start: int
+    named: int
+    """Behind the marker that opens it; what follows in that line is the language."""
     body: int
     body_end: int
     end: int
+    """Behind the marker that closes it."""
     opening: str
     """The line that opens it again."""
+    unnamed: str
+    """That line without the language."""
     closing: str
 
     def holds(self, position: int) -> bool:
-        """Whether a cut here is inside the code."""
-        return self.body <= position <= self.body_end and self.start < position < self.end
+        """Whether what follows a cut here is code that has to be opened again."""
+        return self.named <= position <= self.body_end and position < self.end
+
+    def closed_by(self, line: str) -> bool:
+        match = _FENCE.match(line)
+        return match is not None and _closes(self.closing.lstrip(), match)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     fences: tuple[Fence, ...] = ()
-    wholes: tuple[tuple[int, int], ...] = field(default=())
-    """Stretches that are kept in one message if one can hold them: fences, tables, links, mentions."""
+    blocks: tuple[tuple[int, int], ...] = ()
+    """Stretches that are kept in one message if one can hold them: fences and tables."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """The same within a line, and perhaps within a block: links, mentions, words in bold."""
+
+    def fence_around(self, position: int) -> Fence | None:
+        """The one that begins before this and does not end before it."""
+        index = bisect_left(self.fences, position, key=attrgetter("start")) - 1
+        return self.fences[index] if index >= 0 and position <= self.fences[index].end else None
 
     def fence_at(self, position: int) -> Fence | None:
-        return next((fence for fence in self.fences if fence.holds(position)), None)
+        fence = self.fence_around(position)
+        return fence if fence is not None and fence.holds(position) else None
 
     def around(self, position: int) -> list[tuple[int, int]]:
         """The stretches that a cut here would break, outermost first."""
-        return [whole for whole in self.wholes if whole[0] < position < whole[1]]
+        return [*_around(self.blocks, position), *_around(self.spans, position)]
 
 
 def of(text: str) -> Layout:
     fences, tables = _blocks(text)
-    spans = [match.span() for match in _WHOLE.finditer(text)]
     blocks = [(fence.start, fence.end) for fence in fences]
-    return Layout(tuple(fences), tuple(sorted([*blocks, *tables, *spans], key=lambda span: (span[0], -span[1]))))
+    spans = (match.span() for match in _WHOLE.finditer(text))
+    return Layout(tuple(fences), tuple(sorted([*blocks, *tables])), tuple(spans))
+
+
+def opens(line: str) -> bool:
+    return _FENCE.match(line) is not None
+
+
+def unclosed(text: str) -> Fence | None:
+    """The block of code that the text ends in."""
+    if "```" not in text and "~~~" not in text:
+        return None
+    fences, _ = _blocks(text)
+    return fences[-1] if fences and fences[-1].body_end == fences[-1].end else None
+
+
+def _around(stretches: Sequence[tuple[int, int]], position: int) -> Sequence[tuple[int, int]]:
+    """The one of these that a cut here would break; they are in order, and none is inside another."""
+    index = bisect_left(stretches, position, key=itemgetter(0)) - 1
+    return stretches[index : index + 1] if index >= 0 and position < stretches[index][1] else ()
 
 
 def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
@@ -71,8 +108,8 @@ def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
         content = line.rstrip("\n")
         match = _FENCE.match(content)
         if opened is not None:
-            if match is not None and _closes(opened[2], match):
-                fences.append(_fence(opened, start, position))
+            if match is not None and _closes(opened[2][2], match):
+                fences.append(_fence(opened, start, start + match.end(2)))
                 opened = None
             continue
         if table >= 0 and "|" not in content:
@@ -90,8 +127,8 @@ def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
     return fences, tables
 
 
-def _closes(opening: re.Match[str], line: re.Match[str]) -> bool:
-    marker, other = opening[2], line[2]
+def _closes(marker: str, line: re.Match[str]) -> bool:
+    other = line[2]
     return other[0] == marker[0] and len(other) >= len(marker) and not line[3].strip()
 
 
@@ -99,4 +136,5 @@ def _fence(opened: tuple[int, int, re.Match[str]], body_end: int, end: int) -> F
     start, body, match = opened
     indent, marker, language = match[1], match[2], match[3].strip()
     named = language if len(language) <= _LANGUAGE_CHARACTERS and language.isascii() else ""
-    return Fence(start, body, body_end, end, f"{indent}{marker}{named}\n", f"{indent}{marker}")
+    unnamed = f"{indent}{marker}"
+    return Fence(start, start + match.end(2), body, body_end, end, f"{unnamed}{named}\n", f"{unnamed}\n", unnamed)

@@ -1,7 +1,8 @@
 """Cuts a text into pieces that one message each can hold.
 
 At a paragraph if there is one late enough, else at the end of a line or sentence, else between words, else between
-graphemes. The pieces' texts join to the whole; a fence of code that is cut is closed in one and opened in the next.
+graphemes. The pieces' texts join to the whole. A fence of code that is cut is closed in one and opened in the next, and
+its own two lines are never torn; what a fence is and where there are some is the layout's to say.
 """
 
 import re
@@ -17,6 +18,10 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”』」）]*\s*")
 _WORD = re.compile(r"\s+")
+_SCRAP = 20
+"""Code that is too short to be left alone with the line that closes it."""
+_TRIES = 16
+"""Graphemes that are tried for a cut that harms no fence. Only a text that is made for it has none among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +36,13 @@ class Piece:
         return f"{self.opened}{self.text}{self.closed}"
 
 
-def split(text: str, limit: int, measure: Measure) -> list[Piece]:
-    """Each piece is within the limit as it is shown, as far as the limit holds a fence's two lines and a character."""
+def split(text: str, limit: int, measure: Measure) -> Iterator[Piece]:
+    """Each piece is within the limit as it is shown, or a single character. What is opened in one is closed in it, as
+    long as the two lines for that take no more than half of what a message holds.
+    """
     if len(text) <= limit and measure(text) <= limit:
-        return [Piece(text)]
-    splitter = _Splitter(text, layout.of(text), limit, measure)
-    return list(splitter.pieces())
+        return iter((Piece(text),))
+    return _Splitter(text, layout.of(text), max(limit, 1), measure).pieces()
 
 
 class _Splitter:
@@ -45,6 +51,8 @@ class _Splitter:
         self._layout = marks
         self._limit = limit
         self._measure = measure
+        self._frames: dict[str, bool] = {}
+        """Whether a message can afford these lines."""
 
     def pieces(self) -> Iterator[Piece]:
         start = 0
@@ -64,12 +72,26 @@ class _Splitter:
         return self._piece(start, end)
 
     def _piece(self, start: int, end: int) -> Piece:
-        before, after = self._layout.fence_at(start), self._layout.fence_at(end)
-        text = self._text[start:end]
-        if after is None or end == len(self._text):
-            return Piece(text, before.opening if before else "")
-        newline = "" if text.endswith("\n") else "\n"
-        return Piece(text, before.opening if before else "", newline + after.closing)
+        text, opened = self._text[start:end], self._opened(start)
+        return Piece(text, opened, self._closed(opened + text))
+
+    def _opened(self, start: int) -> str:
+        fence = self._layout.fence_at(start)
+        if fence is None:
+            return ""
+        return next((line for line in (fence.opening, fence.unnamed) if self._affords(line + fence.closing)), "")
+
+    def _closed(self, shown: str) -> str:
+        """Asks the piece, not the text: what a reader is shown is closed, wherever it had to be cut."""
+        fence = layout.unclosed(shown)
+        if fence is None or not self._affords(fence.unnamed + fence.closing):
+            return ""
+        return fence.closing if shown.endswith("\n") else f"\n{fence.closing}"
+
+    def _affords(self, frame: str) -> bool:
+        if frame not in self._frames:
+            self._frames[frame] = self._measure(frame) * 2 <= self._limit
+        return self._frames[frame]
 
     def _room(self, start: int, end: int) -> int:
         """The end, or as much before it as fits."""
@@ -101,7 +123,9 @@ class _Splitter:
 
     def _allows(self, boundary: re.Pattern[str], start: int, cut: int, end: int) -> bool:
         fence = self._layout.fence_at(cut)
-        if fence is not None and (boundary is not _LINE or cut in (fence.body, fence.body_end)):
+        if fence is not None and (boundary is not _LINE or cut <= fence.body or cut == fence.body_end):
+            return False
+        if not self._harmless(start, cut):
             return False
         return all(not self._holds_together(start, whole, end) for whole in self._layout.around(cut))
 
@@ -114,16 +138,50 @@ class _Splitter:
     def _kept_together(self, start: int, end: int) -> int | None:
         """Where a stretch begins that the end would break and the next message can hold."""
         for whole in self._layout.around(end):
-            if self._holds_together(start, whole, end):
+            if self._holds_together(start, whole, end) and self._harmless(start, whole[0]):
                 return whole[0]
         return None
 
+    def _harmless(self, start: int, cut: int) -> bool:
+        """Whether a cut here tears no line of a fence, and makes no line look like one."""
+        if self._text[cut - 1] == "\n":
+            return True
+        fence = self._layout.fence_around(cut)
+        if fence is not None and (cut < fence.named or cut > fence.body_end):
+            return cut == fence.end
+        begin, end = self._text.rfind("\n", start, cut) + 1, self._text.find("\n", cut)
+        left, right = self._text[max(start, begin) : cut], self._text[cut : end if end >= 0 else None]
+        if fence is None:
+            return not layout.opens(left) and not layout.opens(right)
+        return not fence.closed_by(right) and (cut <= fence.body or not fence.closed_by(left))
+
     def _grapheme(self, start: int, end: int) -> int:
-        fence = self._layout.fence_at(end)
-        if fence is not None and end >= fence.body_end > start + 1:
-            end = fence.body_end - 1
-        cut = start + _graphemes_within(self._text[start : end + 64], end - start)
-        return cut if cut > start else end  # one grapheme that no message holds
+        end = self._beside_fence_lines(start, end)
+        latest = cut = self._graphemes(start, end)
+        for _ in range(_TRIES):
+            if cut <= start:
+                break
+            if self._harmless(start, cut):
+                return cut
+            cut = self._graphemes(start, cut - 1)
+        return latest if latest > start else end  # one grapheme that no message holds
+
+    def _beside_fence_lines(self, start: int, end: int) -> int:
+        """The end, or what is before it in place of a fence's own lines: the one that opens it goes with its code, and
+        some code goes with the one that closes it.
+        """
+        fence = self._layout.fence_around(end)
+        if fence is None or end == fence.end or fence.body < end < fence.body_end - _SCRAP:
+            return end
+        if end <= fence.body:
+            return fence.start if fence.start > start else end
+        code = max(fence.body, start)
+        some = max(fence.body_end - 1 - code, 0)
+        return max(min(code + some * 2 // 3, end), start + 1) if some or code > start else end
+
+    def _graphemes(self, start: int, end: int) -> int:
+        """Where the last whole grapheme of this stretch ends."""
+        return start + _graphemes_within(self._text[start : end + 64], end - start)
 
 
 def _graphemes_within(text: str, characters: int) -> int:
