@@ -1,10 +1,12 @@
 """People see an answer grow: early, no faster than the chat takes it, and in the end exactly as it was completed."""
 
 import asyncio
+import base64
 
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.platforms.manifest import Limits
 from parlour.testing.fake_platform import manifest
+from parlour_sdk.protocol.chain import File
 
 from ..support import PuppetRun, make_agent, settle
 from .platform_support import PlatformWorld, chat_manifest
@@ -107,6 +109,23 @@ async def test_an_answer_that_ends_shorter_than_it_grew_leaves_nothing_behind() 
     assert world.platform.texts() == ["Never mind."]
     assert world.states()[0] == "sent"
     assert set(world.states()[1:]) == {"failed"}
+
+
+async def test_a_file_at_the_end_becomes_no_message_that_grew() -> None:
+    world = await PlatformWorld.open(chat_manifest(limit=500))
+    run = await begun(world, LONG)
+    await asyncio.sleep(30)
+    grown = list(world.platform.shown)
+    made = {"artifact_type": "file", "name": "t.csv", "content_base64": base64.b64encode(b"a,b").decode()}
+    run.send(run.result("artifact.created", made))
+    run.answer("See the file.")
+    await world.rest()
+    await asyncio.sleep(1)
+    assert len(grown) > 3
+    assert all(each.deleted for each in grown[1:])
+    [file] = [each for each in world.platform.shown if each not in grown]
+    assert [part.name for part in file.chain if isinstance(part, File)] == ["t.csv"]
+    assert world.platform.texts() == ["See the file.", ""]
 
 
 async def test_a_last_edit_that_fails_for_good_becomes_a_fresh_message() -> None:

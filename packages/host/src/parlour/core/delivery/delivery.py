@@ -5,6 +5,7 @@ The target is taken from the event, never from the runner: a reply goes where it
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from parlour.core.events.envelope import RecordedEvent
@@ -25,7 +26,7 @@ from .outbox import Outbox, Responses
 from .pace import Pace
 from .policy import DEFAULT, DeliveryPolicy
 from .rendering import buttons
-from .rendering.parts import render
+from .rendering.parts import is_text, render
 from .tact import Tact
 from .typing_signs import TypingSigns
 
@@ -176,13 +177,13 @@ class Delivery:
             return Composed(rows, [outgoing.finish_stream(row, now) if grown else outgoing.put(row) for row in rows])
         finished = [
             self._finished(row, body, self._state(place, manifest), now)
-            for row, body in zip(grown, bodies, strict=False)
+            for row, body in zip(grown, _editable(bodies), strict=False)
         ]
         further = [
             self._row(event, place, run_id, "message", body, self._state(place, manifest))
             for body in bodies[len(finished) :]
         ]
-        spare = [replace(row, state="failed", reason=FEWER) for row in grown[len(bodies) :]]
+        spare = [replace(row, state="failed", reason=FEWER) for row in grown[len(finished) :]]
         ends = [outgoing.finish_stream(row, now) for row in [*finished, *spare]]
         return Composed([*finished, *further, *spare], [*ends, *(outgoing.put(row) for row in further)])
 
@@ -321,6 +322,12 @@ class Delivery:
             code=code,
             reason=NO_CHAT if state == "failed" else "",
         )
+
+
+def _editable(bodies: list[MessageBody]) -> list[MessageBody]:
+    """Those that what grew can become. What follows a file is behind it, and a file is a message of its own."""
+    texts = list(takewhile(lambda body: is_text(body.get("chain", ())), bodies))
+    return texts or bodies[:1]
 
 
 def _quoted(address: dict[str, str], policy: DeliveryPolicy, first: bool) -> str:

@@ -55,6 +55,11 @@ def render(
     return assembly.parts()
 
 
+def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a message that was shown as text can be edited to this."""
+    return all(component["type"] in _TEXTUAL for component in chain)
+
+
 def _said(text: str, policy: DeliveryPolicy) -> str:
     return thinking.spoken(text) if policy.thinking == "hidden" else text
 
