@@ -128,6 +128,25 @@ async def test_a_file_at_the_end_becomes_no_message_that_grew() -> None:
     assert world.platform.texts() == ["See the file.", ""]
 
 
+async def test_an_answer_that_outgrows_a_chat_ends_as_its_beginning_and_a_file() -> None:
+    world = await PlatformWorld.open()
+    run = await begun(world, LONG * 4)
+    await asyncio.sleep(30)
+    assert len(world.platform.texts()) > 2
+    run.send(run.delta(LONG * 200))
+    await asyncio.sleep(30)
+    shown = len(world.platform.texts())
+    run.answer(LONG * 204)
+    await world.rest()
+    await asyncio.sleep(1)
+    assert shown < 5
+    beginning, file = world.platform.texts()
+    assert beginning.endswith("All of it is in message.txt.]")
+    assert world.platform.shown[0].text == beginning
+    assert not file
+    assert calls(world, "edit_message") == 1
+
+
 async def test_a_last_edit_that_fails_for_good_becomes_a_fresh_message() -> None:
     world = await PlatformWorld.open()
     run = await begun(world, "One")

@@ -8,7 +8,7 @@ import pytest
 from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
 from parlour.core.facts.tables import OUTCOMES
 from parlour.core.journal import Select
-from parlour_sdk.protocol.chain import Quote
+from parlour_sdk.protocol.chain import File, Quote
 from parlour_sdk.protocol.platform_events import PlatformSpecific
 
 from ..support import DISCOVERY, PLUGIN, LoopClock, make_agent, settle
@@ -45,6 +45,16 @@ async def test_a_long_answer_arrives_in_parts_in_order_each_with_its_own_row() -
     assert all(len(text) <= 500 for text in texts)
     assert "".join(texts) == LONG
     assert world.states() == ["sent"] * len(texts)
+
+
+async def test_an_answer_that_is_too_long_for_a_chat_arrives_as_its_beginning_and_a_file() -> None:
+    world = await PlatformWorld.open()
+    await answered(world, LONG * 200)
+    beginning, file = world.platform.shown
+    assert beginning.text.startswith(LONG[:1000])
+    assert beginning.text.endswith("All of it is in message.txt.]")
+    assert [part.name for part in file.chain if isinstance(part, File)] == ["message.txt"]
+    assert world.states() == ["sent", "sent"]
 
 
 async def test_the_parts_of_an_answer_are_committed_with_its_message() -> None:

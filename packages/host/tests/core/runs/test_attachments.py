@@ -190,6 +190,7 @@ async def test_a_long_message_is_shown_in_part_with_the_whole_as_a_file_and_its_
     [ref] = shown.message["artifact_refs"]
     part, image = shown.message["content"]
     assert (image, ref["name"], ref["mime_type"]) == (picture, "message.txt", "text/plain")
+    assert shown.message["metadata"] == {"cut": True, "whole": ref["artifact_id"]}
     assert text.startswith(part["text"])
     assert len(part["text"].encode()) == MESSAGE_TEXT_BYTES
     assert world.objects.content[ref["sha256"]] == text.encode()
@@ -212,6 +213,7 @@ async def test_without_room_in_the_quota_a_long_answer_is_still_shown() -> None:
     run.send(created(run, b"x" * 2000), message(run, "x" * (MESSAGE_TEXT_BYTES + 1)), run.finished())
     await world.rest()
     assert world.surface.texts == ["x" * MESSAGE_TEXT_BYTES]
+    assert world.surface.tries[0].message["metadata"] == {"cut": True}
     assert world.rows(ARTIFACTS) == []
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from parlour.core.delivery.rendering.previews import WHOLE
 from parlour.core.events.media import MEDIA
 from parlour.core.facts.artifacts import Artifact, Description, Place
 from parlour.core.facts.keeping import Artifacts
@@ -117,10 +118,12 @@ class Attachments:
         content = carried.message["content"]
         rest = [each for each in content if each.get("type") != "text"] if isinstance(content, list) else []
         carried.message["content"] = [{"type": "text", "text": shown}, *rest] if rest else shown
-        carried.message["metadata"] = {**(carried.message.get("metadata") or {}), "cut": True}
+        about = {**(carried.message.get("metadata") or {}), "cut": True}
         carried.text = shown
         if whole is not None:
+            about[WHOLE] = whole.artifact_id
             beside.append(whole.ref())
+        carried.message["metadata"] = about
 
     async def _elements(self, elements: list[Any], carried: Carried) -> list[Any]:
         kept = [await self._element(element, carried) for element in elements]

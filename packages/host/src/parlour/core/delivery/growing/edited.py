@@ -24,7 +24,7 @@ from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 from parlour_sdk.values import dataclass
 
-from .grown import Stage, until_clear
+from .grown import Stage, outgrown, until_clear
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +139,8 @@ class EditedMessage:
             logger.exception("outbox row %s does not grow any more", self._chat.name)
 
     async def _show_parts(self) -> None:
+        if outgrown(self._text):
+            return
         message = {"content": thinking.spoken(self._text, growing=True)}
         for number, part in enumerate(render(message, self._manifest, self._policy, self._quote)):
             if self._closing.is_set():

@@ -9,6 +9,7 @@ from parlour.core.delivery.pace import Pace
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids, Sent
+from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 from parlour_sdk.values import dataclass
 
 GREW = "grew"
@@ -55,6 +56,12 @@ class Stage:
     ids: Ids
     clock: Clock
     pace: Pace
+
+
+def outgrown(text: str) -> bool:
+    """Whether it is longer than a message may be: in the end people get its beginning, and all of it as a file."""
+    most = MESSAGE_TEXT_BYTES
+    return len(text) * 4 > most and len(text.encode(errors="replace")) > most
 
 
 async def until_clear(clear: Awaitable[None], closing: asyncio.Event) -> None:

@@ -15,7 +15,7 @@ from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .grown import Stage, until_clear
+from .grown import Stage, outgrown, until_clear
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +116,12 @@ class NativeStream:
 
     async def _append(self) -> None:
         spoken = thinking.spoken(self._text, growing=True)
-        if self._closing.is_set() or not spoken.startswith(self._handed) or spoken == self._handed:
+        if (
+            self._closing.is_set()
+            or outgrown(self._text)
+            or not spoken.startswith(self._handed)
+            or spoken == self._handed
+        ):
             return
         self._stage.pace.note_beside(self._chat.room, self._limits)
         if self._stream is None:

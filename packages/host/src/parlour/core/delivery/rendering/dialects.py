@@ -32,6 +32,10 @@ class Dialect:
         """Pieces of the Markdown text, each of which one message can hold once it is written."""
         return list(split(defused(text, self._everyone), self.limit, self.measure))
 
+    def first(self, text: str, room: int) -> str:
+        """The first of such pieces, as it is shown, in a message that has less room."""
+        return next((piece.shown for piece in split(defused(text, self._everyone), room, self.measure)), "")
+
     def written(self, text: str) -> str:
         if not self._html or not has_markup(text):
             return text

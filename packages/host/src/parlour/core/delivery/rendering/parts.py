@@ -11,7 +11,7 @@ from parlour.core.encoding import dumps
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour_sdk.values import dataclass
 
-from . import thinking
+from . import previews, thinking
 from .dialects import Dialect
 from .media import component_of, instead_of
 
@@ -39,7 +39,7 @@ def render(
     """`quote` is the platform's id of the message that is answered; `apart` keeps pictures out of messages with text,
     since what was shown as text can be edited to nothing else. Blank messages are none.
     """
-    assembly = _Assembly(manifest, policy, _TEXTUAL if apart else _MIXED)
+    assembly = _Assembly(manifest, policy, _TEXTUAL if apart else _MIXED, previews.whole_of(message))
     if quote and "Quote" in manifest.components.send:
         assembly.component({"type": "Quote", "id": quote}, "")
     reasoning = message.get("reasoning")
@@ -47,7 +47,7 @@ def render(
         assembly.text(thinking.quoted(str(reasoning)))
     content = message.get("content") or ""
     if isinstance(content, str):
-        assembly.text(_said(content, policy))
+        assembly.words(_said(content, policy))
     else:
         assembly.elements(content)
     for reference in message.get("artifact_refs") or ():
@@ -65,10 +65,12 @@ def _said(text: str, policy: DeliveryPolicy) -> str:
 
 
 class _Assembly:
-    def __init__(self, manifest: AdapterManifest, policy: DeliveryPolicy, mixed: frozenset[str]) -> None:
+    def __init__(self, manifest: AdapterManifest, policy: DeliveryPolicy, mixed: frozenset[str], whole: str) -> None:
         self._manifest = manifest
         self._policy = policy
         self._mixed = mixed
+        self._whole = whole
+        """The file that has all of the words, until their beginning is there."""
         self._dialect = Dialect(manifest, policy.max_message_size, policy.mention_everyone)
         self._waiting = ""
         """Text since the last component."""
@@ -80,11 +82,16 @@ class _Assembly:
     def text(self, text: str) -> None:
         self._waiting += text
 
+    def words(self, text: str) -> None:
+        """Those of the message itself, which may be too many."""
+        whole, self._whole = self._whole, ""
+        self.text(previews.beginning(text, whole, self._dialect) if whole else text)
+
     def elements(self, elements: Iterable[Mapping[str, Any]]) -> None:
         for element in elements:
             match element["type"]:
                 case "text":
-                    self.text(_said(element["text"], self._policy) if not self._begun else element["text"])
+                    self.words(_said(element["text"], self._policy) if not self._begun else element["text"])
                 case "json":
                     self.text(f"\n```json\n{dumps(element.get('value'))}\n```\n")
                 case "quote":
