@@ -124,7 +124,7 @@ async def test_a_send_that_is_never_answered_is_sent_again_once_and_marked(qq: Q
 
 async def test_five_hundred_malformed_frames_harm_nobody(qq: QQ, bot: Bot, echo: str) -> None:
     neighbour = qq.bot(to_agent(echo))
-    async with bot.connected() as simulator, neighbour.connected(self_id=2) as other:
+    async with bot.connected() as simulator, neighbour.connected(self_id=10002) as other:
         for frame in frames(seed=1, number=500, self_id=simulator.self_id):
             await simulator.send_frame(frame)
         await other.say("next door", BOB)

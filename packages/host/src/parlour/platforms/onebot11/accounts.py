@@ -6,6 +6,7 @@ import logging
 from parlour.core.platforms.port import Link, PlatformAway, State
 
 from .client import AWAY_SECONDS, Connection
+from .roster import ROSTER
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class Accounts:
     def add(self, account: str, connection: Connection) -> None:
         connection.account = account
         self._connections.setdefault(account, []).append(connection)
+        ROSTER.joined(account)
         self._trouble.clear()
         self._tell()
 
@@ -60,6 +62,7 @@ class Accounts:
         if connection not in connections:
             return
         connections.remove(connection)
+        ROSTER.left(connection.account)
         if not connections:
             del self._connections[connection.account]
         for kind in ("offline", "clock"):

@@ -15,6 +15,7 @@ from .client import Connection
 from .forward import Caller
 from .memory import Memory
 from .reverse import Listener
+from .roster import ROSTER
 from .segments import segments_of
 from .values import number
 
@@ -83,7 +84,9 @@ class OneBot:
         connection, payload = item
         if payload["post_type"] == "message":
             payload = await self._completed(connection, payload)
-        await self._link.received(self._addressed(decode.decode(payload, self._link.bot_id), payload))
+        incoming = decode.decode(payload, self._link.bot_id)
+        incoming = replace(incoming, event=ROSTER.marked(incoming.event))
+        await self._link.received(self._addressed(incoming, payload))
 
     async def _completed(self, connection: Connection, payload: Payload) -> Payload:
         try:

@@ -13,7 +13,7 @@ from parlour_sdk.protocol.chain import Source
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent, PlatformSpecific
 
-from . import notices
+from . import notices, people
 from .segments import NAME, chain_of, segments_of
 from .values import identifier, text
 
@@ -84,18 +84,25 @@ def _chat(payload: Payload) -> tuple[ChatType, str]:
 
 
 def _sender(payload: Payload) -> User:
-    sender = payload.get("sender")
-    sender = sender if isinstance(sender, dict) else {}
     anonymous = payload.get("anonymous")
     if isinstance(anonymous, dict):
         return User(id=f"anonymous:{identifier(anonymous['id'])}", nickname=text(anonymous, "name") or "")
-    return User(id=identifier(payload["user_id"]), nickname=text(sender, "card") or text(sender, "nickname") or "")
+    sender, user = (_object(payload, name) for name in ("sender", "user"))
+    return User(
+        id=identifier(payload["user_id"]),
+        nickname=text(sender, "card") or text(sender, "nickname") or "",
+        is_bot=people.is_bot(sender) or people.is_bot(user),
+    )
+
+
+def _object(payload: Payload, name: str) -> Payload:
+    value = payload.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _role(payload: Payload) -> str:
-    sender = payload.get("sender")
     in_group = payload.get("message_type") == "group"
-    role = sender.get("role") if isinstance(sender, dict) and in_group else None
+    role = _object(payload, "sender").get("role") if in_group else None
     return role if role in ROLES else ""
 
 

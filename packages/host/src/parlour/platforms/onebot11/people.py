@@ -17,8 +17,13 @@ def user(told: Any) -> User:
         id=_id(told, "user_id"),
         nickname=text(told, "nickname") or "",
         remark=text(told, "remark"),
-        is_bot=told.get("is_robot") is True,
+        is_bot=is_bot(told),
     )
+
+
+def is_bot(told: Payload) -> bool:
+    """OneBot has no word for it; NapCat and Lagrange say is_robot, others is_bot."""
+    return told.get("is_robot") is True or told.get("is_bot") is True
 
 
 def group(told: Any) -> Group:

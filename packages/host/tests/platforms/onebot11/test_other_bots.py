@@ -1,0 +1,84 @@
+"""Who is a bot among those who write: whom the implementation marks, and the accounts of this same Host."""
+
+from typing import Any
+
+import pytest
+
+from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.port import Incoming
+from parlour.platforms.onebot11 import roster
+from parlour.platforms.onebot11.roster import Roster
+from parlour.testing.onebot_simulator import Simulator, native
+
+from .conftest import Bot, Reverse
+
+PERSON, FIRST, SECOND = 7, 10001, 10002
+
+
+def by_bot(incoming: Incoming) -> bool:
+    return bool(envelope(incoming, "bot", "onebot11").actor.data.get("is_bot"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"sender": {"user_id": PERSON, "is_robot": True}},
+        {"sender": {"user_id": PERSON, "is_bot": True}},
+        {"user": {"user_id": PERSON, "is_bot": True}},
+    ],
+)
+async def test_whom_the_implementation_marks_is_a_bot(told: dict[str, Any], bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("beep", PERSON, 5, **told)
+    [incoming] = await bot.link.events(1)
+    assert by_bot(incoming)
+
+
+@pytest.mark.parametrize("told", [{}, {"sender": {"is_robot": False, "is_bot": "no"}}, {"user": ["is_bot"]}])
+async def test_everybody_else_is_a_person(told: dict[str, Any], bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("hello", PERSON, 5, **told)
+    [incoming] = await bot.link.events(1)
+    assert not by_bot(incoming)
+
+
+async def test_another_account_of_the_same_bot_is_a_bot(bot: Bot, joined: Reverse) -> None:
+    first = await joined(bot, self_id=FIRST)
+    await joined(bot, self_id=SECOND)
+    await first.say("hello, me", SECOND, 5)
+    [incoming] = await bot.link.events(1)
+    assert by_bot(incoming)
+
+
+async def test_an_account_of_another_bot_is_a_bot(
+    bot: Bot, simulator: Simulator, reverse: Reverse, joined: Reverse
+) -> None:
+    await joined(await reverse(), self_id=SECOND)
+    await simulator.say("hello, you", SECOND)
+    [incoming] = await bot.link.events(1)
+    assert by_bot(incoming)
+
+
+async def test_what_a_bot_takes_back_is_taken_back_by_a_bot(bot: Bot, joined: Reverse) -> None:
+    first = await joined(bot, self_id=FIRST)
+    await joined(bot, self_id=SECOND)
+    people = {"user_id": SECOND, "operator_id": SECOND, "group_id": 5}
+    await first.report(native.notice(FIRST, "group_recall", message_id=3, **people))
+    await first.report(native.notice(FIRST, "group_increase", sub_type="approve", **people))
+    recalled, arrived = await bot.link.events(2)
+    assert by_bot(recalled)
+    assert by_bot(arrived)
+    assert recalled.event.native["user_id"] == SECOND
+
+
+def test_an_account_that_went_away_is_a_bot_until_it_could_have_come_back() -> None:
+    now = 1000.0
+    known = Roster(lambda: now)
+    known.joined("1")
+    known.joined("1")
+    known.left("1")
+    now += roster.BACK_SECONDS
+    assert "1" in known, "its other connection is still there"
+    known.left("1")
+    assert "1" in known
+    now += roster.BACK_SECONDS
+    assert "1" not in known
+    assert "2" not in known
