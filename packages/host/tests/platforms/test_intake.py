@@ -80,3 +80,58 @@ async def test_who_brings_too_many_waits() -> None:
     gate.set()
     await asyncio.wait_for(third, 30)
     await intake.close()
+
+
+async def test_who_brings_more_than_is_taken_at_once_goes_on_bringing() -> None:
+    """What the first waits for is brought by the same connection, behind the others."""
+    answer, taken, done = asyncio.Event(), list[int](), asyncio.Event()
+
+    async def take(item: int) -> None:
+        await answer.wait()
+        taken.append(item)
+        if len(taken) == 50:
+            done.set()
+
+    intake: Intake[int] = Intake(take, at_once=2)
+    async with asyncio.timeout(30):
+        for item in range(50):
+            await intake.put(item, item)
+        assert taken == []
+        answer.set()
+        await done.wait()
+    assert taken == list(range(50))
+
+
+async def test_no_more_are_taken_at_once_than_may_be() -> None:
+    now, most, left = 0, 0, asyncio.Event()
+
+    async def take(item: int) -> None:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0)
+        now -= 1
+        if item == 20:
+            left.set()
+
+    intake: Intake[int] = Intake(take, at_once=3)
+    for item in range(21):
+        await intake.put(item, item)
+    await asyncio.wait_for(left.wait(), 30)
+    assert most == 3
+
+
+async def test_who_brings_too_much_waits() -> None:
+    gate = asyncio.Event()
+
+    async def take(item: int) -> None:
+        await gate.wait()
+
+    intake: Intake[int] = Intake(take, most_bytes=100)
+    await intake.put("a", 1, size=1000)
+    second = asyncio.create_task(intake.put("b", 2, size=1))
+    await asyncio.sleep(0)
+    assert not second.done()
+    gate.set()
+    await asyncio.wait_for(second, 30)
+    await intake.close()

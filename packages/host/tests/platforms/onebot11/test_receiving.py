@@ -118,3 +118,16 @@ async def test_a_flood_waits_at_the_door_and_arrives_whole(bot: Bot, simulator: 
     await asyncio.gather(*(simulator.say(f"{number}", user_id=number % 40 + 1) for number in range(2000)))
     incoming = await bot.link.events(2000)
     assert len({each.event.event_id for each in incoming}) == 2000
+
+
+async def test_answers_are_read_while_a_burst_of_quotes_waits_for_them(bot: Bot, simulator: Simulator) -> None:
+    earlier = await simulator.say("earlier", user_id=8)
+    quote = native.segment("reply", id=str(earlier["message_id"]))
+    frames = [native.message(10001, 1000 + number, 1000 + number, [quote]) for number in range(900)]
+    async with asyncio.timeout(30):
+        for frame in frames:
+            await simulator.report(frame)
+        incoming = await bot.link.events(901)
+    assert [chain(each) for each in incoming[1:]] == [
+        [Quote(id=str(earlier["message_id"]), sender="8", origin=[Plain(text="earlier")])]
+    ] * 900

@@ -47,7 +47,7 @@ class OneBot:
         """Until the connection ends. One that did not say whose it is gets asked."""
         asking = None if connection.account else asyncio.create_task(self._ask_whose(connection))
         try:
-            await connection.read(lambda payload: self._received(connection, payload))
+            await connection.read(lambda payload, size: self._received(connection, payload, size))
         finally:
             if asking is not None:
                 asking.cancel()
@@ -69,7 +69,7 @@ class OneBot:
         elif not connection.account:
             self._accounts.add(str(account), connection)
 
-    async def _received(self, connection: Connection, payload: Payload) -> None:
+    async def _received(self, connection: Connection, payload: Payload, size: int) -> None:
         if not connection.account:
             await self._know(connection, payload.get("self_id"))
         if payload["post_type"] == "meta_event":
@@ -78,7 +78,7 @@ class OneBot:
             if payload["post_type"] == "message":
                 connection.speaks_strings = isinstance(payload.get("message"), str)
                 self._memory.met(payload)
-            await self._intake.put(decode.chat_key(payload), (connection, payload))
+            await self._intake.put(decode.chat_key(payload), (connection, payload), size)
 
     async def _take(self, item: tuple[Connection, Payload]) -> None:
         connection, payload = item

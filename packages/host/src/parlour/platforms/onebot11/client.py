@@ -87,8 +87,8 @@ class Connection:
         raise_for(action, answer)
         return answer.get("data")
 
-    async def read(self, take: Callable[[Payload], Awaitable[None]]) -> None:
-        """Until the connection ends."""
+    async def read(self, take: Callable[[Payload, int], Awaitable[None]]) -> None:
+        """Until the connection ends. `take` gets an event and its bytes; while it waits no answer is read."""
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -103,7 +103,7 @@ class Connection:
                     self._answer(payload)
                     continue
                 try:
-                    await take(payload)
+                    await take(payload, len(frame))
                 except Exception:  # one event that can't be taken harms no other
                     logger.exception("an event from %s was not taken", self.peer)
         except ConnectionClosed:
