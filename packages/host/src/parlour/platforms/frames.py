@@ -1,9 +1,17 @@
 """Reads what a platform sends. JSON that only a lenient reader takes is mended; what is no object is Unreadable."""
 
 import json
+import math
+import re
 from typing import Any
 
 from pydantic_core import from_json
+
+DEEPEST = 100
+"""What is nested deeper becomes null: JSON can be read deeper than it can be kept and read again."""
+LONGEST_NUMBER = 1000
+"""Digits; a longer one becomes null."""
+_HUGE = re.compile(rb"[:,\[]\s*-?\d[\d.]*[eE]\+?\d{3}")
 
 
 class Unreadable(Exception):
@@ -15,25 +23,50 @@ def read_frame(frame: str | bytes) -> dict[str, Any]:
         payload = from_json(frame, allow_inf_nan=False)
     except ValueError as error:
         payload = _leniently(frame, error)
+    else:
+        payload = _mended(payload) if _excessive(frame, payload) else payload
     if not isinstance(payload, dict):
         raise Unreadable(f"a JSON object is expected, not {type(payload).__name__}")
     return payload
 
 
+def _excessive(frame: str | bytes, payload: Any) -> bool:
+    """Whether it holds what is nested too deep, or may hold a number that is infinite. Nearly none does."""
+    told = frame.encode() if isinstance(frame, str) else frame
+    if _HUGE.search(told):
+        return True
+    return told.count(b"[") + told.count(b"{") > DEEPEST and _deeper(payload, DEEPEST)
+
+
+def _deeper(value: Any, than: int) -> bool:
+    if not isinstance(value, list | dict):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not than or any(_deeper(each, than - 1) for each in inner)
+
+
 def _leniently(frame: str | bytes, strictly: ValueError) -> Any:
     """Half of a surrogate pair, which some implementations send for a cut emoji, becomes a replacement character."""
     try:
-        return _mended(json.loads(frame, parse_constant=lambda name: None))
+        return _mended(json.loads(frame, parse_constant=lambda name: None, parse_int=_integer))
     except (ValueError, RecursionError):
         raise Unreadable(str(strictly)[:200]) from None
 
 
-def _mended(value: Any) -> Any:
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= LONGEST_NUMBER else None
+
+
+def _mended(value: Any, left: int = DEEPEST) -> Any:
     match value:
         case str():
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case float() if not math.isfinite(value):
+            return None
+        case list() | dict() if not left:
+            return None
         case list():
-            return [_mended(each) for each in value]
+            return [_mended(each, left - 1) for each in value]
         case dict():
-            return {_mended(name): _mended(each) for name, each in value.items()}
+            return {_mended(name): _mended(each, left - 1) for name, each in value.items()}
     return value

@@ -42,7 +42,7 @@ def _names_only(segment: Any) -> bool:
             return "content" not in data
         case "reply":
             return "quoted" not in data
-    return kind in MEDIA and place_of(data) is None
+    return isinstance(kind, str) and kind in MEDIA and place_of(data) is None
 
 
 async def _completed(payload: Payload, segment: dict[str, Any], ask: Ask) -> dict[str, Any]:
@@ -50,7 +50,7 @@ async def _completed(payload: Payload, segment: dict[str, Any], ask: Ask) -> dic
     try:
         async with asyncio.timeout(ASK_SECONDS):
             found = await _asked(payload, segment["type"], data, ask)
-    except (PlatformRefused, PlatformUncertain, TimeoutError, ValueError, KeyError, TypeError):
+    except (PlatformRefused, PlatformUncertain, TimeoutError, ValueError, KeyError, TypeError, AttributeError):
         return segment
     return {**segment, "data": {**data, **found}}
 

@@ -8,7 +8,7 @@ from parlour_sdk.protocol.people import Group, GroupMember, MemberRole, User
 from .values import identifier, number, text
 
 Payload = dict[str, Any]
-_ROLES: dict[Any, MemberRole] = {"owner": "owner", "admin": "admin"}
+_ROLES: dict[str | None, MemberRole] = {"owner": "owner", "admin": "admin"}
 
 
 def user(told: Any) -> User:
@@ -38,7 +38,7 @@ def member(told: Any, group_id: str) -> GroupMember:
     return GroupMember(
         user=user(told),
         group_id=group_id,
-        role=_ROLES.get(told.get("role"), "member"),
+        role=_ROLES.get(text(told, "role"), "member"),
         display_name=text(told, "card"),
         joined_at=joined * 1000 if joined else None,
         title=text(told, "title"),

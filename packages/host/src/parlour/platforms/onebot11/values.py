@@ -4,12 +4,18 @@ from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused
 
+LONGEST_ID = 512
+"""Of what the Host keeps and finds again."""
+
 
 def identifier(value: Any) -> str:
     """Raises ValueError when it is no id."""
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
         raise ValueError("an id is a number or a text")
-    return str(value)
+    told = str(value)
+    if len(told) > LONGEST_ID:
+        raise ValueError(f"an id has at most {LONGEST_ID} characters")
+    return told
 
 
 def number(value: Any) -> int | None:
