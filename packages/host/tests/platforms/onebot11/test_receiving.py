@@ -57,6 +57,29 @@ async def test_what_can_not_be_had_is_named_and_the_message_comes(
     assert chain(incoming) == [Quote(id="5"), Unknown(text="[image: gone.jpg]"), Plain(text="hello")]
 
 
+PICTURES = [native.segment("image", file=f"{number}.jpg") for number in range(5)]
+
+
+async def test_all_of_a_message_is_asked_for_at_once(
+    bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(complete, "ASK_SECONDS", 600)
+    for _ in PICTURES:
+        simulator.faults.stay_silent("get_image")
+    await simulator.say(PICTURES)
+    await simulator.until(lambda: len(simulator.requests) == len(PICTURES))
+
+
+async def test_what_came_in_time_is_kept(bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complete, "ASK_SECONDS", 0.5)
+    simulator.world.files = {f"{number}.jpg": f"https://example.com/{number}" for number in range(5)}
+    for _ in range(4):
+        simulator.faults.stay_silent("get_image")
+    await simulator.say(PICTURES)
+    [incoming] = await bot.link.events(1)
+    assert [each.type for each in chain(incoming)] == ["Unknown"] * 4 + ["Image"]
+
+
 async def test_a_chat_keeps_its_order_while_another_waits(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

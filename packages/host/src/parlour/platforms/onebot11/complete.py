@@ -1,6 +1,7 @@
 """Asks for what a message only names: the quoted message, a merged forward's nodes, the address of a file.
 
-Whatever can't be had in time is left out; the message itself never waits for long and never fails.
+All of a message is asked for at once. Whatever can't be had in time is left out; the message itself never waits for
+long and never fails.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from .segments import MEDIA, place_of, segments_of
 
 ASK_SECONDS = 5.0
+"""For a whole message."""
 MOST = 20
 """Segments of one message that are asked for."""
 Payload = dict[str, Any]
@@ -23,14 +25,15 @@ def incomplete(segments: list[Any]) -> bool:
 
 
 async def completed(payload: Payload, segments: list[Any], ask: Ask) -> Payload:
-    left = MOST
-    told = []
-    for segment in segments:
-        if left and _names_only(segment):
-            left -= 1
-            segment = await _completed(payload, segment, ask)
-        told.append(segment)
-    return {**payload, "message": told}
+    named = [place for place, segment in enumerate(segments) if _names_only(segment)][:MOST]
+    asked = {place: asyncio.create_task(_completed(payload, segments[place], ask)) for place in named}
+    try:
+        await asyncio.wait(asked.values(), timeout=ASK_SECONDS)
+    finally:
+        for task in asked.values():
+            task.cancel()
+    told = {place: task.result() for place, task in asked.items() if task.done()}
+    return {**payload, "message": [told.get(place, segment) for place, segment in enumerate(segments)]}
 
 
 def _names_only(segment: Any) -> bool:
@@ -48,9 +51,8 @@ def _names_only(segment: Any) -> bool:
 async def _completed(payload: Payload, segment: dict[str, Any], ask: Ask) -> dict[str, Any]:
     data = segment["data"]
     try:
-        async with asyncio.timeout(ASK_SECONDS):
-            found = await _asked(payload, segment["type"], data, ask)
-    except (PlatformRefused, PlatformUncertain, TimeoutError, ValueError, KeyError, TypeError, AttributeError):
+        found = await _asked(payload, segment["type"], data, ask)
+    except (PlatformRefused, PlatformUncertain, ValueError, KeyError, TypeError, AttributeError):
         return segment
     return {**segment, "data": {**data, **found}}
 
