@@ -223,6 +223,56 @@ async def test_one_account_in_trouble_does_not_hide_another(bot: Bot, joined: Re
     assert all("account 1 is not logged in" in error for _, error in bot.link.states[told:])
 
 
+async def test_an_account_that_went_away_is_told_until_it_is_back(
+    bot: Bot, joined: Reverse, stack: AsyncExitStack
+) -> None:
+    await joined(bot, self_id=1)
+    other = Simulator(self_id=2)
+    async with other.connecting(bot.url):
+        await other.until(lambda: other.connected)
+    await bot.link.until(
+        lambda: bot.link.now == ("connected", "account 2 went away; look at its OneBot implementation")
+    )
+    await stack.enter_async_context(other.connecting(bot.url))
+    await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
+async def test_an_account_that_does_not_come_back_is_forgotten(
+    bot: Bot, joined: Reverse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "GONE_SECONDS", 0.2)
+    await joined(bot, self_id=1)
+    other = Simulator(self_id=2)
+    async with other.connecting(bot.url):
+        await other.until(lambda: other.connected)
+    await bot.link.until(lambda: "account 2 went away" in bot.link.now[1])
+    await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
+async def test_who_connects_well_hides_no_trouble_of_others(reverse: Reverse, joined: Reverse) -> None:
+    bot = await reverse(access_token=TOKEN)
+    await joined(bot, self_id=1, token=TOKEN)
+    with pytest.raises(InvalidStatus):
+        await connect(bot.url, additional_headers={"X-Self-ID": "1", **_bearer(TOKEN)}, proxy=None)
+    with pytest.raises(InvalidStatus):
+        await connect(bot.url, additional_headers={"X-Self-ID": "2", **_bearer("wrong")}, proxy=None)
+    await joined(bot, self_id=3, token=TOKEN)
+    assert "claims account 1" in bot.link.now[1]
+    assert "access token is missing or wrong" in bot.link.now[1]
+    await joined(bot, self_id=2, token=TOKEN)
+    assert "claims account 1" in bot.link.now[1]
+    assert "access token" not in bot.link.now[1]
+
+
+async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> None:
+    bot = await reverse(access_token=TOKEN)
+    for account in range(30):
+        with pytest.raises(InvalidStatus):
+            await connect(bot.url, additional_headers={"X-Self-ID": str(account)}, proxy=None)
+    assert bot.link.now[1].count("access token is missing or wrong") == 1
+    assert len(bot.onebot._accounts._passing) == accounts.MOST_INCIDENTS
+
+
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
@@ -235,6 +285,10 @@ async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
     link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port})
     with pytest.raises(AdapterStopped, match=f"there is no port {port}; choose one"):
         await asyncio.wait_for(adapter.create(link).serve(), 30)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
 
 
 async def _nothing(connection: object) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from parlour.core.platforms.port import Link, PlatformAway, State
 
@@ -13,6 +14,10 @@ logger = logging.getLogger(__name__)
 ALIVE_SECONDS = 2.0
 PASSING_SECONDS = 60.0
 """How long an incident is shown that did not happen again."""
+GONE_SECONDS = 600.0
+"""How long an account that went away is expected back."""
+MOST_INCIDENTS = 8
+"""Of one kind: whoever knocks under many names fills neither the memory nor the page."""
 
 
 class Accounts:
@@ -24,6 +29,7 @@ class Accounts:
         self._connections: dict[str, list[Connection]] = {}
         self._trouble: dict[str, str] = {}
         self._passing: dict[str, asyncio.TimerHandle] = {}
+        self._gone: set[str] = set()
 
     def find(self, account: str = "") -> Connection:
         """Where calls go; the first connected account when none is named. Raises PlatformAway."""
@@ -34,6 +40,10 @@ class Accounts:
                     return connection
         who = f"account {account} is not" if account else "no account is"
         raise PlatformAway(f"{who} connected to this bot", AWAY_SECONDS)
+
+    def expected(self, account: str) -> bool:
+        """Whether it is connected, or went away so lately that it may come back."""
+        return account in self._connections or account in self._gone
 
     async def claimed(self, account: str, role: str) -> Connection | None:
         """Who has this account already and still answers; one that does not is let go."""
@@ -48,38 +58,70 @@ class Accounts:
 
     def second_claim(self, account: str, peer: str) -> None:
         sentence = f"a second OneBot implementation, at {peer}, claims account {account}; switch one of the two off"
-        self.incident("claim", sentence)
+        self.incident("claim", account, sentence)
+
+    def wrong_token(self, account: str, peer: str) -> None:
+        """Of an account, where it said which; whoever did not say is known by the address."""
+        sentence = f"a OneBot implementation at {peer} was refused: its access token is missing or wrong"
+        self.incident("token", account or peer, sentence)
 
     def add(self, account: str, connection: Connection) -> None:
+        """What was wrong with this account is over; what is wrong with others is not."""
         connection.account = account
         self._connections.setdefault(account, []).append(connection)
         ROSTER.joined(account)
-        self._trouble.clear()
+        self._gone.discard(account)
+        for kind in ("claim", "token", "silent"):
+            self._trouble.pop(f"{kind} {account}", None)
         self._tell()
 
     def remove(self, connection: Connection) -> None:
-        connections = self._connections.get(connection.account, [])
+        account = connection.account
+        connections = self._connections.get(account, [])
         if connection not in connections:
             return
         connections.remove(connection)
-        ROSTER.left(connection.account)
-        if not connections:
-            del self._connections[connection.account]
+        ROSTER.left(account)
         for kind in ("offline", "clock"):
-            self._trouble.pop(f"{kind} {connection.account}", None)
+            self._trouble.pop(f"{kind} {account}", None)
+        if not connections:
+            del self._connections[account]
+            self._gone.add(account)
+            self._later(f"gone {account}", GONE_SECONDS, lambda: self._forget(account))
         if connection.silent:
-            self._trouble["silent"] = f"the heartbeat of account {connection.account} stopped"
+            self.incident("silent", account, f"the heartbeat of account {account} stopped", GONE_SECONDS)
         self._tell()
 
-    def incident(self, kind: str, sentence: str) -> None:
-        """Shown for a while, or until somebody connects well."""
-        if kind in self._passing:
-            self._passing[kind].cancel()
-        self._passing[kind] = asyncio.get_running_loop().call_later(PASSING_SECONDS, self.trouble, kind, "")
-        self.trouble(kind, sentence)
+    def close(self) -> None:
+        """Nothing is told any more."""
+        for timer in self._passing.values():
+            timer.cancel()
+
+    def incident(self, kind: str, whose: str, sentence: str, seconds: float | None = None) -> None:
+        """Shown for a while, or until this account connects well."""
+        name = f"{kind} {whose}"
+        others = [each for each in self._passing if each.startswith(f"{kind} ") and each != name]
+        for other in others[: 1 - MOST_INCIDENTS]:
+            self._passing.pop(other).cancel()
+            self._trouble.pop(other, None)
+        self._later(name, PASSING_SECONDS if seconds is None else seconds, lambda: self.trouble(name, ""))
+        self.trouble(name, sentence)
+
+    def _later(self, name: str, seconds: float, do: Callable[[], None]) -> None:
+        if name in self._passing:
+            self._passing[name].cancel()
+        self._passing[name] = asyncio.get_running_loop().call_later(seconds, self._passed, name, do)
+
+    def _passed(self, name: str, do: Callable[[], None]) -> None:
+        del self._passing[name]
+        do()
+
+    def _forget(self, account: str) -> None:
+        self._gone.discard(account)
+        self._tell()
 
     def trouble(self, kind: str, sentence: str) -> None:
-        """Shown until it is over, which an empty sentence says, or somebody connects well."""
+        """Shown until it is over, which an empty sentence says."""
         if self._trouble.get(kind, "") == sentence:
             return
         if sentence:
@@ -90,9 +132,14 @@ class Accounts:
         self._tell()
 
     def _tell(self) -> None:
+        """Who went away is told beside those who stayed; where nobody did, that nobody is there."""
         state: State = "connected" if self._connections else "connecting"
-        sentences = [*self._trouble.values(), *([] if self._connections else [self._absent])]
-        self._link.state(state, "; ".join(sentences))
+        gone = [account for account in sorted(self._gone) if f"silent {account}" not in self._trouble]
+        away = [f"account {account} went away; look at its OneBot implementation" for account in gone]
+        sentences = [*self._trouble.values(), *(away if self._connections else [self._absent])]
+        told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
+        if told or self._connections:  # otherwise whoever tries to connect says how that goes
+            self._link.state(state, "; ".join(told))
 
     def begin(self) -> None:
         self._tell()

@@ -38,6 +38,7 @@ class OneBot:
         try:
             await self._way.serve()
         finally:
+            self._accounts.close()
             await self._intake.close()
 
     def api(self, account: str = "") -> OneBotApi:

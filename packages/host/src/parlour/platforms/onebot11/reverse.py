@@ -82,8 +82,7 @@ class Listener:
         if address.path.rstrip("/") not in {path.rstrip("/") for path in PATHS}:
             return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
         if not self._token_fits(request.headers, address.query):
-            sentence = f"a OneBot implementation at {peer} was refused: its access token is missing or wrong"
-            self._accounts.incident("token", sentence)
+            self._accounts.wrong_token(request.headers.get("X-Self-ID", ""), peer)
             return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
         account = request.headers.get("X-Self-ID", "")
         if account and await self._accounts.claimed(account, _role(request.headers)):
