@@ -123,6 +123,27 @@ async def test_every_api_and_action_does_what_it_says(qq: QQ) -> None:
     EVIDENCE.hold("protocol", "actions", {name for name, call, _ in calls if call["api"] == "platform.call"})
 
 
+async def test_a_plugins_calls_go_by_the_account_that_met_what_they_name(qq: QQ) -> None:
+    bot = qq.bot(to_plugins())
+    first, second = Simulator(), Simulator(self_id=10002)
+    _furnish(second)
+    async with bot.connected(first), bot.connected(second):
+        asked = await second.say("earlier", FRIEND, GROUP)
+        await second.report(native.request(10002, "friend", "friend-flag", user_id=20005))
+        chat = {"chat_type": "group", "chat_id": str(GROUP), "message_id": str(asked["message_id"])}
+        calls = [
+            _call("users.answer_friend_request", bot.bot_id, request_id="friend-flag", approve=True),
+            _call("messages.get", bot.bot_id, **chat),
+            _call("groups.kick", bot.bot_id, group_id=str(GROUP), user_id="20007"),
+        ]
+        await eventually(lambda: len(qq.host.items("/events", bot_id=bot.bot_id)) >= 2, "the second met them")
+        outcomes = await _swept(qq, first, calls)
+    bot.delete()
+    assert all("answer" in outcome for outcome in outcomes), outcomes
+    assert [each["action"] for each in second.requests] == ["set_friend_add_request", "get_msg", "set_group_kick"]
+    assert first.requests == []
+
+
 def _furnish(simulator: Simulator) -> None:
     world = simulator.world
     world.add_group(GROUP, "the group", role="admin")

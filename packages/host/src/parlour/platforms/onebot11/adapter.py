@@ -13,6 +13,7 @@ from .accounts import Accounts
 from .api import OneBotApi
 from .client import Connection
 from .forward import Caller
+from .meetings import BOUND, Name, named_in
 from .memory import Memory
 from .reverse import Listener
 from .roster import ROSTER
@@ -42,7 +43,17 @@ class OneBot:
             await self._intake.close()
 
     def api(self, account: str = "") -> OneBotApi:
-        return OneBotApi(lambda: self._accounts.find(account), self._link.content, self._memory)
+        """Without an account, each call goes by the one that met what the call names."""
+        find = (lambda *names: self._accounts.find(account)) if account else self._through
+        return OneBotApi(find, self._link.content, self._memory)
+
+    def _through(self, *names: Name) -> Connection:
+        """One that is gone for long is not waited for, unless nobody else could do it."""
+        for name in names:
+            account = self._memory.meetings.account(name)
+            if account and (name[0] in BOUND or self._accounts.expected(account)):
+                return self._accounts.find(account)
+        return self._accounts.find()
 
     async def _talk(self, connection: Connection) -> None:
         """Until the connection ends. One that did not say whose it is gets asked."""
@@ -75,7 +86,9 @@ class OneBot:
             await self._know(connection, payload.get("self_id"))
         if payload["post_type"] == "meta_event":
             self._meta(connection, payload)
-        elif not decode.is_own(payload):
+            return
+        self._memory.meetings.met(connection.account, *named_in(payload))
+        if not decode.is_own(payload):
             if payload["post_type"] == "message":
                 connection.speaks_strings = isinstance(payload.get("message"), str)
                 self._memory.met(payload)

@@ -10,12 +10,13 @@ from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
 
-from . import history, people
+from . import history, meetings, people
 from .actions import run_action
 from .client import Connection
 from .cq import format_segments
 from .decode import moment
 from .encode import Message, encode
+from .meetings import Name
 from .memory import Memory
 from .segments import chain_of, place_of, segments_of
 from .values import native_id
@@ -25,8 +26,10 @@ LONGEST_BAN_SECONDS = 30 * 24 * 3600
 
 
 class OneBotApi(PlatformApi):
+    """`connection` says where a call goes, by what it names."""
+
     def __init__(
-        self, connection: Callable[[], Connection], fetch: Callable[[str], Awaitable[Content]], memory: Memory
+        self, connection: Callable[..., Connection], fetch: Callable[[str], Awaitable[Content]], memory: Memory
     ) -> None:
         self._connection = connection
         self._fetch = fetch
@@ -65,25 +68,32 @@ class OneBotApi(PlatformApi):
         if len(messages) != 1 or messages[0].kind == "forward":
             return None
         try:
-            latest = await self._connection().call(*history.request(target_type, native_id("target_id", target_id)))
+            connection = self._connection(*_chat(target_type, target_id))
+            latest = await connection.call(*history.request(target_type, native_id("target_id", target_id)))
         except PlatformAway:
             raise
         except PlatformRefused:
             return None
-        own = history.own(latest, self._connection().account, history.made_at(idempotency_key))
+        own = history.own(latest, connection.account, history.made_at(idempotency_key))
         for message_id in history.alike(own, messages[0].segments):
             if not await taken(message_id):
                 return MessageResult(message_id=message_id)
         return None
 
-    async def _send(self, target_type: ChatType, target_id: str, message: Message) -> Any:
-        connection = self._connection()
+    async def _send(self, target_type: ChatType, target_id: str, message: Message, *about: Name) -> Any:
+        connection = self._connection(*about, *_chat(target_type, target_id))
         target = self._target(target_type, target_id)
+        said: dict[str, Any]
         if message.kind == "forward":
-            action = f"send_{target_type}_forward_msg"
-            return await connection.call(action, {**target, "messages": message.segments})
-        said = format_segments(message.segments) if connection.speaks_strings else message.segments
-        return await connection.call(f"send_{target_type}_msg", {**target, "message": said})
+            action, said = f"send_{target_type}_forward_msg", {"messages": message.segments}
+        elif connection.speaks_strings:
+            action, said = f"send_{target_type}_msg", {"message": format_segments(message.segments)}
+        else:
+            action, said = f"send_{target_type}_msg", {"message": message.segments}
+        answer = await connection.call(action, {**target, **said})
+        sent = meetings.message(target_type, target_id, _message_id(answer))
+        self._memory.meetings.met(connection.account, sent)
+        return answer
 
     def _target(self, target_type: ChatType, target_id: str) -> dict[str, int]:
         number = native_id("target_id", target_id)
@@ -93,26 +103,28 @@ class OneBotApi(PlatformApi):
         return {"user_id": number} if through is None else {"user_id": number, "group_id": through}
 
     def _noted(self, sent: list[str], answer: Any) -> list[str]:
-        message_id = answer.get("message_id") if isinstance(answer, dict) else None
-        name = str(message_id) if message_id is not None else ""
+        name = _message_id(answer)
         if name:
             self._memory.sent(name)
         sent.append(name)
         return sent
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
-        await self._call("delete_msg", message_id=native_id("message_id", message_id))
+        where = _message(chat_type, chat_id, message_id)
+        await self._call("delete_msg", *where, message_id=native_id("message_id", message_id))
 
     async def forward_message(
         self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
     ) -> MessageResult:
         """As a merged forward of one: the only way that every implementation has."""
         node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
-        answer = await self._send(to_chat_type, to_chat_id, Message("forward", [node]))
+        where = _message(from_chat_type, from_chat_id, message_id)
+        answer = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
         return MessageResult(message_id=self._noted([], answer)[0] or None)
 
     async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
-        told = people.object_of(await self._call("get_msg", message_id=native_id("message_id", message_id)))
+        where = _message(chat_type, chat_id, message_id)
+        told = people.object_of(await self._call("get_msg", *where, message_id=native_id("message_id", message_id)))
         sender = told.get("sender")
         return PlatformMessage(
             message_id=message_id,
@@ -124,20 +136,20 @@ class OneBotApi(PlatformApi):
         )
 
     async def get_group_info(self, group_id: str) -> Group:
-        return people.group(await self._call("get_group_info", group_id=native_id("group_id", group_id)))
+        return people.group(await self._in_group("get_group_info", group_id))
 
     async def get_group_list(self) -> Sequence[Group]:
         return [people.group(each) for each in people.list_of(await self._call("get_group_list"))]
 
     async def get_group_member_list(self, group_id: str) -> Sequence[GroupMember]:
-        answer = await self._call("get_group_member_list", group_id=native_id("group_id", group_id))
+        answer = await self._in_group("get_group_member_list", group_id)
         return [people.member(each, group_id) for each in people.list_of(answer)]
 
     async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
         return people.member(await self._member("get_group_member_info", group_id, user_id, no_cache=True), group_id)
 
     async def set_group_name(self, group_id: str, name: str) -> None:
-        await self._call("set_group_name", group_id=native_id("group_id", group_id), group_name=name)
+        await self._in_group("set_group_name", group_id, group_name=name)
 
     async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
         seconds = min(duration or LONGEST_BAN_SECONDS, LONGEST_BAN_SECONDS)
@@ -150,25 +162,30 @@ class OneBotApi(PlatformApi):
         await self._member("set_group_kick", group_id, user_id, reject_add_request=False)
 
     async def leave_group(self, group_id: str) -> None:
-        await self._call("set_group_leave", group_id=native_id("group_id", group_id), is_dismiss=False)
+        await self._in_group("set_group_leave", group_id, is_dismiss=False)
 
     async def is_muted(self, group_id: str) -> bool:
-        account = self._connection().account
+        account = self._connection(meetings.chat("group", group_id)).account
         told = await self._member("get_group_member_info", group_id, account, no_cache=True)
         until = people.object_of(told).get("shut_up_timestamp")
         return isinstance(until, int) and until > time.time()
 
     async def get_user_info(self, user_id: str) -> User:
-        return people.user(await self._call("get_stranger_info", user_id=native_id("user_id", user_id), no_cache=True))
+        number = native_id("user_id", user_id)
+        return people.user(
+            await self._call("get_stranger_info", *_chat("private", user_id), user_id=number, no_cache=True)
+        )
 
     async def get_friend_list(self) -> Sequence[User]:
         return [people.user(each) for each in people.list_of(await self._call("get_friend_list"))]
 
     async def answer_friend_request(self, request_id: str, approve: bool, remark: str | None = None) -> None:
-        await self._call("set_friend_add_request", flag=request_id, approve=approve, remark=remark or "")
+        flag, said = meetings.request(request_id), remark or ""
+        await self._call("set_friend_add_request", flag, flag=request_id, approve=approve, remark=said)
 
     async def answer_group_invite(self, request_id: str, approve: bool) -> None:
-        await self._call("set_group_add_request", flag=request_id, sub_type="invite", approve=approve)
+        flag = meetings.request(request_id)
+        await self._call("set_group_add_request", flag, flag=request_id, sub_type="invite", approve=approve)
 
     async def get_file_url(self, file_id: str) -> str:
         """Of a picture: OneBot asks for other files by their chat."""
@@ -178,12 +195,29 @@ class OneBotApi(PlatformApi):
         return str(place["url"])
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
-        return await run_action(self._connection(), action, params)
+        return await run_action(self._connection(*meetings.named_in(params)), action, params)
 
     async def _member(self, action: str, group_id: str, user_id: str, **more: Any) -> Any:
-        return await self._call(
-            action, group_id=native_id("group_id", group_id), user_id=native_id("user_id", user_id), **more
-        )
+        return await self._in_group(action, group_id, user_id=native_id("user_id", user_id), **more)
 
-    async def _call(self, action: str, **params: Any) -> Any:
-        return await self._connection().call(action, params)
+    async def _in_group(self, action: str, group_id: str, **more: Any) -> Any:
+        where = meetings.chat("group", group_id)
+        return await self._call(action, where, group_id=native_id("group_id", group_id), **more)
+
+    async def _call(self, action: str, *names: Name, **params: Any) -> Any:
+        return await self._connection(*names).call(action, params)
+
+
+def _message_id(answer: Any) -> str:
+    message_id = answer.get("message_id") if isinstance(answer, dict) else None
+    return str(message_id) if message_id is not None else ""
+
+
+def _chat(chat_type: ChatType, chat_id: str) -> tuple[Name, ...]:
+    """A person may have been met in a group only."""
+    chat = meetings.chat(chat_type, chat_id)
+    return (chat, meetings.user(chat_id)) if chat_type == "private" else (chat,)
+
+
+def _message(chat_type: ChatType, chat_id: str, message_id: str) -> tuple[Name, ...]:
+    return meetings.message(chat_type, chat_id, message_id), *_chat(chat_type, chat_id)

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from typing import Any
 
+from .meetings import Meetings
 from .segments import segments_of
 
 MOST = 10_000
@@ -10,6 +11,7 @@ MOST = 10_000
 
 class Memory:
     def __init__(self) -> None:
+        self.meetings = Meetings()
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._parts: OrderedDict[str, list[str]] = OrderedDict()
         self._groups: OrderedDict[str, int] = OrderedDict()
