@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from parlour.core.platforms.port import Adapter, Incoming, Link, PlatformRefused, PlatformUncertain
 from parlour.platforms.intake import Intake
+from parlour_sdk.values import dataclass
 
 from . import complete, decode
 from .accounts import Accounts
@@ -20,10 +22,18 @@ from .roster import ROSTER
 from .segments import segments_of
 from .values import number
 
-SKEW_SECONDS = 120
 LONGEST_INTERVAL = 3600 * 1000
 """Of heartbeats, in milliseconds; one that promises less often is not watched."""
 Payload = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event, by whom it came and when, in milliseconds."""
+
+    connection: Connection
+    payload: Payload
+    moment: int
 
 
 class OneBot:
@@ -32,7 +42,7 @@ class OneBot:
         forward = link.config.get("mode") == "forward"
         self._accounts = Accounts(link, "" if forward else _waiting(link))
         self._memory = Memory()
-        self._intake: Intake[tuple[Connection, Payload]] = Intake(self._take)
+        self._intake: Intake[Arrival] = Intake(self._take)
         self._way = (Caller if forward else Listener)(link, self._accounts, self._talk)
 
     async def serve(self) -> None:
@@ -82,24 +92,26 @@ class OneBot:
             self._accounts.add(str(account), connection)
 
     async def _received(self, connection: Connection, payload: Payload, size: int) -> None:
+        now = round(time.time() * 1000)
         if not connection.account:
             await self._know(connection, payload.get("self_id"))
         if payload["post_type"] == "meta_event":
-            self._meta(connection, payload)
+            self._meta(connection, payload, now)
             return
         self._memory.meetings.met(connection.account, *named_in(payload))
         if not decode.is_own(payload):
             if payload["post_type"] == "message":
                 connection.speaks_strings = isinstance(payload.get("message"), str)
                 self._memory.met(payload)
-            await self._intake.put(decode.chat_key(payload), (connection, payload), size)
+            await self._intake.put(decode.chat_key(payload), Arrival(connection, payload, now), size)
 
-    async def _take(self, item: tuple[Connection, Payload]) -> None:
-        connection, payload = item
+    async def _take(self, arrival: Arrival) -> None:
+        connection, payload = arrival.connection, arrival.payload
         if payload["post_type"] == "message":
             payload = await self._completed(connection, payload)
         incoming = decode.decode(payload, self._link.bot_id)
-        incoming = replace(incoming, event=ROSTER.marked(incoming.event))
+        happened_at = connection.clock.here(incoming.event.timestamp, arrival.moment)
+        incoming = replace(incoming, event=ROSTER.marked(incoming.event), happened_at=happened_at)
         await self._link.received(self._addressed(incoming, payload))
 
     async def _completed(self, connection: Connection, payload: Payload) -> Payload:
@@ -115,7 +127,7 @@ class OneBot:
         """An answer to one of the bot's own messages is meant for it."""
         return replace(incoming, addressed=True) if self._memory.quoted_in(payload) else incoming
 
-    def _meta(self, connection: Connection, payload: Payload) -> None:
+    def _meta(self, connection: Connection, payload: Payload, now: int) -> None:
         if payload.get("meta_event_type") == "heartbeat":
             interval = number(payload.get("interval"))
             if interval and interval <= LONGEST_INTERVAL:
@@ -124,21 +136,14 @@ class OneBot:
             away = isinstance(status, dict) and status.get("online") is False
             sentence = f"account {connection.account} is not logged in at its OneBot implementation; log in there again"
             self._accounts.trouble(f"offline {connection.account}", sentence if away else "")
-        self._accounts.trouble(f"clock {connection.account}", _skew(payload.get("time")))
+        with suppress(ValueError, KeyError):
+            connection.clock.compare(decode.moment(payload), now)
+            self._accounts.trouble(f"clock {connection.account}", connection.clock.trouble)
 
 
 def _waiting(link: Link) -> str:
     address = f"ws://{link.config.get('host')}:{link.config.get('port')}/onebot/v11/ws"
     return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
-
-
-def _skew(told: Any) -> str:
-    moment = number(told)
-    if moment is None or abs(moment - time.time()) < SKEW_SECONDS:
-        return ""
-    minutes = round(abs(moment - time.time()) / 60)
-    way = "ahead of" if moment > time.time() else "behind"
-    return f"the OneBot implementation's clock is {minutes} minutes {way} the Host's; set one of them right"
 
 
 def create(link: Link) -> Adapter:

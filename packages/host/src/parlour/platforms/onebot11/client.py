@@ -12,6 +12,7 @@ from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformUncertain
 from parlour.platforms.frames import Unreadable, read_frame
 
+from .clock import PeerClock
 from .refusals import raise_for
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class Connection:
         self.account = ""
         self.speaks_strings = False
         """Whether its messages are CQ strings; it gets answers in kind."""
+        self.clock = PeerClock()
         self.unreadable = 0
         self._answers: dict[str, tuple[str, asyncio.Future[Payload]]] = {}
         self._heard = 0.0

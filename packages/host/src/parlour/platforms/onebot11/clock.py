@@ -1,0 +1,30 @@
+"""An implementation's clock beside the Host's, as its lifecycle and heartbeat events tell it. In milliseconds."""
+
+SKEW_MILLISECONDS = 120_000
+"""From here on a person is told."""
+
+
+class PeerClock:
+    def __init__(self) -> None:
+        self._ahead: int | None = None
+
+    def compare(self, told: int, now: int) -> None:
+        """`told` is what the implementation's clock shows while the Host's shows `now`. The last comparison counts."""
+        self._ahead = told - now
+
+    def here(self, told: int, arrived: int) -> int:
+        """When something happened by the Host's clock; 0 where that is not known.
+
+        It never happened after it arrived, whatever moment was told.
+        """
+        if self._ahead is None or not told:
+            return 0
+        return max(0, min(told - self._ahead, arrived))
+
+    @property
+    def trouble(self) -> str:
+        """Empty while the two are about the same."""
+        if self._ahead is None or abs(self._ahead) < SKEW_MILLISECONDS:
+            return ""
+        minutes, way = round(abs(self._ahead) / 60_000), "ahead of" if self._ahead > 0 else "behind"
+        return f"the OneBot implementation's clock is {minutes} minutes {way} the Host's; set one of them right"

@@ -1,0 +1,75 @@
+"""When something happened, by the Host's clock, whatever clock the implementation has."""
+
+import json
+import time
+
+import pytest
+from websockets.asyncio.client import connect
+
+from parlour.platforms.onebot11.clock import PeerClock
+from parlour.testing.onebot_simulator import Simulator, native
+
+from .conftest import Bot
+
+HOUR = 3600
+NEAR = 5_000
+"""OneBot tells whole seconds, and a test is not always quick."""
+
+
+def milliseconds() -> int:
+    return round(time.time() * 1000)
+
+
+@pytest.mark.parametrize("off", [0, -HOUR, HOUR])
+async def test_a_message_happened_when_the_hosts_clock_says_so(off: int, bot: Bot, simulator: Simulator) -> None:
+    """One that was just said, and one of ten minutes ago."""
+    there = int(time.time()) + off
+    await simulator.report({**native.heartbeat(10001, 60), "time": there})
+    await simulator.say("now", time=there)
+    await simulator.say("earlier", time=there - 600)
+    now, earlier = await bot.link.events(2)
+    assert milliseconds() - NEAR < now.happened_at <= milliseconds()
+    assert milliseconds() - 600_000 - NEAR < earlier.happened_at <= milliseconds() - 600_000 + NEAR
+    assert now.event.timestamp == there * 1000
+
+
+async def test_a_message_from_the_future_comes_in_and_happened_by_now(bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("from afar", time=int(time.time()) + 10 * 365 * 24 * HOUR)
+    [incoming] = await bot.link.events(1)
+    assert milliseconds() - NEAR < incoming.happened_at <= milliseconds()
+
+
+async def test_without_a_comparison_nothing_is_claimed(bot: Bot) -> None:
+    async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
+        await socket.send(_frame(native.message(10001, 1, 7, [native.text("before")])))
+        [before] = await bot.link.events(1)
+        await socket.send(_frame({**native.heartbeat(10001, 60), "time": "noon"}))
+        await socket.send(_frame(native.message(10001, 2, 7, [native.text("still")])))
+        await bot.link.events(2)
+        await socket.send(_frame(native.lifecycle(10001)))
+        await socket.send(_frame(native.message(10001, 3, 7, [native.text("after")])))
+        *_, still, after = await bot.link.events(3)
+    assert before.happened_at == 0
+    assert still.happened_at == 0
+    assert after.happened_at > 0
+
+
+async def test_a_message_without_a_moment_has_none(bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("whenever", time=0)
+    [incoming] = await bot.link.events(1)
+    assert incoming.happened_at == 0
+
+
+def test_the_last_comparison_counts() -> None:
+    clock = PeerClock()
+    clock.compare(1_000_000, now=5_000_000)
+    assert clock.trouble == "the OneBot implementation's clock is 67 minutes behind the Host's; set one of them right"
+    assert clock.here(999_000, arrived=5_000_000) == 4_999_000
+    clock.compare(5_000_100, now=5_000_000)
+    assert clock.trouble == ""
+    assert clock.here(4_999_100, arrived=5_000_000) == 4_999_000
+    assert clock.here(5, arrived=5_000_000) == 0
+
+
+def _frame(event: dict[str, object]) -> str:
+    return json.dumps(event)
