@@ -146,6 +146,17 @@ def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
             {"name": "x", "adapter": "onebot11", "adapter_config": {"mode": "sideways", "port": "many"}},
             ["adapter_config.mode"],
         ),
+        *(
+            ({"name": "x", "adapter": "onebot11", "adapter_config": {"port": port}}, ["adapter_config.port"])
+            for port in (0, -1, 70_000)
+        ),
+        *(
+            (
+                {"name": "x", "adapter": "onebot11", "adapter_config": {"mode": "forward", "url": url}},
+                ["adapter_config.url"],
+            )
+            for url in (None, "http://napcat:3001", "ws://127.0.0.1:99999", "ws://a:b@napcat", "ws://napcat/?token=Q")
+        ),
     ],
 )
 def test_a_bot_that_can_not_be_so_is_refused_by_field_and_not_made(host: Host, body: Json, fields: list[str]) -> None:

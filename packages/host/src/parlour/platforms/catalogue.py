@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,14 @@ class Catalogue:
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
         return _manifests()
+
+    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """A platform whose form says it all has no module for this."""
+        module = f"{__package__}.{name}.configuration"
+        if name not in self.manifests() or find_spec(module) is None:
+            return []
+        found: list[tuple[str, str]] = import_module(module).problems(config)
+        return found
 
     def create(self, name: str, link: Link) -> Adapter:
         """Raises KeyError when there is no such platform."""

@@ -97,6 +97,9 @@ class FakeCatalogue:
     def manifests(self) -> Mapping[str, AdapterManifest]:
         return {"fake": MANIFEST}
 
+    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return []
+
     def create(self, name: str, link: Link) -> Adapter:
         self.made.append(FakeAdapter(link, self.behaviour.get(link.bot_id, connect)))
         return self.made[-1]

@@ -273,7 +273,7 @@ async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> No
     assert len(bot.onebot._accounts._passing) == accounts.MOST_INCIDENTS
 
 
-@pytest.mark.parametrize("url", ["", "http://example.com", "ws://"])
+@pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
     with pytest.raises(AdapterStopped, match="url: "):
@@ -289,6 +289,12 @@ async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
 
 def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+async def test_a_place_to_listen_that_is_none_ends_it_with_a_sentence() -> None:
+    link = MemoryLink({"mode": "reverse", "host": "a..b", "port": free_port()})
+    with pytest.raises(AdapterStopped, match="host: must be an address of this machine"):
+        await asyncio.wait_for(adapter.create(link).serve(), 30)
 
 
 async def _nothing(connection: object) -> None:

@@ -1,6 +1,6 @@
 """A bot's configuration against its adapter's form: checked, completed, its secrets sealed. Decides; writes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from parlour.core.agents import forms
@@ -13,10 +13,11 @@ from .book import Bot
 
 HELD = "held"
 """Stands for a secret that is known and not looked at."""
+Check = Callable[[Mapping[str, Any]], list[Problem]]
 
 
 class ConfigurationRefused(Exception):
-    """The configuration is not what the form asks for."""
+    """The configuration is not what the adapter asks for."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__(type(self).__doc__)
@@ -30,14 +31,18 @@ class Configuration:
 
 
 def configured(
-    form: list[FormItem], given: Mapping[str, Any], kept: Mapping[str, str], box: SecretBox
+    form: list[FormItem], given: Mapping[str, Any], kept: Mapping[str, str], box: SecretBox, check: Check
 ) -> Configuration:
-    """A secret that is not given stays as it is; one that is given empty is taken away."""
+    """A secret that is not given stays as it is; one that is given empty is taken away.
+
+    `check` is the adapter's own, of what no form can say; it sees what fits the form.
+    """
     secret = {item.name for item in form if item.type == "secret"}
     held = {name: sealed for name, sealed in kept.items() if name in secret and name not in given}
     said = {name: value for name, value in given.items() if name not in secret or value not in ("", None)}
     whole = forms.prefilled(form, said)
     wrong = forms.problems(form, {**whole, **dict.fromkeys(held, HELD)}, "adapter")
+    wrong = wrong or check(whole)
     if wrong:
         raise ConfigurationRefused(wrong)
     sealed = {name: box.seal(whole.pop(name)) for name in sorted(secret & whole.keys())}

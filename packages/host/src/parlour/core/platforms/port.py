@@ -112,6 +112,10 @@ class Catalogue(Protocol):
         """By the adapter's name."""
         ...
 
+    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """What is wrong with a configuration that fits the adapter's form: fields, with a sentence about each."""
+        ...
+
     def create(self, name: str, link: Link) -> Adapter: ...
 
 

@@ -1,5 +1,6 @@
 """Makes bots out of what people write, or says which field can't be so."""
 
+from functools import partial
 from typing import Any
 
 from parlour.core.agents.forms import MASKED
@@ -33,7 +34,8 @@ class BotForm:
 
     def _configured(self, manifest: AdapterManifest, given: dict[str, Any], kept: dict[str, str]) -> Configuration:
         try:
-            return configured(manifest.config, given, kept, self._secrets)
+            check = partial(self._catalogue.problems, manifest.name)
+            return configured(manifest.config, given, kept, self._secrets, check)
         except ConfigurationRefused as refusal:
             raise refused_fields([(f"adapter_config.{name}", text) for name, text in refusal.problems]) from refusal
 

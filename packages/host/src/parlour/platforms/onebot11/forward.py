@@ -12,6 +12,7 @@ from parlour.platforms.backoff import Backoff
 
 from .accounts import Accounts
 from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+from .configuration import ADDRESS, url_problem
 from .reverse import quiet_logger
 
 logger = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ class Caller:
         self._talk = talk
 
     async def serve(self) -> None:
-        if not self._url.startswith(("ws://", "wss://")):
-            raise AdapterStopped("url: the address of the OneBot implementation is needed, as ws://host:port")
+        if problem := url_problem(self._url):  # as it may have been saved before that was looked at
+            raise AdapterStopped(f"url: {problem}")
         backoff = Backoff()
         self._link.state("connecting")
         while True:
@@ -58,7 +59,7 @@ class Caller:
                 finally:
                     self._accounts.remove(connection)
         except InvalidURI:
-            raise AdapterStopped("url: this is no address of a WebSocket; it looks like ws://host:port") from None
+            raise AdapterStopped(f"url: {ADDRESS}") from None
         except InvalidStatus as error:
             return _refusal(error.response.status_code)
         except (OSError, TimeoutError, InvalidHandshake, InvalidMessage) as error:

@@ -17,8 +17,8 @@ from parlour.platforms.backoff import Backoff
 
 from .accounts import Accounts
 from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+from .configuration import LAST_PORT, host_problem, port_problem
 
-LAST_PORT = 65_535
 PATHS = ("/", "/ws", "/onebot/v11/ws")
 ROLES = ("universal", "api", "event")
 quiet_logger = logging.getLogger(f"{__name__}.socket")
@@ -36,8 +36,10 @@ class Listener:
         self._talk = talk
 
     async def serve(self) -> None:
-        if not 0 < self._port <= LAST_PORT:  # the event loop would take another one in its place
+        if port_problem(self._port):  # the event loop would take another one in its place
             raise AdapterStopped(f"port: there is no port {self._port}; choose one from 1024 to {LAST_PORT}")
+        if problem := host_problem(self._host):
+            raise AdapterStopped(f"host: {problem}")
         backoff = Backoff()
         while True:
             try:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Catalogue, Link
@@ -40,6 +41,9 @@ class FakeCatalogue:
     def manifests(self) -> Mapping[str, AdapterManifest]:
         others = self._beside.manifests() if self._beside is not None else {}
         return {**others, self._manifest.name: self._manifest}
+
+    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return self._beside.problems(name, config) if self._beside is not None else []
 
     def create(self, name: str, link: Link) -> Adapter:
         if name == self._manifest.name:

@@ -1,0 +1,70 @@
+"""What is wrong with a configuration beyond what its form says. Addresses are looked at, never reached.
+
+It loads none of the adapter: a configuration is checked before any bot needs that.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+LAST_PORT = 65_535
+NAMED_SECRETS = ("access_token", "token")
+PORT = f"must be a port, from 1 to {LAST_PORT}"
+ADDRESS = f"must be where the OneBot implementation listens: ws://host:port or wss://..., a port from 1 to {LAST_PORT}"
+HOST = "must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them"
+SECRET = "takes no user, password or token, for it is shown in the clear; the token belongs into access_token"
+
+
+def problems(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """By field. Only what the mode asks for is looked at."""
+    if config.get("mode") == "forward":
+        url = str(config.get("url") or "")
+        told = {"url": url_problem(url) or secret_problem(url)}
+    else:
+        told = {"host": host_problem(config.get("host")), "port": port_problem(config.get("port"))}
+    return [(name, problem) for name, problem in told.items() if problem]
+
+
+def port_problem(port: Any) -> str:
+    return "" if isinstance(port, int) and 0 < port <= LAST_PORT else PORT
+
+
+def host_problem(host: Any) -> str:
+    return "" if not host or _is_host(str(host)) else HOST
+
+
+def url_problem(url: str) -> str:
+    """Whether nobody could connect to it."""
+    parts = _split(url)
+    if parts is None or parts.scheme not in ("ws", "wss") or parts.fragment or _blank(url):
+        return ADDRESS
+    return "" if _is_host(parts.hostname or "") else ADDRESS
+
+
+def secret_problem(url: str) -> str:
+    """Whether it holds what nobody should read."""
+    parts = _split(url)
+    if parts is None:
+        return ""
+    named = any(name.lower() in NAMED_SECRETS for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    return SECRET if named or "@" in parts.netloc else ""
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        return parts if parts.port != 0 else None  # a port that is none raises when it is asked for
+    except ValueError:
+        return None
+
+
+def _is_host(host: str) -> bool:
+    """Whether it can be looked up at all."""
+    try:
+        return bool(host) and not _blank(host) and bool(host.encode("idna"))
+    except UnicodeError:
+        return False
+
+
+def _blank(text: str) -> bool:
+    return any(not character.isprintable() or character.isspace() for character in text)

@@ -1,0 +1,84 @@
+"""What nobody could connect to is refused when it is saved, and so is what nobody should read."""
+
+from typing import Any
+
+import pytest
+
+from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.onebot11.configuration import ADDRESS, HOST, PORT, SECRET
+
+
+def problems(**config: Any) -> list[tuple[str, str]]:
+    return Catalogue().problems("onebot11", config)
+
+
+@pytest.mark.parametrize("port", [0, -1, 65_536, 70_000, None])
+def test_a_port_that_is_none_is_refused(port: int | None) -> None:
+    assert problems(mode="reverse", host="127.0.0.1", port=port) == [("port", PORT)]
+
+
+@pytest.mark.parametrize("host", ["a..b", "two words", "nul\0", "x" * 64])
+def test_an_address_to_listen_on_that_is_none_is_refused(host: str) -> None:
+    assert problems(mode="reverse", host=host, port=5310) == [("host", HOST)]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::", "localhost", ""])
+def test_a_place_to_listen_is_taken(host: str) -> None:
+    assert problems(mode="reverse", host=host, port=1) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "",
+        "napcat:3001",
+        "http://napcat:3001",
+        "ws://",
+        "ws://:3001",
+        "ws://napcat:0",
+        "ws://napcat:-1",
+        "ws://127.0.0.1:99999",
+        "ws://napcat:many",
+        "ws://[::1",
+        "ws://a..b:3001",
+        "ws://napcat:3001/#part",
+        "ws://nap cat:3001",
+        "ws://napcat:3001/\n",
+    ],
+)
+def test_a_url_that_nobody_could_connect_to_is_refused(url: str | None) -> None:
+    assert problems(mode="forward", url=url) == [("url", ADDRESS)]
+
+
+@pytest.mark.parametrize(
+    "url", ["ws://127.0.0.1:3001", "wss://qq.example.org/onebot?role=1", "ws://[::1]:3001/", "ws://nap_cat", "WS://a:1"]
+)
+def test_an_address_of_a_websocket_is_taken(url: str) -> None:
+    assert problems(mode="forward", url=url) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ws://user:password@napcat:3001",
+        "ws://token@napcat:3001",
+        "ws://@napcat:3001",
+        "ws://napcat:3001/?access_token=Q",
+        "ws://napcat:3001/?a=1&Token=Q",
+        "ws://napcat:3001?access_token=",
+    ],
+)
+def test_a_url_that_holds_a_secret_is_refused_with_the_place_for_it(url: str) -> None:
+    [(field, sentence)] = problems(mode="forward", url=url)
+    assert (field, sentence) == ("url", SECRET)
+    assert "access_token" in sentence
+
+
+def test_what_the_mode_does_not_ask_for_is_not_looked_at() -> None:
+    assert problems(mode="forward", url="ws://napcat:3001", port=0) == []
+    assert problems(mode="reverse", url="nonsense", host="", port=5310) == []
+
+
+def test_a_platform_without_checks_of_its_own_has_none() -> None:
+    assert Catalogue().problems("telegram", {"token": ""}) == []
