@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from parlour.platforms.onebot11.actions import ACTIONS
 from parlour.platforms.onebot11.complete import incomplete
 from parlour.platforms.onebot11.decode import chat_key, decode, is_own
 from parlour.platforms.onebot11.segments import component_of, segments_of
+from parlour.testing.onebot_simulator import native
+from parlour_sdk.protocol.chain import Forward, ForwardNode, Plain
 
 NAMES = ("time", "self_id", "user_id", "group_id", "message_id", "sender", "anonymous", "sub_type", "flag", "duration")
 VALUES = st.recursive(
@@ -48,6 +51,21 @@ def test_every_payload_becomes_an_event_that_the_host_can_keep(payload: dict[str
 def test_every_segment_becomes_a_component(segment: object) -> None:
     assert component_of(segment).type
     incomplete(segments_of([segment]))
+
+
+@pytest.mark.parametrize(
+    ("data", "node"),
+    [
+        (
+            {"user_id": "5", "nickname": "nn", "content": [native.text("said")]},
+            ForwardNode(sender="5", name="nn", chain=[Plain(text="said")]),
+        ),
+        ({"uin": 5, "name": "nn", "content": "said"}, ForwardNode(sender="5", name="nn", chain=[Plain(text="said")])),
+        ({"id": 733}, ForwardNode(message_id="733")),
+    ],
+)
+def test_a_node_by_itself_is_a_forward_of_one(data: dict[str, object], node: ForwardNode) -> None:
+    assert component_of({"type": "node", "data": data}) == Forward(nodes=[node])
 
 
 def test_exactly_the_declared_actions_are_there() -> None:

@@ -75,8 +75,10 @@ def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
             return _media(kind, data)
         case "reply":
             return _quote(data, depth)
-        case "forward" | "node":
-            return _forward(data, depth)
+        case "forward":
+            return _forward(data.get("content"), depth)
+        case "node":
+            return _forward([data], depth)
     return Platform(platform=NAME, component_type=kind, data=data)
 
 
@@ -111,8 +113,8 @@ def _quote(data: dict[str, Any], depth: int) -> Quote:
     return Quote(id=identifier(data["id"]), sender=identifier(sender_id) if sender_id else None, origin=origin)
 
 
-def _forward(data: dict[str, Any], depth: int) -> Component:
-    nodes = data.get("content")
+def _forward(nodes: Any, depth: int) -> Component:
+    """Of the messages that are handed on. A node by itself is one of one."""
     if not isinstance(nodes, list):
         return Unknown(text="[merged forward]")
     if depth >= DEEPEST:
