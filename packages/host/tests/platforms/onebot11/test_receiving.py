@@ -122,8 +122,12 @@ async def test_events_that_overtake_each_other_all_arrive(bot: Bot, simulator: S
     assert told != sorted(told)
 
 
-async def test_who_writes_through_a_group_is_answered_through_it(bot: Bot, simulator: Simulator) -> None:
-    await simulator.say("psst", user_id=7, sub_type="group", sender={"user_id": 7, "group_id": 5, "nickname": "Ann"})
+@pytest.mark.parametrize("group", [5, "5"])
+async def test_who_writes_through_a_group_is_answered_through_it(
+    group: int | str, bot: Bot, simulator: Simulator
+) -> None:
+    sender = {"user_id": 7, "group_id": group, "nickname": "Ann"}
+    await simulator.say("psst", user_id=7, sub_type="group", sender=sender)
     [incoming] = await bot.link.events(1)
     assert incoming.event.chat_type == "private"  # type: ignore[attr-defined]
     await bot.adapter.api().send_message("private", "7", [Plain(text="yes?")])

@@ -5,6 +5,7 @@ from typing import Any
 
 from .meetings import Meetings
 from .segments import segments_of
+from .values import number
 
 MOST = 10_000
 
@@ -37,8 +38,8 @@ class Memory:
         if payload.get("message_type") != "private" or payload.get("sub_type") != "group":
             return
         sender = payload.get("sender")
-        group = payload.get("group_id") or (sender.get("group_id") if isinstance(sender, dict) else None)
-        if isinstance(group, int):
+        group = number(payload.get("group_id") or (sender.get("group_id") if isinstance(sender, dict) else None))
+        if group:
             self._groups[str(payload.get("user_id"))] = group
             if len(self._groups) > MOST:
                 self._groups.popitem(last=False)
