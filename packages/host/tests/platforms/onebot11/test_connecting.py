@@ -237,6 +237,16 @@ async def test_an_account_that_went_away_is_told_until_it_is_back(
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
+async def test_an_implementation_that_names_two_accounts_is_told(bot: Bot) -> None:
+    async with connect(bot.url, additional_headers={"X-Self-ID": "10005"}, proxy=None) as socket:
+        await socket.send(json.dumps(native.message(10006, 1, 7, [native.text("hello")])))
+        await bot.link.events(1)
+        state, error = bot.link.now
+    assert state == "connected"
+    assert "connected as account 10005 (X-Self-ID) and reports events of account 10006" in error
+    await bot.link.until(lambda: "10006" not in bot.link.now[1])
+
+
 async def test_an_account_that_does_not_come_back_is_forgotten(
     bot: Bot, joined: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,3 +158,22 @@ async def test_answers_are_read_while_a_burst_of_quotes_waits_for_them(bot: Bot,
     assert [chain(each) for each in incoming[1:]] == [
         [Quote(id=str(earlier["message_id"]), sender="8", origin=[Plain(text="earlier")])]
     ] * 900
+
+
+async def test_an_event_that_does_not_say_to_whom_it_came_came_to_the_connections_account(
+    bot: Bot, simulator: Simulator
+) -> None:
+    for number, told in enumerate(({}, {"self_id": None}, {"self_id": [1]})):
+        event = native.message(10001, number, 7, [native.text("to whom?")])
+        del event["self_id"]
+        await simulator.send_frame(json.dumps({**event, **told}))
+    incoming = await bot.link.events(3)
+    assert {(each.event.type, each.account, each.self_id) for each in incoming} == {
+        ("message.received", "10001", "10001")
+    }
+
+
+async def test_a_moment_may_be_told_as_a_text(bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("when?", time="1760000000")
+    [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.event.timestamp) == ("message.received", 1_760_000_000_000)

@@ -82,7 +82,7 @@ class Accounts:
             return
         connections.remove(connection)
         ROSTER.left(account)
-        for kind in ("offline", "clock"):
+        for kind in ("offline", "clock", "identity"):
             self._trouble.pop(f"{kind} {account}", None)
         if not connections:
             del self._connections[account]

@@ -95,6 +95,7 @@ class OneBot:
         now = round(time.time() * 1000)
         if not connection.account:
             await self._know(connection, payload.get("self_id"))
+        payload = self._whose(connection, payload)
         if payload["post_type"] == "meta_event":
             self._meta(connection, payload, now)
             return
@@ -104,6 +105,19 @@ class OneBot:
                 connection.speaks_strings = isinstance(payload.get("message"), str)
                 self._memory.met(payload)
             await self._intake.put(decode.chat_key(payload), Arrival(connection, payload, now), size)
+
+    def _whose(self, connection: Connection, payload: Payload) -> Payload:
+        """An event that does not say to whom it came came to the connection's account; another than that is told."""
+        account, told = connection.account, payload.get("self_id")
+        if isinstance(told, bool) or not isinstance(told, int | str) or not told:
+            return {**payload, "self_id": account} if account else payload
+        if str(told) != account and account:
+            sentence = (
+                f"the OneBot implementation connected as account {account} (X-Self-ID) and reports events of account "
+                f"{str(told)[:20]}, which can't be answered; let it name one account in both"
+            )
+            self._accounts.trouble(f"identity {account}", sentence)
+        return payload
 
     async def _take(self, arrival: Arrival) -> None:
         connection, payload = arrival.connection, arrival.payload

@@ -15,7 +15,7 @@ from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent,
 
 from . import notices, people
 from .segments import NAME, chain_of, segments_of
-from .values import identifier, text
+from .values import identifier, number, text
 
 MALFORMED = "malformed"
 MOST_SHOWN = 4000
@@ -108,7 +108,8 @@ def _role(payload: Payload) -> str:
 
 def moment(payload: Payload) -> int:
     """Milliseconds. OneBot tells seconds; a few implementations tell milliseconds."""
-    time = payload["time"]
+    told = payload["time"]
+    time = number(told) if isinstance(told, str) else told
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < 10**14:
         raise ValueError("time is no moment")
     return int(time) if time > 10**11 else int(time * 1000)
