@@ -53,6 +53,33 @@ def test_every_segment_becomes_a_component(segment: object) -> None:
     incomplete(segments_of([segment]))
 
 
+MESSAGE = native.message(10001, 5, 7, [native.text("hello")], 30003)
+RECALL = native.notice(10001, "group_recall", group_id=30003, user_id=7, operator_id=7, message_id=5)
+
+
+@pytest.mark.parametrize(
+    ("payload", "problem"),
+    [
+        ({**MESSAGE, "message_id": [5]}, "message_id: a number or a text is expected, not a list"),
+        ({**MESSAGE, "user_id": None}, "user_id: a number or a text is expected, not null"),
+        ({**MESSAGE, "group_id": ""}, "group_id: an id of 1 to 512 characters is expected, not of 0"),
+        ({**MESSAGE, "anonymous": {}}, "anonymous.id: a number or a text is expected, not null"),
+        ({**MESSAGE, "time": "noon"}, "time: seconds since 1970 are expected, not a text"),
+        ({**MESSAGE, "message": 5}, "message: a list of segments or a text is expected"),
+        ({**MESSAGE, "message_type": "channel"}, "message_type: private or group is expected"),
+        ({**MESSAGE, "post_type": {}}, "post_type: message, notice or request is expected"),
+        ({name: value for name, value in MESSAGE.items() if name != "message"}, "message: it is missing"),
+        ({**RECALL, "operator_id": {"id": 7}}, "operator_id: a number or a text is expected, not an object"),
+        ({name: value for name, value in RECALL.items() if name != "group_id"}, "group_id: it is missing"),
+        ({**RECALL, "notice_type": 5}, "notice_type or request_type: the event's kind is expected, as a text"),
+    ],
+)
+def test_what_is_malformed_names_the_field_and_what_was_expected(payload: dict[str, object], problem: str) -> None:
+    event = decode(payload, "bot").event
+    assert event.type == "platform.onebot11.malformed"
+    assert event.data["problem"] == problem  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("data", "node"),
     [

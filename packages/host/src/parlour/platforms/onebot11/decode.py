@@ -7,15 +7,18 @@ import hashlib
 import json
 from typing import Any
 
+from pydantic import ValidationError
+
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import Incoming
+from parlour.core.shapes import shape
 from parlour_sdk.protocol.chain import Source
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent, PlatformSpecific
 
 from . import notices, people
 from .segments import NAME, chain_of, segments_of
-from .values import identifier, number, text
+from .values import identifier, number, required_id, text
 
 MALFORMED = "malformed"
 MOST_SHOWN = 4000
@@ -39,12 +42,12 @@ def chat_key(payload: Payload) -> tuple[Any, ...]:
 
 
 def decode(payload: Payload, bot_id: str) -> Incoming:
-    account = str(payload.get("self_id", ""))
+    account = _account(payload)
     try:
         event = _event(payload, bot_id)
         role = _role(payload)
     except (ValueError, TypeError, KeyError, AttributeError) as error:  # pydantic's errors are ValueErrors
-        event, role = _malformed(payload, bot_id, type(error).__name__), ""
+        event, role = _malformed(payload, bot_id, _problem(error)), ""
     return Incoming(event.carrying(payload), account, self_id=account, role=role, native_type=_native_type(payload))
 
 
@@ -54,15 +57,15 @@ def _event(payload: Payload, bot_id: str) -> PlatformEvent:
             return _message(payload, bot_id)
         case "notice" | "request":
             return notices.event(payload, notices.Common(derived_id(payload), moment(payload), bot_id))
-    raise ValueError("post_type is none of message, notice and request")
+    raise ValueError("post_type: message, notice or request is expected")
 
 
 def _message(payload: Payload, bot_id: str) -> MessageReceived:
     chat_type, chat_id = _chat(payload)
-    message_id, time = identifier(payload["message_id"]), moment(payload)
+    message_id, time = required_id(payload, "message_id"), moment(payload)
     source = Source(id=message_id, time=time)
     return MessageReceived(
-        event_id=f"{payload['self_id']}:{chat_type}:{chat_id}:{message_id}:{time}",
+        event_id=f"{required_id(payload, 'self_id')}:{chat_type}:{chat_id}:{message_id}:{time}",
         timestamp=time,
         bot_id=bot_id,
         adapter_name=NAME,
@@ -77,19 +80,21 @@ def _message(payload: Payload, bot_id: str) -> MessageReceived:
 
 def _chat(payload: Payload) -> tuple[ChatType, str]:
     if payload["message_type"] == "group":
-        return "group", identifier(payload["group_id"])
+        return "group", required_id(payload, "group_id")
     if payload["message_type"] == "private":
-        return "private", identifier(payload["user_id"])
-    raise ValueError("message_type is neither private nor group")
+        return "private", required_id(payload, "user_id")
+    raise ValueError("message_type: private or group is expected")
 
 
 def _sender(payload: Payload) -> User:
     anonymous = payload.get("anonymous")
     if isinstance(anonymous, dict):
-        return User(id=f"anonymous:{identifier(anonymous['id'])}", nickname=text(anonymous, "name") or "")
+        return User(
+            id=f"anonymous:{identifier(anonymous.get('id'), 'anonymous.id')}", nickname=text(anonymous, "name") or ""
+        )
     sender, user = (_object(payload, name) for name in ("sender", "user"))
     return User(
-        id=identifier(payload["user_id"]),
+        id=required_id(payload, "user_id"),
         nickname=text(sender, "card") or text(sender, "nickname") or "",
         is_bot=people.is_bot(sender) or people.is_bot(user),
     )
@@ -111,8 +116,28 @@ def moment(payload: Payload) -> int:
     told = payload["time"]
     time = number(told) if isinstance(told, str) else told
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < 10**14:
-        raise ValueError("time is no moment")
+        raise ValueError(f"time: seconds since 1970 are expected, not {shape(told)}")
     return int(time) if time > 10**11 else int(time * 1000)
+
+
+def _account(payload: Payload) -> str:
+    try:
+        return required_id(payload, "self_id")
+    except (ValueError, KeyError):
+        return ""
+
+
+def _problem(error: Exception) -> str:
+    """The field, and what was expected there. What was there is in the payload beside it."""
+    match error:
+        case ValidationError():
+            first = error.errors(include_url=False, include_input=False)[0]
+            return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+        case KeyError():
+            return f"{error.args[0]}: it is missing"
+        case ValueError():
+            return str(error)
+    return f"the event can't be read ({type(error).__name__})"
 
 
 def derived_id(payload: Payload) -> str:

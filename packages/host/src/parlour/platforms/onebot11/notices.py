@@ -22,7 +22,7 @@ from parlour_sdk.protocol.platform_events import (
 from parlour_sdk.values import dataclass
 
 from .segments import NAME
-from .values import identifier, number, text
+from .values import number, required_id, text
 
 Payload = dict[str, Any]
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]")
@@ -52,11 +52,11 @@ def event(payload: Payload, common: Common) -> PlatformEvent:
     fields = common.fields()
     match kind, payload.get("sub_type"):
         case "group_recall", _:
-            return _recalled(payload, fields, "group", payload["group_id"], payload.get("operator_id"))
+            return _recalled(payload, fields, "group", required_id(payload, "group_id"), "operator_id")
         case "friend_recall", _:
-            return _recalled(payload, fields, "private", payload["user_id"], payload["user_id"])
+            return _recalled(payload, fields, "private", required_id(payload, "user_id"), "user_id")
         case "group_increase", _ if about_bot:
-            return BotInvited(group=group(payload), inviter=_user(payload.get("operator_id")), **fields)
+            return BotInvited(group=group(payload), inviter=_user(payload, "operator_id"), **fields)
         case "group_increase", how:
             return _joined(payload, fields, how)
         case "group_decrease", how if how == "kick_me" or about_bot:
@@ -66,27 +66,25 @@ def event(payload: Payload, common: Common) -> PlatformEvent:
         case "group_ban", how if payload.get("user_id") not in (0, "0"):
             return _banned(payload, fields, how, about_bot)
         case "friend_add", _:
-            return FriendAdded(user=_certain(payload["user_id"]), **fields)
+            return FriendAdded(user=_certain(payload, "user_id"), **fields)
         case "friend", _:
             return _friend_request(payload, fields)
         case "group", "invite":
-            request_id = identifier(payload["flag"])
-            return BotInvited(
-                group=group(payload), inviter=_user(payload.get("user_id")), request_id=request_id, **fields
-            )
+            request_id = required_id(payload, "flag")
+            return BotInvited(group=group(payload), inviter=_user(payload, "user_id"), request_id=request_id, **fields)
     return _specific(payload, fields)
 
 
 def group(payload: Payload) -> Group:
-    return Group(id=identifier(payload["group_id"]), name=text(payload, "group_name") or "")
+    return Group(id=required_id(payload, "group_id"), name=text(payload, "group_name") or "")
 
 
-def _recalled(payload: Payload, fields: Payload, chat_type: Any, chat_id: Any, operator: Any) -> MessageDeleted:
+def _recalled(payload: Payload, fields: Payload, chat_type: Any, chat_id: str, operator: str) -> MessageDeleted:
     return MessageDeleted(
-        message_id=identifier(payload["message_id"]),
-        operator=_user(operator),
+        message_id=required_id(payload, "message_id"),
+        operator=_user(payload, operator),
         chat_type=chat_type,
-        chat_id=identifier(chat_id),
+        chat_id=chat_id,
         group=group(payload) if chat_type == "group" else None,
         **fields,
     )
@@ -97,7 +95,7 @@ def _joined(payload: Payload, fields: Payload, how: Any) -> MemberJoined:
     return MemberJoined(
         group=group(payload),
         member=_member(payload),
-        inviter=_user(payload.get("operator_id")) if invited else None,
+        inviter=_user(payload, "operator_id") if invited else None,
         join_type="invite" if invited else "request" if how == "approve" else None,
         **fields,
     )
@@ -111,7 +109,7 @@ def _left(payload: Payload, fields: Payload, how: Any) -> MemberLeft:
 
 def _banned(payload: Payload, fields: Payload, how: Any, about_bot: bool) -> PlatformEvent:
     lifted = how == "lift_ban"
-    about: dict[str, Any] = {"group": group(payload), "operator": _user(payload.get("operator_id"))}
+    about: dict[str, Any] = {"group": group(payload), "operator": _user(payload, "operator_id")}
     seconds = None if lifted else number(payload.get("duration"))
     if about_bot:
         return BotUnmuted(**about, **fields) if lifted else BotMuted(**about, duration=seconds, **fields)
@@ -123,8 +121,8 @@ def _banned(payload: Payload, fields: Payload, how: Any, about_bot: bool) -> Pla
 
 def _friend_request(payload: Payload, fields: Payload) -> FriendRequestReceived:
     return FriendRequestReceived(
-        request_id=identifier(payload["flag"]),
-        user=_certain(payload["user_id"]),
+        request_id=required_id(payload, "flag"),
+        user=_certain(payload, "user_id"),
         message=text(payload, "comment"),
         **fields,
     )
@@ -134,7 +132,7 @@ def _specific(payload: Payload, fields: Payload) -> PlatformSpecific:
     """Named by its own words, e.g. `platform.onebot11.notify_poke`, with the chat that it happened in."""
     kinds = [payload.get("notice_type") or payload.get("request_type"), payload.get("sub_type")]
     if not isinstance(kinds[0], str) or not kinds[0]:
-        raise ValueError("the event has no type")
+        raise ValueError("notice_type or request_type: the event's kind is expected, as a text")
     if payload.get("request_type") == "group":
         kinds = ["group_join_request"]
     elif kinds[0] == "group_ban":
@@ -146,25 +144,25 @@ def _specific(payload: Payload, fields: Payload) -> PlatformSpecific:
 
 def _chat(payload: Payload) -> Payload:
     if payload.get("group_id"):
-        return {"chat_type": "group", "chat_id": identifier(payload["group_id"])}
+        return {"chat_type": "group", "chat_id": required_id(payload, "group_id")}
     if payload.get("user_id"):
-        return {"chat_type": "private", "chat_id": identifier(payload["user_id"])}
+        return {"chat_type": "private", "chat_id": required_id(payload, "user_id")}
     return {}
 
 
 def _member(payload: Payload) -> GroupMember:
-    return GroupMember(user=_certain(payload["user_id"]), group_id=identifier(payload["group_id"]))
+    return GroupMember(user=_certain(payload, "user_id"), group_id=required_id(payload, "group_id"))
 
 
 def _other(payload: Payload) -> User | None:
     """Who did it, where that is not the member alone."""
     operator = payload.get("operator_id")
-    return None if operator == payload.get("user_id") else _user(operator)
+    return None if operator == payload.get("user_id") else _user(payload, "operator_id")
 
 
-def _user(user_id: Any) -> User | None:
-    return _certain(user_id) if user_id else None
+def _user(payload: Payload, name: str) -> User | None:
+    return _certain(payload, name) if payload.get(name) else None
 
 
-def _certain(user_id: Any) -> User:
-    return User(id=identifier(user_id))
+def _certain(payload: Payload, name: str) -> User:
+    return User(id=required_id(payload, name))

@@ -43,7 +43,7 @@ def segments_of(message: Any) -> list[Any]:
         return [message]
     if isinstance(message, list):
         return message
-    raise ValueError("message is neither a list of segments nor a string")
+    raise ValueError("message: a list of segments or a text is expected")
 
 
 def chain_of(segments: list[Any], depth: int = 0) -> MessageChain:

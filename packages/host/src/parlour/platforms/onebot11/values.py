@@ -3,19 +3,25 @@
 from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused
+from parlour.core.shapes import shape
 
 LONGEST_ID = 512
 """Of what the Host keeps and finds again."""
 
 
-def identifier(value: Any) -> str:
-    """Raises ValueError when it is no id."""
-    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise ValueError("an id is a number or a text")
+def identifier(value: Any, name: str = "id") -> str:
+    """Raises ValueError when it is no id, with the name of what holds it."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"{name}: a number or a text is expected, not {shape(value)}")
     told = str(value)
-    if len(told) > LONGEST_ID:
-        raise ValueError(f"an id has at most {LONGEST_ID} characters")
+    if not 0 < len(told) <= LONGEST_ID:
+        raise ValueError(f"{name}: an id of 1 to {LONGEST_ID} characters is expected, not of {len(told)}")
     return told
+
+
+def required_id(data: dict[str, Any], name: str) -> str:
+    """Raises KeyError when it is missing, and ValueError when it is no id."""
+    return identifier(data[name], name)
 
 
 def number(value: Any) -> int | None:
