@@ -38,6 +38,25 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(qq: Q
     EVIDENCE.hold("protocol", "receive", {part["type"] for each in events for part in each.get("message_chain", ())})
 
 
+async def test_a_route_for_one_person_takes_a_poke_by_that_person_only(qq: QQ) -> None:
+    route = {"event_type": "*", "filters": {"users": [str(FRIEND)]}, "handler_type": "drop", "handler_config": {}}
+    bot = qq.bot([route])
+    poke = {"sub_type": "poke", "group_id": GROUP, "target_id": 10001}
+    async with bot.connected() as simulator:
+        for user in (FRIEND, 20009):
+            await simulator.report(native.notice(10001, "notify", user_id=user, **poke))
+
+        def settled() -> dict[str, str]:
+            events = qq.host.items("/events", bot_id=bot.bot_id)
+            told = {each["actor_id"]: qq.host.http().get(f"/events/{each['event_id']}/why").text for each in events}
+            return told if len(told) == 2 and all("settled" in text for text in told.values()) else {}
+
+        told = await eventually(settled, "both are settled")
+    bot.delete()
+    assert "drops it" in told[str(FRIEND)]
+    assert "20009 is not among them" in told["20009"]
+
+
 def _comparable(event: Json) -> str:
     """Without what differs between two tellings of the same: when it was, and which bot heard it."""
     rest = {name: value for name, value in event.items() if name not in ("event_id", "timestamp", "bot_id")}

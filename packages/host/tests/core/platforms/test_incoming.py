@@ -173,10 +173,29 @@ def test_a_path_of_the_adapters_machine_is_not_recorded() -> None:
     assert told.data["message_chain"] == [{"type": "Unknown", "text": "[file: secret.pdf]"}]
 
 
-def test_what_only_one_platform_has_keeps_its_fields_and_may_name_its_chat() -> None:
-    def specific(**data: Any) -> PlatformSpecific:
-        return PlatformSpecific(type="platform.fake.poke", event_id="e", timestamp=1, action="poke", data=data)
+def specific(**data: Any) -> PlatformSpecific:
+    return PlatformSpecific(type="platform.fake.poke", event_id="e", timestamp=1, action="poke", data=data)
 
+
+def test_what_only_one_platform_has_keeps_its_fields_and_may_name_its_chat() -> None:
     told = envelope(Incoming(specific(chat_type="group", chat_id="g1", who="ann")), "bot", "fake")
     assert (told.chat, told.data["who"], told.data["action"]) == ("group:g1", "ann", "poke")
     assert envelope(Incoming(specific(chat_type="moon", chat_id=7)), "bot", "fake").chat == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "actor", "subject"),
+    [
+        ({"user_id": 7, "target_id": "8"}, ("user", "7"), ("user", "8")),
+        ({"user_id": 0, "operator_id": 9}, ("user", "9"), ("platform", "poke")),
+        ({"user_id": "7", "operator_id": None, "target_id": 0}, ("user", "7"), ("platform", "poke")),
+        ({"user_id": ["7"], "target_id": True}, ("", ""), ("platform", "poke")),
+        ({"user_id": "7" * 600}, ("", ""), ("platform", "poke")),
+    ],
+)
+def test_what_only_one_platform_has_may_name_who_did_it_and_to_whom(
+    data: dict[str, Any], actor: tuple[str, str], subject: tuple[str, str]
+) -> None:
+    told = envelope(Incoming(specific(**data)), "bot", "fake")
+    assert (told.actor.type, told.actor.id) == actor
+    assert (told.subject.type, told.subject.id) == subject

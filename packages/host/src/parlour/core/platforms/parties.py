@@ -1,5 +1,7 @@
 """Who did something, and to what: actor and subject of every common event, as `events.md` says."""
 
+from typing import Any
+
 from parlour.core.events.envelope import Party
 from parlour_sdk.protocol.people import GroupMember, User
 from parlour_sdk.protocol.platform_events import (
@@ -25,6 +27,8 @@ from parlour_sdk.protocol.platform_events import (
     PlatformSpecific,
 )
 
+LONGEST_ID = 512
+
 
 def actor(event: PlatformEvent) -> Party:
     match event:
@@ -46,6 +50,8 @@ def actor(event: PlatformEvent) -> Party:
             return _user(event.inviter)
         case FeedbackReceived(user_id=str(user_id)):
             return Party("user", user_id)
+        case PlatformSpecific():
+            return _named(event.data, "operator_id") or _named(event.data, "user_id") or Party()
     return Party()
 
 
@@ -68,8 +74,15 @@ def subject(event: PlatformEvent) -> Party:
         case InteractionReceived():
             return Party("control", event.action_id)
         case PlatformSpecific():
-            return Party("platform", event.action)
+            return _named(event.data, "target_id") or Party("platform", event.action)
     return Party()
+
+
+def _named(data: dict[str, Any], name: str) -> Party | None:
+    """What has no common shape may name its people: whoever did it, and whom it was done to. 0 is nobody."""
+    told = data.get(name)
+    known = isinstance(told, int | str) and not isinstance(told, bool) and told not in (0, "", "0")
+    return Party("user", str(told)) if known and len(str(told)) <= LONGEST_ID else None
 
 
 def _user(user: User | None) -> Party:
