@@ -4,11 +4,13 @@ import asyncio
 import json
 import time
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import InvalidStatus
+from websockets.http11 import Request, Response
 
 from parlour.core.platforms.port import AdapterStopped, PlatformAway
 from parlour.platforms.onebot11 import accounts, adapter, forward
@@ -196,6 +198,20 @@ async def test_a_token_that_is_refused_after_the_handshake_is_told_too() -> None
         link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}", "access_token": "another"})
         work = asyncio.create_task(adapter.create(link).serve())
         await link.until(lambda: "refused the access token" in link.now[1])
+        work.cancel()
+        await asyncio.wait([work])
+
+
+@pytest.mark.parametrize(("status", "advice"), [(404, "check the url's path"), (500, "look at what it logs")])
+async def test_what_an_implementation_answers_instead_of_a_websocket_is_told(status: int, advice: str) -> None:
+    def refuse(socket: ServerConnection, request: Request) -> Response:
+        return socket.respond(HTTPStatus(status), "no\n")
+
+    async with serve(_nothing, "127.0.0.1", 0, process_request=refuse) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}"})
+        work = asyncio.create_task(adapter.create(link).serve())
+        await link.until(lambda: f"HTTP status {status}; {advice}; trying again" in link.now[1])
         work.cancel()
         await asyncio.wait([work])
 

@@ -1,9 +1,11 @@
 """What becomes of a message that is sent: done, refused in words, or uncertain; never done twice by the adapter."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
+from websockets.asyncio.client import connect
 
 from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused, PlatformUncertain
 from parlour.core.providers import ProviderFailed
@@ -80,6 +82,16 @@ async def test_an_implementation_that_waited_in_vain_can_not_tell(bot: Bot, simu
     simulator.faults.refuse("send_private_msg", 1200, "Timeout: NTEvent sendMsg")
     with pytest.raises(PlatformUncertain):
         await bot.adapter.api().send_message("private", "7", HELLO)
+
+
+async def test_an_answer_that_says_nothing_is_uncertain(bot: Bot) -> None:
+    async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
+        await bot.link.until(lambda: bot.link.now[0] == "connected")
+        sending = asyncio.create_task(bot.adapter.api().send_message("private", "7", HELLO))
+        call = json.loads(await socket.recv())
+        await socket.send(json.dumps({"echo": call["echo"]}))
+        with pytest.raises(PlatformUncertain, match="without saying whether it was done"):
+            await sending
 
 
 async def test_nobody_connected_is_no_attempt(bot: Bot) -> None:

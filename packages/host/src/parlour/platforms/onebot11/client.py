@@ -23,6 +23,8 @@ SILENT_HEARTBEATS = 3
 AWAY_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
 TURNED_AWAY = (1401, 1403)
+SAYING = {"status", "retcode", "data"}
+"""Every known implementation answers with all of them; an answer with none of them says nothing."""
 LARGEST_FRAME = 64 * 1024 * 1024
 _numbers = itertools.count(1)
 
@@ -86,6 +88,8 @@ class Connection:
             raise PlatformUncertain(f"the connection was cut before OneBot answered {action}") from None
         finally:
             del self._answers[echo]
+        if not answer.keys() & SAYING:
+            raise PlatformUncertain(f"OneBot answered {action} without saying whether it was done")
         raise_for(action, answer)
         return answer.get("data")
 

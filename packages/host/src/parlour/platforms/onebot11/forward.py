@@ -74,7 +74,8 @@ class Caller:
 def _refusal(status: int) -> str:
     if status in (401, 403):
         return "the OneBot implementation refused the access token; set the same one here and there"
-    return f"the OneBot implementation answered with HTTP status {status}; check the url's path"
+    advice = "check the url's path" if status == 404 else "look at what it logs"
+    return f"the OneBot implementation answered with HTTP status {status}; {advice}"
 
 
 def _reason(error: Exception) -> str:
