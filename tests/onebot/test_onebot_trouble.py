@@ -9,7 +9,7 @@ from parlour.core.delivery.rendering.repeats import MARK
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour.testing.onebot_simulator.malformed import frames
 
-from .qq import QQ, Bot, eventually, to_agent
+from .qq import QQ, Bot, event_id, eventually, to_agent
 
 ANN, BOB = 11, 12
 
@@ -182,6 +182,18 @@ async def test_a_clock_that_is_wrong_is_in_the_bots_state_and_people_are_answere
         await simulator.say("what time is it?", ANN, time=an_hour_ago)
         assert await texts(simulator, 1) == ["what time is it?"]
         assert bot.status["state"] == "connected"
+
+
+async def test_a_message_that_was_held_up_for_too_long_is_not_answered_and_told(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        await simulator.report(native.heartbeat(simulator.self_id, 60))
+        late = await simulator.say("hello from two hours ago", ANN, time=int(time.time()) - 7200)
+        await bot.told("a message says that it was written 120 minutes before it came")
+        await simulator.say("hello from the future", ANN, time=int(time.time()) + 7200)
+        assert await texts(simulator, 1) == ["hello from the future"]
+        await bot.told("a message says that it was written 120 minutes from now")
+        trail = qq.host.http().get(f"/events/{event_id(late)}/why").json()["steps"]
+    assert any("older than the agent's stale_after" in step["text"] for step in trail)
 
 
 def _text(words: str) -> dict[str, object]:

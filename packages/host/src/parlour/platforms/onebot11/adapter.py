@@ -124,6 +124,8 @@ class OneBot:
         if payload["post_type"] == "message":
             payload = await self._completed(connection, payload)
         incoming = decode.decode(payload, self._link.bot_id)
+        if oddity := connection.clock.oddity(incoming.event.timestamp, arrival.moment):
+            self._accounts.incident("moment", connection.account, oddity)
         happened_at = connection.clock.here(incoming.event.timestamp, arrival.moment)
         incoming = replace(incoming, event=ROSTER.marked(incoming.event), happened_at=happened_at)
         await self._link.received(self._addressed(incoming, payload))

@@ -21,6 +21,17 @@ class PeerClock:
             return 0
         return max(0, min(told - self._ahead, arrived))
 
+    def oddity(self, told: int, arrived: int) -> str:
+        """Of a message's own moment: empty where it was written about when it came."""
+        late = arrived - (told - (self._ahead or 0))
+        if not told or abs(late) < SKEW_MILLISECONDS:
+            return ""
+        minutes = round(abs(late) / 60_000)
+        when = f"{minutes} minutes before it came" if late > 0 else f"{minutes} minutes from now"
+        return (
+            f"a message says that it was written {when}; if that is not so, set the OneBot implementation's clock right"
+        )
+
     @property
     def trouble(self) -> str:
         """Empty while the two are about the same."""
