@@ -32,6 +32,20 @@ class Runner(AgentRunner):
 """
 
 
+REMEMBERING = """\
+from parlour_sdk import results
+from parlour_sdk.components import AgentRunner
+
+
+class Runner(AgentRunner):
+    async def run(self, ctx, api):
+        kept = [f"{area} {name}" for area in ("plugin", "binding") for name in (await api.storage.list(area)).keys]
+        for area in ("plugin", "binding"):
+            await api.storage.set(area, ctx.input.text, b"mine")
+        yield results.completed(", ".join(kept) or "nothing")
+"""
+
+
 def write_plugin(
     folder: Path,
     name: str,
@@ -50,6 +64,15 @@ def write_plugin(
     (folder / "manifest.yaml").write_text(manifest)
     (folder / "default.yaml").write_text(COMPONENT)
     (folder / "runner.py").write_text(CODE.format(prelude=prelude, answer=answer))
+    return folder
+
+
+def write_remembering_plugin(folder: Path, name: str) -> Path:
+    """One that stores what it is told in the Host, and answers with what it had stored before."""
+    write_plugin(folder, name)
+    wants = "  permissions: {storage: [plugin, binding]}\n"
+    (folder / "default.yaml").write_text(COMPONENT.replace("execution:", f"{wants}execution:"))
+    (folder / "runner.py").write_text(REMEMBERING)
     return folder
 
 

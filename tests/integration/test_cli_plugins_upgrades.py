@@ -9,7 +9,7 @@ import pytest
 from .commands import parlour_here, refusal
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually, texts
-from .plugins import write_plugin
+from .plugins import write_plugin, write_remembering_plugin
 
 QUICK = {"PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05", "PARLOUR__PLUGINS__GIVE_UP_AFTER": "2"}
 UNFIT = {
@@ -171,6 +171,26 @@ def test_a_plugin_is_removed_without_a_host(tmp_path: Path) -> None:
 
     assert done.stdout == "removed parlour/echo-agent; its data is kept\n"
     assert parlour_here("plugin", "list", "--data", data).stdout == ""
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_what_a_removed_plugin_stored_in_the_host_is_deleted_with_its_data(
+    make_host: MakeHost, tmp_path: Path, running: bool
+) -> None:
+    folder = write_remembering_plugin(tmp_path / "plugin", "remembering")
+    host = make_host(folder).start()
+    agent = host.agent("plugin:test/remembering/default")
+    assert texts(host.ask(agent, "secret")) == ["nothing"]
+    if not running:
+        host.stop()
+
+    done = parlour_here("plugin", "remove", "test/remembering", "--delete-data", "--data", host.data)
+
+    assert (done.returncode, done.stdout) == (0, "removed test/remembering and its data\n")
+    host.install(folder)
+    if not running:
+        host.start()
+    assert texts(host.ask(agent, "again")) == ["nothing"]
 
 
 @pytest.mark.parametrize("plugin_id", ["test/absent", "nonsense", "../..", "a/b/c"])

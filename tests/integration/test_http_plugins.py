@@ -13,7 +13,7 @@ import pytest
 
 from .conftest import HostType
 from .harness import ECHO_PLUGIN, NO_TLS, Host, Json, error_code, eventually, named_fields, texts
-from .plugins import write_plugin, write_zip
+from .plugins import write_plugin, write_remembering_plugin, write_zip
 
 pytestmark = pytest.mark.both_runtimes
 
@@ -208,6 +208,21 @@ def test_a_removed_plugin_is_gone_and_its_data_as_asked(own: Host, tmp_path: Pat
     assert own.http().get(f"/agents/{agent}").status_code == 200
     result = own.ask(agent, "hello")
     assert (result["outcome"], f"test/{name}" in result["reason"]) == ("failed", True)
+
+
+@pytest.mark.parametrize(("data", "found"), [("keep", "plugin secret, binding secret"), ("delete", "nothing")])
+def test_what_a_removed_plugin_stored_in_the_host_is_kept_or_gone_as_asked(
+    own: Host, tmp_path: Path, data: str, found: str
+) -> None:
+    folder = write_remembering_plugin(tmp_path / "plugin", f"stored-{data}")
+    install(own, folder)
+    agent = own.agent(f"plugin:test/stored-{data}/default")
+    assert texts(own.ask(agent, "secret")) == ["nothing"]
+
+    assert own.http().delete(f"/plugins/test/stored-{data}", params={"data": data}).status_code == 204
+    install(own, folder)
+
+    assert texts(own.ask(agent, "again")) == [found]
 
 
 @pytest.mark.both_runtimes(long=True)

@@ -45,9 +45,13 @@ class Side:
         self.components = Components()
         self.plugins: PluginCaller
         self.keeper: Any
+        self.forgotten: list[str] = []
 
     def discovered(self, plugin_id: str, version: str, offer: Offer) -> None:
         assert self.components.replace_plugin(plugin_id, version, offer.components) == []
+
+    async def forget(self, plugin_id: str) -> None:
+        self.forgotten.append(plugin_id)
 
     async def tool(self, name: str, **parameters: Any) -> str:
         asked = {"tool_name": name, "parameters": parameters}
@@ -82,7 +86,7 @@ async def side(settings: Settings) -> AsyncIterator[Side]:
     directory = DataDirectory(settings.data)
     directory.path.mkdir(parents=True, exist_ok=True)
     opened = await open_plugin_side(
-        settings, directory, SystemClock(), "0", made.discovered, made.components.remove_plugin
+        settings, directory, SystemClock(), "0", made.discovered, made.components.remove_plugin, made.forget
     )
     opened.runtime.serve(NoActions())
     made.plugins, made.keeper = opened.runtime, opened.plugins
@@ -144,6 +148,7 @@ async def test_errors_tell_what_became_of_the_call(side: Side) -> None:
 
 async def test_a_plugin_that_is_removed_takes_its_components_along(side: Side) -> None:
     await side.keeper.remove(PLUGIN, delete_data=True)
+    assert side.forgotten == [PLUGIN]
     assert (side.components.tools(), side.components.commands(), side.components.listeners()) == ([], [], [])
     with pytest.raises(PluginUnavailable):
         await side.tool("join", words=[])

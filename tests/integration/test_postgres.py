@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from .chat import Chat
 from .commands import parlour_here, refusal
 from .conftest import MakeHost
 from .harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, error_code, eventually, message, texts
+from .plugins import write_remembering_plugin
 
 Settings = dict[str, str]
 
@@ -252,3 +254,23 @@ def test_a_database_of_a_newer_parlour_is_left_alone(make_host: MakeHost, server
 
     assert "newer" in sentence
     assert "9999" in sentence
+
+
+def test_what_a_plugin_stored_is_deleted_with_its_data_while_no_host_runs(
+    make_host: MakeHost, server: PostgresServer, tmp_path: Path
+) -> None:
+    settings = on(server)
+    folder = write_remembering_plugin(tmp_path / "plugin", "remembering")
+    host = make_host(folder, **settings).start()
+    agent = host.agent("plugin:test/remembering/default")
+    assert texts(host.ask(agent, "secret")) == ["nothing"]
+    host.stop()
+
+    words = ("plugin", "remove", "test/remembering", "--delete-data", "--data", host.data)
+    unreachable = {"PARLOUR__DATABASE__URL": "postgresql://nobody@127.0.0.1:1/nothing"}
+    assert "test/remembering is not removed yet" in refusal(*words, environment=unreachable)
+    assert parlour_here(*words, environment=settings).returncode == 0
+
+    host.install(folder)
+    host.start()
+    assert texts(host.ask(agent, "again")) == ["nothing"]

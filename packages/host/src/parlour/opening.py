@@ -13,6 +13,7 @@ from .core.agents.registry import Registry
 from .core.components import Components
 from .core.cursors import Cursors
 from .core.facts.keeping import Sizes
+from .core.facts.storage import Storage
 from .core.facts.tables import META, OUTBOX, RUNS
 from .core.identity import SystemClock, SystemIds
 from .core.journal import Insert, Journal, Select, Unit, where
@@ -72,6 +73,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
             VERSION,
             partial(_discovered, registries, components),
             partial(_removed, registries, components),
+            Storage(journal, clock).forget,
         )
         secrets = KnowingBox(KeyFile(directory.secret_key), REDACTOR)
         tools = ToolRegistry(settings.tools.call_seconds)

@@ -9,7 +9,7 @@ from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Limits
 
 from .config import PluginSettings, RuntimeSettings, Settings
-from .core.plugins import Offer, PluginKeeper
+from .core.plugins import Forget, Offer, PluginKeeper
 from .core.ports import Clock, PluginCaller
 from .data_directory import DataDirectory
 from .installation import Installation, open_installation
@@ -86,15 +86,16 @@ async def open_plugin_side(
     version: str,
     discovered: Discovered,
     removed: Callable[[str], None],
+    forget: Forget,
 ) -> PluginSide:
     if settings.runtime.url:
-        return _remote(settings, directory, clock, version, discovered, removed)
+        return _remote(settings, directory, clock, version, discovered, removed, forget)
 
     def found(plugin: Installed, offer: Offer) -> None:
         discovered(plugin.plugin_id, plugin.version, offer)
 
     status = StatusFile(directory.plugin_status)
-    local = await open_local_side(settings, directory, clock, version, found, removed, status)
+    local = await open_local_side(settings, directory, clock, version, found, removed, forget, status)
     return PluginSide(local.runtime, local.keeper, local.notice)
 
 
@@ -105,6 +106,7 @@ async def open_local_side(
     version: str,
     discovered: Callable[[Installed, Offer], None],
     removed: Callable[[str], None],
+    forget: Forget,
     status: StatusFile,
 ) -> LocalSide:
     """Plugins in processes beside this one."""
@@ -122,13 +124,14 @@ async def open_local_side(
         Guardian(),
         policy(settings.plugins),
     )
-    return LocalSide(runtime, _keeper(installation, runtime, directory, clock, sandbox), sandbox.notice)
+    return LocalSide(runtime, _keeper(installation, runtime, directory, forget, clock, sandbox), sandbox.notice)
 
 
 def _keeper(
     installation: Installation,
     runtime: EmbeddedRuntime,
     directory: DataDirectory,
+    forget: Forget,
     clock: Clock,
     sandbox: SandboxState,
 ) -> Keeper:
@@ -139,6 +142,7 @@ def _keeper(
         installation.installer,
         runtime,
         directory.plugin_data,
+        forget,
         clock,
         sandbox,
     )
@@ -151,6 +155,7 @@ def _remote(
     version: str,
     discovered: Discovered,
     removed: Callable[[str], None],
+    forget: Forget,
 ) -> PluginSide:
     # A Host with its plugins beside it has no use for WebSockets as a client.
     from .runtime.remote.address import Address, Retries
@@ -167,7 +172,7 @@ def _remote(
         retries=lambda: Retries(there.first_retry_seconds, there.longest_retry_seconds),
     )
     runtime = RemoteRuntime(rules, version, discovered, removed)
-    keeper = RemoteKeeper(runtime, open_installation(settings, directory, clock).installer)
+    keeper = RemoteKeeper(runtime, open_installation(settings, directory, clock).installer, forget)
     return PluginSide(runtime, keeper, "", runtime.trouble)
 
 

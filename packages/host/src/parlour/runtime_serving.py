@@ -62,12 +62,18 @@ async def _opened(settings: Settings, directory: DataDirectory, version: str) ->
     sides: list[LocalSide] = []
     board = Board(lambda: sides[0].keeper.all(), lambda: sides[0].runtime.supervisors())
     status = AnnouncedStatus(directory.plugin_status, board)
-    side = await open_local_side(settings, directory, SystemClock(), version, board.discovered, board.removed, status)
+    side = await open_local_side(
+        settings, directory, SystemClock(), version, board.discovered, board.removed, _stored_elsewhere, status
+    )
     sides.append(side)
     try:
         yield side, board
     finally:
         await side.runtime.close()
+
+
+async def _stored_elsewhere(plugin_id: str) -> None:
+    """What plugins store is in their Host's database, and the Host deletes it when it asks for a removal."""
 
 
 @contextlib.asynccontextmanager

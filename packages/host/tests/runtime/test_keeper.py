@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from parlour.core.identity import SystemClock
+from parlour.core.journal import StorageFailed
 from parlour.core.plugins import PluginProblem
 from parlour.core.ports import PluginUnavailable
 from parlour.runtime.environments.builds import Builds
@@ -80,8 +81,24 @@ class World:
         builds = Builds(environments)
         installer = Installer(self.folder, builds, PackageRules(), SystemClock())
         self.keeper = Keeper(
-            self.folder, environments, builds, installer, self.runtime, self.data, SystemClock(), SandboxState("none")
+            self.folder,
+            environments,
+            builds,
+            installer,
+            self.runtime,
+            self.data,
+            self._forget,
+            SystemClock(),
+            SandboxState("none"),
         )
+        self.forgotten: list[str] = []
+        """Plugins whose stored data was deleted, each with what ran of them then."""
+        self.database_is_away = False
+
+    async def _forget(self, plugin_id: str) -> None:
+        if self.database_is_away:
+            raise StorageFailed("storage_failed", "the database is away")
+        self.forgotten.append(f"{plugin_id} {len(self.runtime.running)}")
 
     async def install(self, source: Path, granted: list[str] | None = None, upgrade: str | None = None) -> str:
         facts = await self.keeper.install(str(source), None, granted, upgrade)
@@ -223,6 +240,20 @@ async def test_a_removed_plugin_is_gone_and_its_data_as_asked(world: World, tmp_
     assert world.keeper.all() == []
     assert names(world.root) == {".lock"}
     assert kept.exists() != delete
+    assert world.forgotten == ([f"{HELLO} 0"] if delete else [])
+
+
+async def test_a_removal_without_the_database_is_finished_when_it_is_back(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.database_is_away = True
+
+    with pytest.raises(StorageFailed):
+        await world.keeper.remove(HELLO, True)
+    world.database_is_away = False
+    await world.keeper.refresh()
+
+    assert world.forgotten == [f"{HELLO} 0"]
+    assert names(world.root) == {".lock"}
 
 
 async def test_a_removal_that_was_cut_off_is_finished_at_the_next_refresh(world: World, tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from typing import TypeVar
 
 from parlour.config import Settings
 from parlour.core.access.words import in_words
+from parlour.core.facts.storage import Storage
 from parlour.core.identity import SystemClock
+from parlour.core.journal import StorageFailed
 from parlour.core.plugins import PluginProblem
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.installation import Installation, open_installation
@@ -19,6 +21,7 @@ from parlour.runtime.installed.folder import Installed
 from parlour.runtime.installed.records import Record
 from parlour.runtime.packages.sources import Package
 from parlour.runtime.supervision.status import StatusFile
+from parlour.stores.opening import current, opened
 from parlour_sdk.values import dataclass
 
 from .main import CommandFailed
@@ -26,6 +29,10 @@ from .main import CommandFailed
 PATIENCE_SECONDS = 60.0
 """Beyond what the settings give a plugin to start: what it replaces may have runs to finish."""
 POLL_SECONDS = 0.02
+IN_A_HOST = (
+    "what it stored in the database of a Host stays there; "
+    "to delete that too, install it again and remove it through the page or API of that Host"
+)
 
 Seen = TypeVar("Seen")
 Say = Callable[[str], None]
@@ -184,14 +191,31 @@ def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:
     desk.installation.folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish}))
     pid = desk.directory.serving_pid()
     if pid is None or not _told(pid):
-        _end(desk, plugin_id, delete_data)
+        asyncio.run(_end(desk, plugin_id, delete_data))
     elif _wait(desk, pid, lambda: True if desk.installation.folder.record(plugin_id) is None else None) is None:
         raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
     print(f"removed {plugin_id}" + (" and its data" if delete_data else "; its data is kept"))
+    if delete_data and desk.directory.runtime_tokens.exists():
+        print(IN_A_HOST)
 
 
-def _end(desk: Desk, plugin_id: str, delete_data: bool) -> None:
+async def _end(desk: Desk, plugin_id: str, delete_data: bool) -> None:
     if delete_data:
+        await _forget_stored(desk, plugin_id)
         shutil.rmtree(desk.directory.plugin_data / plugin_id, ignore_errors=True)
     desk.installation.folder.forget(plugin_id)
     desk.installation.folder.sweep()
+
+
+async def _forget_stored(desk: Desk, plugin_id: str) -> None:
+    url, file = desk.settings.database.url.get_secret_value(), desk.directory.database
+    try:
+        if await current(url, file) is None:
+            return  # no Host was ever here
+        async with opened(url, file) as journal:
+            await Storage(journal, SystemClock()).forget(plugin_id)
+    except StorageFailed as error:
+        raise CommandFailed(
+            f"{plugin_id} is not removed yet, since what it stored can't be deleted: {error.message} "
+            "Then repeat this command, or start the Host, which ends it."
+        ) from error

@@ -1,12 +1,14 @@
 """Plugins as people administer them: what there is to see, to do, and to be refused. Knows no process and no file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from parlour_sdk.values import dataclass
 
 Grants = Mapping[str, Sequence[str]]
 """Permissions by key, such as `{"network": ["api.example.org"]}`."""
+Forget = Callable[[str], Awaitable[None]]
+"""Deletes what a plugin has stored with the Host. Its process has ended by then."""
 
 
 class PluginProblem(Exception):

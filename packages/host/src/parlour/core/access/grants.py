@@ -20,6 +20,8 @@ from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
+from .areas import owners
+
 Operations = Mapping[str, frozenset[str]]
 """Ids of granted resources, each with what may be done with it."""
 
@@ -94,7 +96,7 @@ def compute(
     """`authority` is the event of the sender on whose behalf the run acts, if that is another than its own."""
     manifest, permissions, policy = descriptor.manifest, descriptor.permissions, binding.agent.resource_policy
     scopes = _state_scopes(event, binding, descriptor)
-    storage = _storage(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
+    storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     areas: dict[str, str] = {area: storage[area] for area in manifest.permissions.storage if area in policy.storage}
     actions = tuple(manifest.permissions.platform_actions) if manifest.capabilities.platform_actions else ()
     apis = {api for api, permission in API_PERMISSIONS.items() if permission in permissions}
@@ -121,7 +123,7 @@ def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: 
     """The grant that was frozen with the ledger's row, for a run that begins or goes on later than it was granted."""
     kept = loads(snapshot)
     scopes = _state_scopes(event, binding, descriptor)
-    owners = _storage(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
+    storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     return Grant(
         plugin_id=descriptor.plugin_id,
         permissions=frozenset(
@@ -134,7 +136,7 @@ def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: 
             kind: {name: frozenset(operations) for name, operations in names.items()}
             for kind, names in kept["resources"].items()
         },
-        storage={area: owners[area] for area in kept["storage"]},
+        storage={area: storage[area] for area in kept["storage"]},
         actions=tuple(kept["actions"]),
         conversation_id=event.conversation_id,
         thread_id=event.envelope.thread_id,
@@ -144,21 +146,13 @@ def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: 
 
 def outside_a_run(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
     """What a plugin's components may use without a run: what the operator granted at its installation."""
-    storage = _storage(workspace_id, plugin_id, "")
+    storage = owners(workspace_id, plugin_id, "")
     areas: dict[str, str] = {area: storage[area] for area in granted.storage if area != "binding"}
     return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
 
 
 def available_apis(grant: Grant) -> dict[str, bool]:
     return dict.fromkeys(sorted(grant.apis), True)
-
-
-def _storage(workspace_id: str, plugin_id: str, binding_id: str) -> dict[str, str]:
-    return {
-        "plugin": f"{workspace_id}:{plugin_id}",
-        "workspace": workspace_id,
-        "binding": f"{workspace_id}:{plugin_id}:{binding_id}",
-    }
 
 
 def _resources(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from parlour.core.access.areas import owners
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starting, where
 from parlour.core.ports import Clock
 from parlour.core.runs.session import RunSession
@@ -51,6 +52,15 @@ class Storage:
     async def delete(self, area: str, owner: str, name: str, run: RunSession | None) -> None:
         removal = Delete(STORAGE, where(area=area, owner=owner, name=name), expect=ANY)
         await self._write("storage.delete", removal, run, self._clock.now())
+
+    async def forget(self, plugin_id: str, workspace_id: str = "default") -> None:
+        """All that is the plugin's own, also what it keeps for single bindings. What it shared is the workspace's."""
+        own = owners(workspace_id, plugin_id, "")
+        areas = (
+            Delete(STORAGE, where(area="plugin", owner=own["plugin"]), expect=ANY),
+            Delete(STORAGE, where(area="binding", owner=starting(own["binding"])), expect=ANY),
+        )
+        await self._journal.commit(Unit("storage.forget", areas))
 
     async def _write(self, unit: str, statement: Statement, run: RunSession | None, now: int) -> None:
         """A run's write holds only while the run does, and counts as its effect."""

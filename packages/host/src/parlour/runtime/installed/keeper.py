@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from parlour.core.plugins import PluginFacts, PluginProblem
+from parlour.core.plugins import Forget, PluginFacts, PluginProblem
 from parlour.core.ports import Clock, PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
 
@@ -58,6 +58,7 @@ class Keeper:
         installer: Installer,
         runtime: Runtime,
         data: Path,
+        forget: Forget,
         clock: Clock,
         sandbox: SandboxState,
     ) -> None:
@@ -67,6 +68,7 @@ class Keeper:
         self._installer = installer
         self._runtime = runtime
         self._data = data
+        self._forget = forget
         self._clock = clock
         self._sandbox = sandbox
         self._arriving: dict[str, Package] = {}
@@ -78,7 +80,7 @@ class Keeper:
             await self._runtime.refresh()
             for plugin_id, record in self._folder.records().items():
                 if record.removing:
-                    await asyncio.to_thread(self._end, plugin_id, record)
+                    await self._end(plugin_id, record)
             for candidate in self._folder.candidates():
                 await self._try(candidate)
             await asyncio.to_thread(self._sweep)
@@ -94,9 +96,11 @@ class Keeper:
         else:
             self._folder.edit(candidate.plugin_id, lambda it: it.promoting(candidate.folder.name))
 
-    def _end(self, plugin_id: str, record: Record) -> None:
+    async def _end(self, plugin_id: str, record: Record) -> None:
+        """The record goes last: as long as it is there, what was cut off is finished at the next refresh."""
         if record.removing == "delete":
-            shutil.rmtree(self._data / plugin_id, ignore_errors=True)
+            await self._forget(plugin_id)
+            await asyncio.to_thread(shutil.rmtree, self._data / plugin_id, ignore_errors=True)
         self._folder.forget(plugin_id)
 
     def _sweep(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parlour.core.plugins import PluginFacts, PluginProblem
+from parlour.core.plugins import Forget, PluginFacts, PluginProblem
 from parlour_sdk.wire import ConnectionClosed, WireError
 
 from ..installed.installing import Installer
@@ -19,9 +19,10 @@ from .runtime import NotConnected, RemoteRuntime
 class RemoteKeeper:
     """A package is fetched and checked here, since here is what a person names; it is built and kept there."""
 
-    def __init__(self, runtime: RemoteRuntime, installer: Installer) -> None:
+    def __init__(self, runtime: RemoteRuntime, installer: Installer, forget: Forget) -> None:
         self._runtime = runtime
         self._installer = installer
+        self._forget = forget
 
     async def refresh(self) -> None:
         """What runs is the runtime's part; the Host waits until it knows."""
@@ -57,6 +58,10 @@ class RemoteKeeper:
         return await self._done("restart", {"plugin_id": plugin_id})
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
+        """What it stored here goes while it is still there, disabled: what is cut off can be asked for again."""
+        if delete_data:
+            await self.change(plugin_id, None, False)
+            await self._forget(plugin_id)
         answer = await self._ask("remove", {"plugin_id": plugin_id, "delete_data": delete_data})
         await self._runtime.caught_up(answer["revision"], None)
 

@@ -1,0 +1,41 @@
+"""What a plugin has stored is deleted by the database itself, and of nobody else."""
+
+from parlour.core.access.areas import owners
+from parlour.core.facts.storage import Storage
+from parlour.core.facts.tables import STORAGE
+from parlour.core.identity import SystemClock
+from parlour.core.journal import Journal, Select
+from parlour.testing.memory_journal import MemoryJournal
+
+PLUGINS = ("acme/kept", "acme/kept-too", "acme/gone")
+
+
+async def check(journal: Journal) -> None:
+    storage = Storage(journal, SystemClock())
+    for plugin_id in PLUGINS:
+        for area, owner in owners("default", plugin_id, "agent:bot").items():
+            await storage.set(area, owner, plugin_id, b"value", run=None)
+
+    await storage.forget("acme/kept-")
+    await storage.forget("acme/gone")
+
+    rows = await journal.read(Select(STORAGE, columns=("area", "name")))
+    assert sorted((row["area"], row["name"]) for row in rows) == [
+        ("binding", "acme/kept"),
+        ("binding", "acme/kept-too"),
+        ("plugin", "acme/kept"),
+        ("plugin", "acme/kept-too"),
+        *(("workspace", plugin_id) for plugin_id in sorted(PLUGINS)),
+    ]
+
+
+async def test_what_a_plugin_stored_and_nothing_else_is_forgotten_in_memory() -> None:
+    await check(MemoryJournal())
+
+
+async def test_what_a_plugin_stored_and_nothing_else_is_forgotten_on_sqlite(on_sqlite: list[Journal]) -> None:
+    await check(on_sqlite[0])
+
+
+async def test_what_a_plugin_stored_and_nothing_else_is_forgotten_on_postgres(on_postgres: list[Journal]) -> None:
+    await check(on_postgres[0])
