@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .commands import parlour_here, refusal
+from .commands import parlour, parlour_here, refusal
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually, texts
 from .plugins import write_plugin, write_remembering_plugin
@@ -75,6 +75,23 @@ def test_a_version_that_does_not_start_is_not_taken_while_the_old_one_answers_on
     assert "0.2.0 could not be started" in facts["reason"]
     assert "0.2.0 could not be started" in line(own.data, plugin_id)
     assert len(folders(own.data, plugin_id)) == 1
+
+
+def test_a_plugin_that_hangs_at_its_start_does_not_keep_the_host_from_another(own: Host, tmp_path: Path) -> None:
+    gate = own.data / "plugin-data" / "test" / "hanging" / "open"
+    prelude = (
+        "import os, pathlib, time\n"
+        "while not (pathlib.Path(os.environ['PARLOUR_PLUGIN_DATA']) / 'open').exists():\n    time.sleep(0.01)\n"
+    )
+    slow = write_plugin(tmp_path / "slow", "hanging", prelude=prelude)
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        installing = elsewhere.submit(parlour, "plugin", "install", slow, "--data", own.data)
+        eventually(lambda: shown(own, "test/hanging").get("status") == "starting", "it starts")
+        own.install(write_plugin(tmp_path / "quick", "quick"))
+        assert not installing.done()
+        gate.touch()
+        assert installing.result().returncode == 0
 
 
 def test_a_run_that_goes_on_during_an_upgrade_ends_as_if_nothing_had_happened(own: Host) -> None:

@@ -136,6 +136,41 @@ def test_a_version_that_does_not_start_is_refused_and_the_old_one_goes_on(own: H
     assert "0.2.0 could not be started" in shown(own, "test/falling")["reason"]
 
 
+def waiting_for(gate: str) -> str:
+    """Code that goes on when this file is in the plugin's own folder."""
+    return (
+        "import os, pathlib, time\n"
+        f"gate = pathlib.Path(os.environ['PARLOUR_PLUGIN_DATA']) / {gate!r}\n"
+        "while not gate.exists():\n    time.sleep(0.01)\n"
+    )
+
+
+def test_a_plugin_that_hangs_at_its_start_holds_up_no_other_and_its_next_version_waits(
+    own: Host, tmp_path: Path
+) -> None:
+    assert install(own, write_plugin(tmp_path / "one", "hanging", answer="one")).status_code == 201
+    agent = own.agent("plugin:test/hanging/default")
+    slow = write_plugin(tmp_path / "two", "hanging", version="0.2.0", answer="two", prelude=waiting_for("open"))
+    bad = write_plugin(tmp_path / "three", "hanging", version="0.3.0", prelude="raise RuntimeError('no luck today')")
+
+    with ThreadPoolExecutor(2) as elsewhere:
+        second = elsewhere.submit(install, own, slow)
+        eventually(lambda: "0.2.0 is about to" in (shown(own, "test/hanging")["reason"] or ""), "it starts")
+        third = elsewhere.submit(install, own, bad)
+        assert install(own, write_plugin(tmp_path / "quick", "quick")).status_code == 201
+        own.install(write_plugin(tmp_path / "quicker", "quicker"))
+        assert own.http().delete("/plugins/test/quick").status_code == 204
+        assert not second.done()
+        assert texts(own.ask(agent, "who?")) == ["one"]
+        (own.home / "plugin-data" / "test" / "hanging" / "open").touch()
+
+        assert (second.result().status_code, second.result().json()["version"]) == (201, "0.2.0")
+        assert (third.result().status_code, error_code(third.result())) == (409, "plugin_not_started")
+
+    assert shown(own, "test/hanging")["version"] == "0.2.0"
+    assert texts(own.ask(agent, "who?")) == ["two"]
+
+
 @pytest.mark.both_runtimes(long=True)
 def test_a_first_version_that_does_not_start_is_shown_as_failed(own: Host, tmp_path: Path) -> None:
     made = install(own, write_plugin(tmp_path / "plugin", "stillborn", prelude="raise RuntimeError('no luck today')"))

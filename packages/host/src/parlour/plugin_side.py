@@ -12,10 +12,11 @@ from .config import PluginSettings, RuntimeSettings, Settings
 from .core.plugins import Forget, Offer, PluginKeeper
 from .core.ports import Clock, PluginCaller
 from .data_directory import DataDirectory
-from .installation import Installation, open_installation
+from .installation import open_installation
 from .runtime.installed.folder import Installed
 from .runtime.installed.keeper import Keeper
 from .runtime.installed.preparation import Preparation
+from .runtime.installed.settling import Settler
 from .runtime.process.guardian import Guardian
 from .runtime.process.launcher import Launcher
 from .runtime.process.log_file import LogFile
@@ -124,28 +125,9 @@ async def open_local_side(
         Guardian(),
         policy(settings.plugins),
     )
-    return LocalSide(runtime, _keeper(installation, runtime, directory, forget, clock, sandbox), sandbox.notice)
-
-
-def _keeper(
-    installation: Installation,
-    runtime: EmbeddedRuntime,
-    directory: DataDirectory,
-    forget: Forget,
-    clock: Clock,
-    sandbox: SandboxState,
-) -> Keeper:
-    return Keeper(
-        installation.folder,
-        installation.environments,
-        installation.builds,
-        installation.installer,
-        runtime,
-        directory.plugin_data,
-        forget,
-        clock,
-        sandbox,
-    )
+    settler = Settler(installation.folder, installation.environments, runtime, directory.plugin_data, forget, clock)
+    keeper = Keeper(installation.folder, installation.builds, installation.installer, runtime, settler, sandbox)
+    return LocalSide(runtime, keeper, sandbox.notice)
 
 
 def _remote(

@@ -117,14 +117,18 @@ async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None
 
 
 async def _refresh(side: LocalSide, board: Board, wanted: asyncio.Event) -> None:
-    while True:
-        await wanted.wait()
-        wanted.clear()
+    async def refresh() -> None:
         try:
             with board.working():
                 await side.keeper.refresh()
         except Exception:
             logger.exception("what is installed could not be read again")
+
+    async with asyncio.TaskGroup() as refreshes:  # side by side: a plugin that is slow to start holds up no other
+        while True:
+            await wanted.wait()
+            wanted.clear()
+            refreshes.create_task(refresh())
 
 
 class _Tasks:

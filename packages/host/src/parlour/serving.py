@@ -90,15 +90,19 @@ def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wanted.set)
 
     async def refresh() -> None:
-        while True:
-            await wanted.wait()
-            wanted.clear()
-            try:
-                await host.plugins.refresh()
-            except Exception:
-                logger.exception("the installed plugins could not be read again")
+        try:
+            await host.plugins.refresh()
+        except Exception:
+            logger.exception("the installed plugins could not be read again")
 
-    return asyncio.create_task(refresh())
+    async def listen() -> None:
+        async with asyncio.TaskGroup() as refreshes:  # side by side: a plugin that is slow to start holds up no other
+            while True:
+                await wanted.wait()
+                wanted.clear()
+                refreshes.create_task(refresh())
+
+    return asyncio.create_task(listen())
 
 
 def _listen(settings: Settings) -> socket.socket:

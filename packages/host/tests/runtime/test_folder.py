@@ -36,6 +36,11 @@ def add(
         return plugins.add(HELLO, code, facts)
 
 
+def candidate(plugins: PluginFolder) -> Version | None:
+    record = plugins.record(HELLO)
+    return record.candidate if record else None
+
+
 def test_an_installed_plugin_is_found_by_its_identity(plugins: PluginFolder) -> None:
     assert plugins.installed() == {}
 
@@ -50,14 +55,14 @@ def test_a_new_version_waits_beside_the_old_one_until_it_is_promoted(plugins: Pl
     old = add(plugins, "1.0")
     new = add(plugins, "2.0")
     assert plugins.installed()[HELLO].version == "1.0"
-    assert [each.version for each in plugins.candidates()] == ["2.0"]
+    assert candidate(plugins) == new
     assert {old.folder, new.folder} <= {path.name for path in (root / HELLO).iterdir()}
 
-    plugins.edit(HELLO, lambda record: record.promoting(new.folder))
+    plugins.edit(HELLO, lambda record: record.promoting(new))
     plugins.sweep()
 
     assert plugins.installed()[HELLO].version == "2.0"
-    assert plugins.candidates() == []
+    assert candidate(plugins) is None
     assert {path.name for path in (root / HELLO).iterdir()} == {new.folder, RECORD}
 
 
@@ -65,7 +70,7 @@ def test_a_refused_version_leaves_the_old_one_and_the_reason(plugins: PluginFold
     old = add(plugins, "1.0")
     new = add(plugins, "2.0")
 
-    plugins.edit(HELLO, lambda record: record.refusing(new.folder, "it fell over", 5))
+    plugins.edit(HELLO, lambda record: record.refusing(new, "it fell over", 5))
     plugins.sweep()
 
     record = plugins.record(HELLO)
@@ -76,19 +81,43 @@ def test_a_refused_version_leaves_the_old_one_and_the_reason(plugins: PluginFold
     assert {path.name for path in (root / HELLO).iterdir()} == {old.folder, RECORD}
 
 
-def test_the_end_of_an_older_attempt_does_not_touch_a_newer_candidate(plugins: PluginFolder) -> None:
+def test_a_version_that_starts_while_a_newer_one_waits_is_what_there_is_until_then(plugins: PluginFolder) -> None:
     add(plugins, "1.0")
     second = add(plugins, "2.0")
     third = add(plugins, "3.0")
 
-    plugins.edit(HELLO, lambda record: record.promoting(second.folder))
-    plugins.edit(HELLO, lambda record: record.refusing(second.folder, "no", 5))
+    plugins.edit(HELLO, lambda record: record.promoting(second))
+    assert candidate(plugins) == third
+    plugins.edit(HELLO, lambda record: record.refusing(third, "no", 5))
+
+    assert plugins.installed()[HELLO].version == "2.0"
+    assert candidate(plugins) is None
+
+
+def test_a_version_that_fails_while_a_newer_one_waits_leaves_it_waiting(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    second = add(plugins, "2.0")
+    third = add(plugins, "3.0")
+
+    plugins.edit(HELLO, lambda record: record.refusing(second, "no", 5))
 
     record = plugins.record(HELLO)
     assert record is not None
-    assert record.candidate == third
-    assert record.current.version == "1.0"
-    assert record.refused is None
+    assert (record.current.version, record.candidate) == ("1.0", third)
+    assert record.refused is not None
+    assert record.refused.version == "2.0"
+
+
+def test_a_version_whose_plugin_was_installed_anew_meanwhile_changes_nothing(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    second = add(plugins, "2.0")
+    plugins.edit(HELLO, lambda record: record.model_copy(update={"removing": "keep"}))
+    add(plugins, "3.0")
+
+    plugins.edit(HELLO, lambda record: record.promoting(second))
+    plugins.edit(HELLO, lambda record: record.refusing(second, "no", 5))
+
+    assert plugins.installed()[HELLO].version == "3.0"
 
 
 def test_a_disabled_plugin_takes_its_new_version_at_once_and_stays_disabled(plugins: PluginFolder) -> None:
@@ -129,14 +158,16 @@ def test_what_is_granted_while_a_new_version_waits_is_granted_to_it_too(plugins:
     plugins.edit(HELLO, lambda record: record.granting({"network": ["a.example"], "storage": ["plugin"]}))
 
     assert plugins.installed()[HELLO].granted.storage == ["plugin"]
-    [candidate] = plugins.candidates()
-    assert (candidate.granted.network, candidate.granted.storage) == (["a.example"], [])
+    waiting = candidate(plugins)
+    assert waiting is not None
+    granted = plugins.version(HELLO, waiting).granted
+    assert (granted.network, granted.storage) == (["a.example"], [])
 
 
 def test_code_that_is_in_use_is_not_swept_away(plugins: PluginFolder, root: Path) -> None:
     old = add(plugins, "1.0")
     new = add(plugins, "2.0")
-    plugins.edit(HELLO, lambda record: record.promoting(new.folder))
+    plugins.edit(HELLO, lambda record: record.promoting(new))
 
     plugins.sweep(frozenset([root / HELLO / old.folder]))
     assert (root / HELLO / old.folder).exists()

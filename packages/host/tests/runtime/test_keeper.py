@@ -1,12 +1,15 @@
 """What the records say is made true in a runtime; here the runtime is a list of what it was told."""
 
 import asyncio
+import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,7 @@ from parlour.runtime.environments.environment import EnvironmentRules, Environme
 from parlour.runtime.installed.folder import Installed, PluginFolder
 from parlour.runtime.installed.installing import Installer
 from parlour.runtime.installed.keeper import Keeper
+from parlour.runtime.installed.settling import Settler
 from parlour.runtime.packages.requirements import Requirements
 from parlour.runtime.packages.sources import PackageRules
 from parlour.runtime.process.sandbox import SandboxState
@@ -43,17 +47,26 @@ class RecordedRuntime:
         self._folder = folder
         self.running: dict[str, Running] = {}
         self.unfit: dict[str, str] = {}
+        self.slow: dict[str, asyncio.Event] = {}
+        """Versions that start when they are let."""
+        self.begun: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.restarted: list[str] = []
 
-    async def refresh(self) -> None:
-        installed = self._folder.installed()
-        for plugin_id in self.running.keys() - installed.keys():
-            del self.running[plugin_id]
-        for plugin_id, plugin in installed.items():
+    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+        if plugin is None:
+            self.running.pop(plugin_id, None)
+        elif plugin_id not in self.running or self.running[plugin_id].plugin != plugin:
+            await self._start(plugin)
             reason = self.unfit.get(plugin.version, "")
             self.running[plugin_id] = Running(plugin, "failed" if reason else "ready", reason)
 
+    async def _start(self, plugin: Installed) -> None:
+        self.begun[plugin.version].set()
+        if plugin.version in self.slow:
+            await self.slow[plugin.version].wait()
+
     async def replace(self, plugin: Installed) -> None:
+        await self._start(plugin)
         if plugin.version in self.unfit:
             raise PluginUnavailable(self.unfit[plugin.version])
         self.running[plugin.plugin_id] = Running(plugin)
@@ -71,6 +84,27 @@ class RecordedRuntime:
         return frozenset(each.plugin.folder for each in self.running.values())
 
 
+class WatchedSettler(Settler):
+    """Tells how often a plugin's turn was asked for."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._asked: Counter[str] = Counter()
+        self._news = asyncio.Condition()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, plugin_id: str) -> AsyncIterator[None]:
+        self._asked[plugin_id] += 1
+        async with self._news:
+            self._news.notify_all()
+        async with super().turn(plugin_id):
+            yield
+
+    async def asked(self, plugin_id: str, times: int) -> None:
+        async with asyncio.timeout(10), self._news:
+            await self._news.wait_for(lambda: self._asked[plugin_id] >= times)
+
+
 class World:
     def __init__(self, path: Path, uv: Path | None = None) -> None:
         self.root = path / "plugins"
@@ -80,15 +114,13 @@ class World:
         environments = Environments(path / "environments", EnvironmentRules(uv=uv))
         builds = Builds(environments)
         installer = Installer(self.folder, builds, PackageRules(), SystemClock())
+        self.settler = WatchedSettler(self.folder, environments, self.runtime, self.data, self._forget, SystemClock())
         self.keeper = Keeper(
             self.folder,
-            environments,
             builds,
             installer,
             self.runtime,
-            self.data,
-            self._forget,
-            SystemClock(),
+            self.settler,
             SandboxState("none"),
         )
         self.forgotten: list[str] = []
@@ -149,12 +181,84 @@ async def test_a_version_installed_while_no_host_ran_is_tried_at_the_next_refres
     world.runtime.unfit["2.0"] = "it fell over"
     other = World(tmp_path)
     async with other.keeper._installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
-        await other.keeper._installer.add(package, {})
+        other.keeper._installer.add(package, {})
 
     await world.keeper.refresh()
 
     assert world.version() == "1.0"
     assert "it fell over" in world.keeper.all()[0].reason
+
+
+async def test_installs_of_one_plugin_have_their_turns_and_each_is_told_what_became_of_it(
+    world: World, tmp_path: Path
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.runtime.slow["2.0"] = asyncio.Event()
+    world.runtime.unfit["3.0"] = "it fell over"
+    second = asyncio.create_task(world.install(write_plugin(tmp_path / "two", version="2.0")))
+    await world.runtime.begun["2.0"].wait()
+    third = asyncio.create_task(world.install(write_plugin(tmp_path / "three", version="3.0")))
+    fourth = asyncio.create_task(world.install(write_plugin(tmp_path / "four", version="4.0")))
+    await world.settler.asked("acme/hello", 4)
+    assert not world.runtime.begun["3.0"].is_set()
+    assert not world.runtime.begun["4.0"].is_set()
+
+    world.runtime.slow["2.0"].set()
+
+    assert await second == "2.0 ready"
+    with pytest.raises(PluginProblem, match=r"3\.0 could not be started"):
+        await third
+    assert await fourth == "4.0 ready"
+    assert world.version() == "4.0"
+
+
+async def test_a_plugin_that_hangs_at_its_start_holds_up_no_other(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "good", name="good", version="1.1"))
+    world.runtime.slow["9.0"] = asyncio.Event()
+    hanging = asyncio.create_task(world.install(write_plugin(tmp_path / "one", version="9.0")))
+    await world.runtime.begun["9.0"].wait()
+
+    async with asyncio.timeout(10):
+        assert await world.install(write_plugin(tmp_path / "other", name="other")) == "1.0 ready"
+        assert (await world.keeper.change("acme/good", None, False)).status == "disabled"
+        await world.keeper.remove("acme/other", True)
+    refreshing = asyncio.create_task(world.keeper.refresh())
+    world.folder.edit("acme/good", lambda record: record.model_copy(update={"enabled": True}))
+    world.runtime.begun["1.1"].clear()
+    async with asyncio.timeout(10):
+        await world.runtime.begun["1.1"].wait()
+
+    assert not hanging.done()
+    world.runtime.slow["9.0"].set()
+    assert await hanging == "9.0 ready"
+    await refreshing
+
+
+async def test_a_plugin_removed_while_it_is_upgraded_is_gone_afterwards(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.runtime.slow["2.0"] = asyncio.Event()
+    upgrading = asyncio.create_task(world.install(write_plugin(tmp_path / "two", version="2.0")))
+    await world.runtime.begun["2.0"].wait()
+    removing = asyncio.create_task(world.keeper.remove(HELLO, False))
+
+    world.runtime.slow["2.0"].set()
+
+    assert await upgrading == "2.0 ready"
+    await removing
+    assert world.keeper.all() == []
+    assert world.runtime.running == {}
+
+
+async def test_what_goes_wrong_with_one_plugin_keeps_no_other_from_its_start(world: World, tmp_path: Path) -> None:
+    for name in ("hello", "other"):
+        await world.install(write_plugin(tmp_path / name, name=name))
+    world.folder.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
+    later = World(tmp_path)
+    later.database_is_away = True
+
+    await later.keeper.refresh()
+
+    assert set(later.runtime.running) == {"acme/other"}
 
 
 async def test_what_a_plugin_asks_for_has_to_be_granted_in_words_the_first_time(world: World, tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ async def _install(desk: Desk, source: str, grant: str | None, upgrade: str | No
     async with installer.package(source) as package:
         before = installer.before(package, upgrade)
         granted = _granted(package, before, grant)
-        installed = await installer.add(package, granted)
+        await installer.build(package)
+        installed = installer.add(package, granted)
     say(f"installed {package.plugin_id} {package.version}")
     for warning in package.warnings:
         say(f"  note: {warning}")
@@ -131,12 +132,13 @@ def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
 
 def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
     folder = plugin.folder.name
-    record = _wait(desk, pid, lambda: _settled(desk, plugin.plugin_id, folder))
+    record = _wait(desk, pid, lambda: _settled(desk, plugin.plugin_id))
     if record is None:
         raise CommandFailed("the running Host has not taken it yet; its log says why")
     if record.current.folder != folder:
-        reason = record.refused.reason if record.refused else "another version was installed meanwhile"
-        raise CommandFailed(f"it could not be started, and {record.current.version} goes on: {reason}")
+        if record.refused is None or record.refused.folder != folder:
+            raise CommandFailed("it was not taken, since another version was installed meanwhile")
+        raise CommandFailed(f"it could not be started, and {record.current.version} goes on: {record.refused.reason}")
 
 
 def _told(pid: int) -> bool:
@@ -148,9 +150,10 @@ def _told(pid: int) -> bool:
     return True
 
 
-def _settled(desk: Desk, plugin_id: str, folder: str) -> Record | None:
+def _settled(desk: Desk, plugin_id: str) -> Record | None:
+    """Also when another version was installed over this one before it had its turn."""
     record = desk.installation.folder.record(plugin_id)
-    return None if record is None or (record.candidate and record.candidate.folder == folder) else record
+    return None if record is None or record.candidate else record
 
 
 def _wait(desk: Desk, pid: int, look: Callable[[], Seen | None]) -> Seen | None:

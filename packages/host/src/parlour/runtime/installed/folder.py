@@ -71,13 +71,11 @@ class PluginFolder:
             if record.enabled and not record.removing
         }
 
-    def candidates(self) -> list[Installed]:
-        """What should run instead, if it starts."""
-        return [
-            self.version(plugin_id, record.candidate)
-            for plugin_id, record in self.records().items()
-            if record.candidate is not None and record.enabled and not record.removing
-        ]
+    def wanted(self, plugin_id: str) -> Installed | None:
+        """What should run of this one."""
+        record = _readable(self._home(plugin_id) / RECORD)
+        runs = record is not None and record.enabled and not record.removing
+        return self.version(plugin_id, record.current) if record is not None and runs else None
 
     def version(self, plugin_id: str, version: Version) -> Installed:
         folder = self._home(plugin_id) / version.folder

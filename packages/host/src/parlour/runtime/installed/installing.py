@@ -63,9 +63,11 @@ class Installer:
             )
         return record
 
-    async def add(self, package: Package, granted: Mapping[str, list[str]], tell: Tell = nothing) -> Installed:
-        """Its environment first, so that the version it replaces serves until it can start."""
+    async def build(self, package: Package, tell: Tell = nothing) -> None:
+        """Its environment comes first, so that the version it replaces serves until it can start."""
         await self._builds.python(package.plugin_id, package.requirements, tell)
+
+    def add(self, package: Package, granted: Mapping[str, list[str]]) -> Installed:
         version = Version(
             version=package.version,
             folder="",

@@ -47,16 +47,20 @@ class Record(_Kept):
             return Record(current=version, enabled=self.enabled or bool(self.removing))
         return self.model_copy(update={"candidate": version, "refused": None})
 
-    def promoting(self, folder: str) -> "Record":
-        if self.candidate is None or self.candidate.folder != folder:
+    def promoting(self, version: Version) -> "Record":
+        """It has started, and so it is what there is, even if another has become the candidate meanwhile."""
+        if self.candidate is None:
             return self
+        if self.candidate.folder != version.folder:
+            return self.model_copy(update={"current": version})
         return self.model_copy(update={"current": self.candidate, "candidate": None})
 
-    def refusing(self, folder: str, reason: str, now: int) -> "Record":
-        if self.candidate is None or self.candidate.folder != folder:
+    def refusing(self, version: Version, reason: str, now: int) -> "Record":
+        if self.candidate is None:
             return self
-        refusal = Refusal(version=self.candidate.version, folder=folder, reason=reason, at=now)
-        return self.model_copy(update={"candidate": None, "refused": refusal})
+        refusal = Refusal(version=version.version, folder=version.folder, reason=reason, at=now)
+        candidate = None if self.candidate.folder == version.folder else self.candidate
+        return self.model_copy(update={"candidate": candidate, "refused": refusal})
 
     def granting(self, granted: dict[str, list[str]]) -> "Record":
         """A candidate gets of it what it asks for itself."""

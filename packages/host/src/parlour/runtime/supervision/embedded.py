@@ -48,7 +48,6 @@ class EmbeddedRuntime:
         self._policy = policy
         self._starter: Starter | None = None
         self._supervisors: dict[str, Supervisor] = {}
-        self._refreshing = asyncio.Lock()
 
     def serve(self, actions: HostActions) -> None:
         """What plugins may call. Given once, before the first start."""
@@ -58,12 +57,16 @@ class EmbeddedRuntime:
 
     async def refresh(self) -> None:
         """Makes what runs equal to what is installed. A version that does not get ready leaves the one before it."""
-        async with self._refreshing:
-            installed = self._folder.installed()
-            await asyncio.gather(
-                *(self._remove(plugin_id) for plugin_id in self._supervisors.keys() - installed.keys()),
-                *(self._bring(plugin) for plugin in installed.values()),
-            )
+        installed = self._folder.installed()
+        names = dict.fromkeys((*self._supervisors, *installed))
+        await asyncio.gather(*(self.settle(plugin_id, installed.get(plugin_id)) for plugin_id in names))
+
+    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+        """The same for one plugin, which waits for no other; who asks for the same one twice does so in turn."""
+        if plugin is not None:
+            await self._bring(plugin)
+        elif plugin_id in self._supervisors:
+            await self._remove(plugin_id)
 
     async def replace(self, plugin: Installed) -> None:
         """This version serves from now on, and the one before it finishes its runs.
