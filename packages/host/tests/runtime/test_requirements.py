@@ -25,10 +25,8 @@ def read(folder: Path, text: str) -> Requirements:
         ("six \\\n  --hash=sha256:abc\n", ("six --hash=sha256:abc",)),
         ("six \\\n", ("six",)),
         ("httpx[http2]>=0.28 ; python_version >= '3.11'\n", ("httpx[http2]>=0.28 ; python_version >= '3.11'",)),
-        (
-            "six @ https://example.org/six-1.0-py3-none-any.whl#x\n",
-            ("six @ https://example.org/six-1.0-py3-none-any.whl#x",),
-        ),
+        ("six (>=1.0, !=1.5.*)\n", ("six (>=1.0, !=1.5.*)",)),
+        ("a.b-c_d [x, y] ~=1!2.0+local ; os_name == 'posix'\n", ("a.b-c_d [x, y] ~=1!2.0+local ; os_name == 'posix'",)),
     ],
 )
 def test_comments_order_and_repeats_make_no_difference(tmp_path: Path, text: str, lines: tuple[str, ...]) -> None:
@@ -36,23 +34,39 @@ def test_comments_order_and_repeats_make_no_difference(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "what"),
     [
-        "-r other.txt",
-        "-e .",
-        "--index-url https://evil.example",
-        "./local.whl",
-        "/abs/local.whl",
-        "../x",
-        "a/b.whl",
-        "six @ file:///tmp/six.whl",
-        "https://example.org/x.whl",
-        "[extra]",
-        "=1.0",
+        ("-r other.txt", "an option"),
+        ("-e .", "an option"),
+        ("--index-url https://evil.example", "an option"),
+        ("six --index-url=https://evil.example", "an option"),
+        ("six ; os_name == 'posix' --no-binary", "an option"),
+        ("six --hash=sha256:abc -i evil", "an option"),
+        ("six @ http://127.0.0.1:21901/six.whl", "an address"),
+        ("six@http://127.0.0.1:21901/six.whl", "an address"),
+        ("six[extra] @ git+https://example.org/six.git@main", "an address"),
+        ("six @ https://example.org/six-1.0-py3-none-any.whl ; os_name == 'posix'", "an address"),
+        ("six @ file:///tmp/six.whl", "an address"),
+        ("six @ ${HOME}/six.whl", "an address"),
+        ("https://example.org/x.whl", "an address"),
+        ("git+ssh://example.org/x", "an address"),
+        ("./local.whl", "a path"),
+        ("/abs/local.whl", "a path"),
+        ("../x", "a path"),
+        ("a/b.whl", "a path"),
+        ("a\\\\b", "a path"),
+        ("local-1.0-py3-none-any.whl", "a path"),
+        ("[extra]", "not a package's name"),
+        ("=1.0", "not a package's name"),
+        ("six 1.0", "not a package's name"),
+        ("${NAME}", "not a package's name"),
+        (".", "not a package's name"),
     ],
 )
-def test_what_is_no_package_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
-    with pytest.raises(PluginInvalid, match=r"requirements\.txt, line 2"):
+def test_what_is_no_package_is_refused_with_its_line_and_what_to_do(tmp_path: Path, line: str, what: str) -> None:
+    with pytest.raises(
+        PluginInvalid, match=rf"requirements\.txt, line 2: .* {what}; list packages by name only, such as"
+    ):
         read(tmp_path, f"six\n{line}\n")
 
 

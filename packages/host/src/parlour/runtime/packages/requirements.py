@@ -8,6 +8,15 @@ from parlour_sdk.values import dataclass
 
 _COMMENT = re.compile(r"(^|\s)#.*")
 _NAMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SPECIFIER = r"(===|~=|[=!<>]=|[<>])\s*[\w.*+!-]+"
+_REQUIREMENT = re.compile(
+    rf"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?\s*(\[[\w.,\s-]*\])?"
+    rf"\s*(\(?\s*{_SPECIFIER}(\s*,\s*{_SPECIFIER})*\s*\)?)?\s*(;[\w\s.,'\"<>=!~()*+-]+)?",
+    re.ASCII,
+)
+_HASHES = re.compile(r"(\s--hash=[\w:=-]+)+$")
+"""They only narrow down what is taken."""
+_ARCHIVES = (".whl", ".zip", ".egg", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 MOST_BYTES = 256 * 1024
 
 
@@ -69,11 +78,22 @@ def _lines(file: Path, named: str) -> list[tuple[int, str]]:
 
 def _checked(line: str, named: str, number: int) -> str:
     """Only what means the same everywhere, so that an environment is known by its requirements' text alone."""
-    if line.startswith("-"):
+    what = _fault(_HASHES.sub("", line))
+    if what:
         raise PluginInvalid(
-            f"{named}, line {number}: '{line[:100]}' is an option; list packages only, such as 'httpx>=0.28' "
-            "(the operator chooses the index)"
+            f"{named}, line {number}: '{line[:100]}' {what}; list packages by name only, such as 'httpx>=0.28' "
+            "(where they come from is the operator's choice: an index of uv's)"
         )
-    if not name_of(line) or re.match(r"[^\s@;\[]*[/\\]", line) or "file:" in line:
-        raise PluginInvalid(f"{named}, line {number}: '{line[:100]}' is not a package's name, such as 'httpx>=0.28'")
     return line
+
+
+def _fault(line: str) -> str:
+    """Empty when it is a package's name with what PEP 508 allows after it, but no address."""
+    asked = line.partition(";")[0]
+    if line.startswith("-") or re.search(r"\s-", line):
+        return "is or has an option"
+    if "@" in asked or "://" in asked or "file:" in asked:
+        return "names an address"
+    if re.search(r"[/\\]", asked) or asked.strip().lower().endswith(_ARCHIVES):
+        return "is a path"
+    return "" if _REQUIREMENT.fullmatch(line) else "is not a package's name"
