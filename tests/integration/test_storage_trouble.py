@@ -9,6 +9,7 @@ import pytest
 
 from .chat import Chat
 from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, error_code, eventually, message, texts
+from .plugins import write_plugin, write_zip
 
 UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 
@@ -80,3 +81,21 @@ async def test_without_room_a_chat_is_told_and_goes_on_afterwards(starving: Host
             assert (await chat.until("error"))["code"] == "storage_full"
         assert await chat.answer("lost?", id="kept by the client") == "lost?"
     assert len(starving.transcript(chat.conversation_id)) == 2
+
+
+def test_without_room_plugins_are_not_changed_and_the_remedy_is_said(starving: Host, tmp_path: Path) -> None:
+    http, path = starving.http(), "/plugins/parlour/echo-agent"
+    file = write_zip(write_plugin(tmp_path / "plugin", "uploaded"))
+
+    with no_room(starving):
+        answers = [
+            http.put(path, json={"enabled": False}),
+            http.delete(path),
+            http.post("/plugins/install", json={"source": str(tmp_path / "plugin")}),
+            http.post("/plugins/install", files={"file": ("plugin.zip", file.read_bytes())}),
+        ]
+
+    assert [(each.status_code, error_code(each)) for each in answers] == [(507, "storage_full")] * 4
+    assert {"make room on the disk" in each.json()["error"]["message"] for each in answers} == {True}
+    assert [each["status"] for each in starving.items("/plugins")] == ["ready", "ready"]
+    assert http.put(path, json={"enabled": True}).status_code == 200

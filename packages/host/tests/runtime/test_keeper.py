@@ -446,9 +446,50 @@ async def test_a_full_disk_is_one_sentence_and_leaves_the_old_version(
 
     for name in ("copyfile", "copyfileobj"):
         monkeypatch.setattr(shutil, name, full)
-    with pytest.raises(PluginProblem, match="could not be copied: No space left on device; nothing was changed") as no:
+    words = "nothing was changed, since the plugin could not be copied: No space left on device; make room on the disk"
+    with pytest.raises(PluginProblem, match=words) as no:
         await world.install(source)
 
     assert no.value.code == "storage_full"
     assert names(world.root) == before
     assert world.version() == "1.0"
+
+
+async def test_a_full_disk_refuses_every_change_with_the_remedy_and_leaves_all_as_it_was(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    before = world.keeper.all()
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def restart(plugin_id: str) -> None:
+        full()
+
+    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(world.runtime, "restart", restart)
+    for act in (
+        lambda: world.keeper.change(HELLO, None, False),
+        lambda: world.keeper.restart(HELLO),
+        lambda: world.keeper.remove(HELLO, False),
+    ):
+        with pytest.raises(PluginProblem, match="No space left on device; make room on the disk of") as no:
+            await act()
+        assert no.value.code == "storage_full"
+
+    assert world.keeper.all() == before
+
+
+async def test_a_disk_that_may_not_be_written_is_another_refusal(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+
+    def denied(*arguments: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "fsync", denied)
+    with pytest.raises(PluginProblem, match="Read-only file system; let the user that runs Parlour write to") as no:
+        await world.keeper.remove(HELLO, False)
+    assert no.value.code == "not_written"

@@ -16,6 +16,7 @@ from parlour.core.journal import StorageFailed
 from parlour.core.plugins import PluginProblem
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.installation import Installation, open_installation
+from parlour.runtime import disk
 from parlour.runtime.installed import grants
 from parlour.runtime.installed.folder import Installed
 from parlour.runtime.installed.records import Record
@@ -191,7 +192,11 @@ def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:
     wish = "delete" if delete_data else "keep"
     if plugin_id not in desk.installation.folder.records():
         raise CommandFailed(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
-    desk.installation.folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish}))
+    try:
+        with disk.in_words(f"{plugin_id} can't be marked as removed"):
+            desk.installation.folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish}))
+    except PluginProblem as problem:
+        raise CommandFailed(problem.message) from problem
     pid = desk.directory.serving_pid()
     if pid is None or not _told(pid):
         asyncio.run(_end(desk, plugin_id, delete_data))

@@ -48,6 +48,12 @@ def not_found(what: str, remedy: str) -> Problem:
     return Problem(404, "not_found", f"{what} does not exist; {remedy}")
 
 
+def not_kept(error: OSError) -> Problem:
+    """Of what was uploaded."""
+    message = f"the upload can't be kept: {error.strerror}; make room on the disk of the data directory and try again"
+    return Problem(507, "storage_full", message)
+
+
 def invalid(field: str, message: str) -> Problem:
     """One field of the body that can't be so."""
     fields = [{"field": field, "message": message}]

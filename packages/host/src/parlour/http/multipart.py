@@ -1,5 +1,6 @@
 """Reads `multipart/form-data` as it comes: texts are kept, a file goes to disk in blocks, never whole into memory."""
 
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import field
 from email.message import Message
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from parlour_sdk.values import dataclass
 
-from .errors import Problem
+from .errors import Problem, not_kept
 
 HEADER_BYTES = 8 * 1024
 TEXT_BYTES = 64 * 1024
@@ -21,6 +22,14 @@ class Form:
     texts: dict[str, str] = field(default_factory=dict)
     file_name: str | None = None
     """What the sender calls its file; None when there was none."""
+
+
+def spool(uploads: Path) -> "tempfile.TemporaryDirectory[str]":
+    """A folder to receive into, gone afterwards."""
+    try:
+        return tempfile.TemporaryDirectory(dir=uploads)
+    except OSError as error:
+        raise not_kept(error) from error
 
 
 async def receive(chunks: AsyncIterator[bytes], content_type: str, file_field: str, target: Path) -> Form:

@@ -1,7 +1,6 @@
 """Uploads: written to disk as they come, the sender's own until a message of theirs takes them along."""
 
 import asyncio
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +17,8 @@ from ..answers import Answer, Json
 from ..artifacts.access import ArtifactAccess
 from ..artifacts.answers import FileShown
 from ..auth import Chatter, Reader
-from ..errors import Problem, not_found
-from ..multipart import receive
+from ..errors import Problem, not_found, not_kept
+from ..multipart import receive, spool
 from ..principals import Principal
 
 FileId = Annotated[str, InPath(max_length=64)]
@@ -58,7 +57,7 @@ def router(
     @routes.post("/files", status_code=201, openapi_extra=BODY)
     async def upload_file(request: Request, principal: Chatter) -> Annotated[Json, Answer(FileShown)]:
         """One file in the field 'file'. A message takes it along by naming its id as `artifact_id`."""
-        with tempfile.TemporaryDirectory(dir=uploads) as folder:
+        with spool(uploads) as folder:
             target = Path(folder) / "upload"
             name, mime_type = await _received(request, target)
             expires_at = clock.now() + unclaimed
@@ -98,7 +97,7 @@ async def _received(request: Request, target: Path) -> tuple[str, str]:
     try:
         form = await receive(request.stream(), content_type, "file", target)
     except OSError as error:
-        raise Problem(507, "storage_full", f"the upload can't be kept: {error.strerror}") from error
+        raise not_kept(error) from error
     if form.file_name is None:
         raise Problem(422, "invalid_argument", "file: send one file in the field 'file'")
     unknown = sorted(form.texts.keys() - {"mime_type"})

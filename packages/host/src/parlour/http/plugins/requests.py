@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from parlour_sdk.values import dataclass
 
-from ..errors import Problem
+from ..errors import Problem, not_kept
 from ..limits import too_large
-from ..multipart import receive
+from ..multipart import receive, spool
 from .schemas import InstallBody, UploadFields
 
 JSON_BYTES = 1024 * 1024
@@ -41,7 +40,7 @@ async def installation(request: Request, uploads: Path) -> AsyncIterator[Wanted]
         body = _checked(InstallBody, _json(await _whole(request), "body"))
         yield Wanted(body.source, None, body.granted, body.upgrade)
     elif kind == "multipart/form-data":
-        with tempfile.TemporaryDirectory(dir=uploads) as folder:
+        with spool(uploads) as folder:
             yield await _uploaded(request, content_type, Path(folder) / "upload.zip")
     else:
         message = "send JSON that names a 'source', or multipart/form-data with a zip in the field 'file'"
@@ -61,7 +60,7 @@ async def _uploaded(request: Request, content_type: str, target: Path) -> Wanted
     try:
         form = await receive(request.stream(), content_type, "file", target)
     except OSError as error:
-        raise Problem(507, "storage_full", f"the upload can't be kept: {error.strerror}") from error
+        raise not_kept(error) from error
     if form.file_name is None:
         raise Problem(422, "invalid_argument", "file: send the plugin's zip in the field 'file'")
     texts: dict[str, Any] = dict(form.texts)

@@ -1,13 +1,13 @@
 """Installs a plugin, whether a Host runs or not: staged, checked, its environment built, recorded. Starts nothing."""
 
 import contextlib
-import errno
 from collections.abc import AsyncIterator, Mapping
 
 from parlour.core.plugins import PluginProblem
 from parlour.core.ports import Clock
 from parlour_sdk.plugin import PluginInvalid
 
+from .. import disk
 from ..environments.builds import Builds
 from ..environments.environment import EnvironmentFailed
 from ..packages.commands import Tell, nothing
@@ -36,10 +36,7 @@ class Installer:
         except PluginInvalid as error:
             raise PluginProblem(error.code, str(error).replace(source, shown or source)) from error
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            remedy = "; make room on the disk of the data directory and try again" if full else ""
-            message = f"the plugin could not be copied: {error.strerror or error}; nothing was changed{remedy}"
-            raise PluginProblem("storage_full" if full else "not_written", message) from error
+            raise disk.problem(error, "nothing was changed, since the plugin could not be copied") from error
 
     def before(self, package: Package, upgrade: str | None) -> Record | None:
         """What it would replace. Raises PluginProblem when that is not what it is meant to replace."""

@@ -2,11 +2,13 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 
 from parlour.core.plugins import PluginFacts, PluginProblem
 from parlour.core.ports import PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
 
+from .. import disk
 from ..environments.builds import Builds
 from ..packages.sources import Package
 from ..process.sandbox import SandboxState
@@ -72,7 +74,8 @@ class Keeper:
                 await stack.enter_async_context(self._settler.turn(package.plugin_id))
                 before = self._installer.before(package, upgrade)
                 installed = self._installer.add(package, _given(package, before, granted))
-            await self._settler.settle(package.plugin_id)
+            with _recorded(package.plugin_id):
+                await self._settler.settle(package.plugin_id)
             return self._outcome(installed)
 
     @contextlib.contextmanager
@@ -108,10 +111,11 @@ class Keeper:
             record = record if given is None else record.granting(given)
             return record if enabled is None else record.model_copy(update={"enabled": enabled})
 
-        self._folder.edit(plugin_id, changed)  # at once: what is taken away waits for no start
-        async with self._settler.turn(plugin_id):
-            await self._settler.settle(plugin_id)
-            return self._known(plugin_id)
+        with _recorded(plugin_id):
+            self._folder.edit(plugin_id, changed)  # at once: what is taken away waits for no start
+            async with self._settler.turn(plugin_id):
+                await self._settler.settle(plugin_id)
+                return self._known(plugin_id)
 
     async def restart(self, plugin_id: str) -> PluginFacts:
         self._known(plugin_id)
@@ -119,7 +123,8 @@ class Keeper:
             if not self._known(plugin_id).enabled:
                 raise PluginProblem("disabled", f"plugin {plugin_id} is disabled; enable it first")
             try:
-                await self._runtime.restart(plugin_id)
+                with disk.in_words(f"{plugin_id} can't be restarted"):
+                    await self._runtime.restart(plugin_id)
             except PluginUnavailable as error:
                 raise PluginProblem("plugin_not_started", str(error)) from error
             return self._known(plugin_id)
@@ -128,15 +133,20 @@ class Keeper:
         self._known(plugin_id)
         wish = "delete" if delete_data else "keep"
         async with self._settler.turn(plugin_id):
-            if self._folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish})) is None:
-                raise _unknown(plugin_id)
-            await self._settler.settle(plugin_id)
+            with _recorded(plugin_id):
+                if self._folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish})) is None:
+                    raise _unknown(plugin_id)
+                await self._settler.settle(plugin_id)
 
     def _known(self, plugin_id: str) -> PluginFacts:
         found = self.get(plugin_id)
         if found is None:
             raise _unknown(plugin_id)
         return found
+
+
+def _recorded(plugin_id: str) -> AbstractContextManager[None]:
+    return disk.in_words(f"what was changed about {plugin_id} can't be written down")
 
 
 def _given(package: Package, before: Record | None, granted: Sequence[str] | None) -> dict[str, list[str]]:

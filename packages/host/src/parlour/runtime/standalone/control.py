@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from parlour.core.plugins import PluginKeeper, PluginProblem
 from parlour_sdk.wire import Peer, WireError
 
+from .. import disk
 from ..remote import contract
 from .board import Board
 from .sessions import Session, Sessions
@@ -69,8 +70,12 @@ class Control:
         try:
             return await work
         except PluginProblem as problem:
-            data = {"details": problem.details, "revision": self._board.changed()}
-            raise WireError(problem.code, problem.message, data) from problem
+            raise self._told(problem) from problem
+        except OSError as error:
+            raise self._told(disk.problem(error, "the plugin runtime can't do this")) from error
+
+    def _told(self, problem: PluginProblem) -> WireError:
+        return WireError(problem.code, problem.message, {"details": problem.details, "revision": self._board.changed()})
 
     async def _log(self, data: Any) -> dict[str, Any]:
         asked = _parsed(contract.LogRequest, data)

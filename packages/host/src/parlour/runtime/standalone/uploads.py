@@ -9,14 +9,20 @@ from pathlib import Path
 from parlour.core.plugins import PluginProblem
 from parlour_sdk.wire import WireError
 
+from .. import disk
+
 
 class Uploads:
     def __init__(self, folder: Path, limit: int) -> None:
-        self._folder = tempfile.TemporaryDirectory(dir=folder)
+        self._above = folder
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._limit = limit
         self._sizes: dict[str, int] = {}
 
     def begin(self) -> str:
+        if self._folder is None:  # not before: a Host is let in also while the disk is full
+            with disk.in_words("the package can't be kept"):
+                self._folder = tempfile.TemporaryDirectory(dir=self._above)
         name = secrets.token_hex(8)
         self._sizes[name] = 0
         return name
@@ -31,14 +37,11 @@ class Uploads:
         if self._sizes[name] > self._limit:
             self.drop(name)
             raise PluginProblem("payload_too_large", f"a package may have at most {self._limit} bytes")
-        try:
-            with path.open("ab") as file:
-                file.write(content)
-        except OSError as error:
-            raise PluginProblem("storage_full", f"the package can't be kept: {error.strerror}") from error
+        with disk.in_words("the package can't be kept"), path.open("ab") as file:
+            file.write(content)
 
     def path(self, name: str) -> Path:
-        if name not in self._sizes:
+        if self._folder is None or name not in self._sizes:
             raise WireError("not_found", f"there is no upload '{name[:40]}' on this connection")
         return Path(self._folder.name) / f"{name}.zip"
 
@@ -47,4 +50,5 @@ class Uploads:
         del self._sizes[name]
 
     def close(self) -> None:
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()

@@ -1,0 +1,58 @@
+"""What a Host is told when the runtime's disk refuses."""
+
+import base64
+import errno
+import os
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+import pytest
+
+from parlour.core.plugins import PluginKeeper, PluginProblem
+from parlour.runtime.remote import contract
+from parlour.runtime.standalone.board import Board
+from parlour.runtime.standalone.control import Control
+from parlour.runtime.standalone.sessions import Sessions
+from parlour.runtime.standalone.tokens import Token
+from parlour.runtime.standalone.uploads import Uploads
+from parlour_sdk.wire import Peer, WireError
+
+
+class FullKeeper:
+    """No room for any change."""
+
+    async def remove(self, plugin_id: str, delete_data: bool) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+async def test_a_full_disk_is_told_as_such_with_the_remedy(tmp_path: Path) -> None:
+    keeper = cast(PluginKeeper, FullKeeper())
+    token = Token(token_id="1", name="test", digest="", created_at=0)
+    sessions = Sessions(lambda: None)
+    control = Control(token, keeper, Board(list, dict), sessions, Uploads(tmp_path, 10), "0")
+    control.peer = cast(Peer, object())
+    hello = contract.ControlHello(protocol=contract.PROTOCOL, version="0", host="one").model_dump()
+    await cast(Any, control.dispatch("hello", hello))
+
+    with pytest.raises(WireError, match="No space left on device; make room on the disk") as told:
+        await cast(Any, control.dispatch("remove", {"plugin_id": "acme/hello", "delete_data": False}))
+
+    assert told.value.code == "storage_full"
+
+
+def test_a_host_is_let_in_while_there_is_no_room_for_its_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **options: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as without_room:
+        without_room.setattr(os, "mkdir", full)
+        uploads = Uploads(tmp_path, 10)
+        with pytest.raises(PluginProblem, match="the package can't be kept: No space left on device; make room"):
+            uploads.begin()
+
+    name = uploads.begin()
+    uploads.add(name, base64.b64encode(b"content").decode())
+    assert uploads.path(name).read_bytes() == b"content"
+    uploads.close()
