@@ -96,6 +96,20 @@ def test_an_invalid_plugin_is_refused_in_one_sentence_and_changes_nothing(tmp_pa
     assert everything_below(data) == before
 
 
+@pytest.mark.parametrize("remedy", ["install", "remove"])
+def test_a_damaged_record_is_listed_and_mended_or_removed(tmp_path: Path, remedy: str) -> None:
+    data, folder = tmp_path / "data", write_plugin(tmp_path / "plugin", "damaged")
+    parlour_here("plugin", "install", folder, "--data", data)
+    (data / "plugins" / "test" / "damaged" / "record.json").write_text("}")
+    words = "test/damaged  failed: its record (record.json) is damaged; install the plugin again, or remove it\n"
+    assert parlour_here("plugin", "list", "--data", data).stdout == words
+
+    done = parlour_here("plugin", remedy, folder if remedy == "install" else "test/damaged", "--data", data)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert installed(data) == (["test/damaged 0.1.0"] if remedy == "install" else [])
+
+
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert "absent is not there" in refusal("plugin", "install", tmp_path / "absent", "--data", tmp_path / "data")
 

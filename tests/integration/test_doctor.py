@@ -77,6 +77,12 @@ def half_a_key(data: Path) -> None:
     (data / "secret.key").write_bytes(b"half")
 
 
+def damaged_record(data: Path) -> None:
+    home = data / "plugins" / "test" / "hello"
+    home.mkdir(parents=True)
+    (home / "record.json").write_text("{")
+
+
 SETUPS = [
     Broken("a damaged database", "is damaged or is no database", "restore a backup", damaged),
     Broken("another program's database", "database of another program", "correct database.url", foreign),
@@ -104,6 +110,12 @@ SETUPS = [
         "plugins.bubblewrap names '/no/such/bwrap'",
         "correct it",
         settings={"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"},
+    ),
+    Broken(
+        "a plugin's damaged record",
+        "test/hello can't run: its record (record.json) is damaged",
+        "parlour plugin remove test/hello",
+        damaged_record,
     ),
     Broken(
         "a runtime that is not there",

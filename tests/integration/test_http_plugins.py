@@ -260,6 +260,26 @@ def test_what_a_removed_plugin_stored_in_the_host_is_kept_or_gone_as_asked(
     assert texts(own.ask(agent, "again")) == [found]
 
 
+def test_a_damaged_record_is_shown_and_mended_or_removed(own: Host, tmp_path: Path) -> None:
+    folder = write_plugin(tmp_path / "plugin", "damaged")
+    install(own, folder)
+    record = own.home / "plugins" / "test" / "damaged" / "record.json"
+    record.write_text("}")
+    own.install(write_plugin(tmp_path / "other", "beside-damaged"))  # also a standalone runtime looks again
+
+    eventually(lambda: shown(own, "test/damaged")["status"] == "failed", "it is shown as failed")
+    assert "install the plugin again" in shown(own, "test/damaged")["reason"]
+    refused = own.http().put("/plugins/test/damaged", json={"enabled": False})
+    assert (refused.status_code, error_code(refused)) == (409, "plugin_unusable")
+    mended = install(own, folder)
+    assert (mended.status_code, mended.json()["status"]) == (201, "ready")
+
+    record.write_text("}")
+    assert own.http().delete("/plugins/test/damaged", params={"data": "delete"}).status_code == 204
+    assert shown(own, "test/damaged") == {}
+    eventually(lambda: not record.parent.exists(), "its code is gone")
+
+
 @pytest.mark.both_runtimes(long=True)
 def test_an_upgrade_of_a_named_plugin_takes_no_other(own: Host, tmp_path: Path) -> None:
     refused = install(own, write_plugin(tmp_path / "plugin", "another"), upgrade="parlour/echo-agent")

@@ -185,16 +185,18 @@ def show(settings: Settings) -> None:
             f"not granted {missing}" if missing else "",
         ]
         print(f"{plugin_id} {version.version}  {'; '.join(note for note in notes if note)}".rstrip())
+    for plugin_id, unusable in folder.unusable().items():
+        print(f"{plugin_id}  failed: {unusable.reason}")
 
 
 def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:
     desk = _desk(settings)
-    wish = "delete" if delete_data else "keep"
-    if plugin_id not in desk.installation.folder.records():
+    folder = desk.installation.folder
+    if plugin_id not in folder.records() and plugin_id not in folder.unusable():
         raise CommandFailed(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
     try:
         with disk.in_words(f"{plugin_id} can't be marked as removed"):
-            desk.installation.folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish}))
+            folder.give_up(plugin_id, "delete" if delete_data else "keep")
     except PluginProblem as problem:
         raise CommandFailed(problem.message) from problem
     pid = desk.directory.serving_pid()

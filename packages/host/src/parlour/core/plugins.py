@@ -11,6 +11,10 @@ Forget = Callable[[str], Awaitable[None]]
 """Deletes what a plugin has stored with the Host. Its process has ended by then."""
 
 
+UNUSABLE = "plugin_unusable"
+"""There is too little of a plugin to do anything with it but install it again or remove it."""
+
+
 class PluginProblem(Exception):
     """Something can't be done with a plugin; nothing was changed unless the message says so."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from parlour.core.cursors import Cursors
-from parlour.core.plugins import PluginKeeper, PluginProblem
+from parlour.core.plugins import UNUSABLE, PluginKeeper, PluginProblem
 
 from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
@@ -26,6 +26,7 @@ STATUS = {
     "identity_mismatch": 409,
     "plugin_not_started": 409,
     "disabled": 409,
+    UNUSABLE: 409,
     "storage_full": 507,
     "not_written": 503,
     "runtime_unavailable": 503,

@@ -10,7 +10,7 @@ from parlour.core.platforms.book import Bot, BotBook
 from parlour.core.secrets import SecretUnreadable
 from parlour.data_directory import DataDirectory
 from parlour.platforms.catalogue import Catalogue
-from parlour.runtime.installed.folder import PluginFolder
+from parlour.runtime.installed.folder import PluginFolder, Unusable
 from parlour.runtime.installed.records import Record
 from parlour.runtime.supervision.status import PluginStatus, StatusFile
 from parlour.secret_key import KeyFile
@@ -38,6 +38,7 @@ def _plugins(directory: DataDirectory) -> list[Finding]:
     states = StatusFile(directory.plugin_status).all(serving) if serving else {}
     records = folder.records()
     findings = [_plugin(name, record, states.get(name)) for name, record in records.items()]
+    findings += [_unusable(name, each) for name, each in folder.unusable().items()]
     return findings or [ok("plugins", "none are installed; parlour plugin install adds one")]
 
 
@@ -52,6 +53,11 @@ def _plugin(plugin_id: str, record: Record, state: PluginStatus | None) -> Findi
         told = f"{name} runs; {record.refused.version} could not be started: {record.refused.reason}"
         return warning("plugins", told, "install a version that starts")
     return ok("plugins", f"{name} {'is ' + state.status if state is not None else 'is installed'}")
+
+
+def _unusable(plugin_id: str, unusable: Unusable) -> Finding:
+    remedy = f"parlour plugin install it again, or parlour plugin remove {plugin_id}"
+    return problem("plugins", f"{plugin_id} can't run: {unusable.reason}", remedy)
 
 
 async def _bots(settings: Settings, directory: DataDirectory) -> AsyncIterator[Finding]:

@@ -6,7 +6,6 @@ runs keeps its files until another has taken its place.
 
 import contextlib
 import fcntl
-import logging
 import os
 import secrets
 import shutil
@@ -15,15 +14,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
+from typing import Literal
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
 from parlour_sdk.values import dataclass
 
 from . import grants, records
-from .records import Record, RecordUnreadable, Version
-
-logger = logging.getLogger(__name__)
+from .records import NO_VERSION, Record, RecordUnreadable, Version
 
 RECORD = "record.json"
 STALE_SECONDS = 3600.0
@@ -45,6 +43,13 @@ class Installed:
     limits: PluginLimits = field(default_factory=PluginLimits)
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A plugin of which there is too little to run it."""
+
+    reason: str
+
+
 class PluginFolder:
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -52,15 +57,23 @@ class PluginFolder:
 
     def records(self) -> dict[str, Record]:
         """Everything that is installed, also what is disabled or about to go."""
-        found: dict[str, Record] = {}
+        return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, Record)}
+
+    def unusable(self) -> dict[str, Unusable]:
+        """Everything that is there and can't run as it is."""
+        return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, Unusable)}
+
+    def _all(self) -> dict[str, Record | Unusable]:
+        found: dict[str, Record | Unusable] = {}
         for file in sorted(self._root.glob(f"*/*/{RECORD}")):
+            plugin_id = f"{file.parent.parent.name}/{file.parent.name}"
             try:
                 record = records.read(file)
             except RecordUnreadable as error:
-                logger.error("%s", error)
-                continue
-            if record is not None:
-                found[f"{file.parent.parent.name}/{file.parent.name}"] = record
+                found[plugin_id] = Unusable(str(error))
+            else:
+                if record is not None:
+                    found[plugin_id] = record
         return found
 
     def installed(self) -> dict[str, Installed]:
@@ -73,7 +86,7 @@ class PluginFolder:
 
     def wanted(self, plugin_id: str) -> Installed | None:
         """What should run of this one."""
-        record = _readable(self._home(plugin_id) / RECORD)
+        record = self.record(plugin_id)
         runs = record is not None and record.enabled and not record.removing
         return self.version(plugin_id, record.current) if record is not None and runs else None
 
@@ -124,10 +137,10 @@ class PluginFolder:
         return version
 
     def edit(self, plugin_id: str, change: Callable[[Record], Record]) -> Record | None:
-        """The changed record; None when there is none."""
+        """The changed record; None when there is none that can be read."""
         with self._locked():
             file = self._home(plugin_id) / RECORD
-            record = records.read(file)
+            record = _readable(file)
             if record is None:
                 return None
             changed = change(record)
@@ -136,7 +149,18 @@ class PluginFolder:
             return changed
 
     def record(self, plugin_id: str) -> Record | None:
-        return records.read(self._home(plugin_id) / RECORD)
+        """A damaged one is as good as none: installing again is the way to mend it."""
+        return _readable(self._home(plugin_id) / RECORD)
+
+    def give_up(self, plugin_id: str, wish: Literal["keep", "delete"]) -> bool:
+        """Marks it as removed, with what is to become of its data; False when it is not there. A Host ends it."""
+        with self._locked():
+            file = self._home(plugin_id) / RECORD
+            record = _readable(file)
+            if record is None and not file.exists():
+                return False
+            records.write(file, (record or Record(current=NO_VERSION)).model_copy(update={"removing": wish}))
+            return True
 
     def forget(self, plugin_id: str) -> None:
         with self._locked():
@@ -194,7 +218,6 @@ def safe(part: str) -> str:
 
 
 def _readable(file: Path) -> Record | None:
-    """A damaged record is as good as none: installing again is the way to mend it."""
     try:
         return records.read(file)
     except RecordUnreadable:

@@ -47,7 +47,7 @@ class Installer:
                 f"this is {package.plugin_id} and can't replace {upgrade}; nothing was changed; "
                 "install it without naming an upgrade to have both",
             )
-        if upgrade is not None and record is None:
+        if upgrade is not None and record is None and upgrade not in self._folder.unusable():
             raise PluginProblem("not_found", f"{upgrade} is not installed; install it without naming it as an upgrade")
         if record is None or record.removing:
             return None

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
-from parlour.core.plugins import PluginFacts, PluginProblem
+from parlour.core.plugins import UNUSABLE, PluginFacts, PluginProblem
 from parlour.core.ports import PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
 
@@ -17,7 +17,7 @@ from .folder import Installed, PluginFolder
 from .installing import Installer
 from .records import Record
 from .settling import Runtime, Settler
-from .views import building_facts, facts
+from .views import building_facts, facts, unusable_facts
 
 
 class Keeper:
@@ -43,10 +43,14 @@ class Keeper:
         await self._settler.everything()
 
     def all(self) -> list[PluginFacts]:
-        known = self._folder.records()
+        found = [self._facts(plugin_id, record) for plugin_id, record in self._folder.records().items()]
+        known = {each.plugin_id for each in found}
         packages = [package for name, package in self._arriving.items() if name not in known]
-        arriving = [building_facts(package, self._sandbox) for package in packages]
-        return sorted([*map(self._facts, known, known.values()), *arriving], key=lambda each: each.plugin_id)
+        found += [building_facts(package, self._sandbox) for package in packages]
+        known |= self._arriving.keys()
+        unusable = {name: each for name, each in self._folder.unusable().items() if name not in known}
+        found += [unusable_facts(name, each, self._sandbox) for name, each in unusable.items()]
+        return sorted(found, key=lambda each: each.plugin_id)
 
     def get(self, plugin_id: str) -> PluginFacts | None:
         return next((each for each in self.all() if each.plugin_id == plugin_id), None)
@@ -101,7 +105,7 @@ class Keeper:
         return self._facts(installed.plugin_id, record)
 
     async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts:
-        asked = self._known(plugin_id).asked
+        asked = self._usable(plugin_id).asked
         try:
             given = None if granted is None else grants.chosen(granted, asked)
         except PluginInvalid as error:
@@ -120,7 +124,7 @@ class Keeper:
     async def restart(self, plugin_id: str) -> PluginFacts:
         self._known(plugin_id)
         async with self._settler.turn(plugin_id):
-            if not self._known(plugin_id).enabled:
+            if not self._usable(plugin_id).enabled:
                 raise PluginProblem("disabled", f"plugin {plugin_id} is disabled; enable it first")
             try:
                 with disk.in_words(f"{plugin_id} can't be restarted"):
@@ -131,12 +135,19 @@ class Keeper:
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
         self._known(plugin_id)
-        wish = "delete" if delete_data else "keep"
         async with self._settler.turn(plugin_id):
             with _recorded(plugin_id):
-                if self._folder.edit(plugin_id, lambda record: record.model_copy(update={"removing": wish})) is None:
+                if not self._folder.give_up(plugin_id, "delete" if delete_data else "keep"):
                     raise _unknown(plugin_id)
                 await self._settler.settle(plugin_id)
+
+    def _usable(self, plugin_id: str) -> PluginFacts:
+        """Raises PluginProblem also for one that can only be installed again or removed."""
+        found = self._known(plugin_id)
+        unusable = self._folder.unusable().get(plugin_id)
+        if unusable is not None:
+            raise PluginProblem(UNUSABLE, f"plugin {plugin_id} can't be changed or started: {unusable.reason}")
+        return found
 
     def _known(self, plugin_id: str) -> PluginFacts:
         found = self.get(plugin_id)

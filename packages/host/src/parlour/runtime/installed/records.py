@@ -72,6 +72,10 @@ class Record(_Kept):
         return [self.current] if self.candidate is None else [self.current, self.candidate]
 
 
+NO_VERSION = Version(version="", folder="", source="", sha256="", installed_at=0)
+"""Of a plugin of which nothing is known but that it is to go."""
+
+
 class RecordUnreadable(Exception):
     """A plugin's record is damaged."""
 
@@ -84,7 +88,9 @@ def read(file: Path) -> Record | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValidationError as error:
-        raise RecordUnreadable(f"{file} is damaged; install the plugin again") from error
+        raise RecordUnreadable(
+            f"its record ({file.name}) is damaged; install the plugin again, or remove it"
+        ) from error
 
 
 def write(file: Path, record: Record) -> None:

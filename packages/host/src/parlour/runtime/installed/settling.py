@@ -81,6 +81,8 @@ class Settler:
 
     async def everything(self) -> None:
         """Each plugin by itself: what goes wrong with one is the log's and keeps no other from its start."""
+        for plugin_id, unusable in self._folder.unusable().items():
+            logger.error("plugin %s can't run: %s", plugin_id, unusable.reason)
         names = dict.fromkeys((*self._runtime.supervisors(), *self._folder.records()))
         await asyncio.gather(*map(self._in_turn, names))
         await self._sweep()

@@ -6,6 +6,7 @@ from parlour_sdk.plugin import Plugin
 from ..packages.sources import Package
 from ..process.sandbox import SandboxState
 from . import grants
+from .folder import Unusable
 from .records import Record
 
 
@@ -29,6 +30,28 @@ def facts(
         installed_at=current.installed_at,
         components=_components(plugin),
         warnings=_warnings(plugin),
+        sandbox=sandbox.kind,
+        sandbox_reason=sandbox.reason,
+        sandbox_remedy=sandbox.remedy,
+    )
+
+
+def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) -> PluginFacts:
+    """Of a plugin that can't run until it is installed again."""
+    return PluginFacts(
+        plugin_id=plugin_id,
+        version="",
+        status="failed",
+        reason=unusable.reason,
+        label=None,
+        description=None,
+        asked={},
+        granted={},
+        enabled=True,
+        source="",
+        sha256="",
+        installed_at=0,
+        components=(),
         sandbox=sandbox.kind,
         sandbox_reason=sandbox.reason,
         sandbox_remedy=sandbox.remedy,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parlour.core.plugins import Forget, PluginFacts, PluginProblem
+from parlour.core.plugins import UNUSABLE, Forget, PluginFacts, PluginProblem
 from parlour_sdk.wire import ConnectionClosed, WireError
 
 from ..installed.installing import Installer
@@ -60,10 +60,17 @@ class RemoteKeeper:
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
         """What it stored here goes while it is still there, disabled: what is cut off can be asked for again."""
         if delete_data:
-            await self.change(plugin_id, None, False)
+            await self._disabled(plugin_id)
             await self._forget(plugin_id)
         answer = await self._ask("remove", {"plugin_id": plugin_id, "delete_data": delete_data})
         await self._runtime.caught_up(answer["revision"], None)
+
+    async def _disabled(self, plugin_id: str) -> None:
+        try:
+            await self.change(plugin_id, None, False)
+        except PluginProblem as problem:
+            if problem.code != UNUSABLE:  # else it does not run
+                raise
 
     async def _done(self, action: str, data: dict[str, Any]) -> PluginFacts:
         answer = await self._ask(action, data)
