@@ -318,6 +318,49 @@ async def test_an_upgrade_of_a_named_plugin_takes_no_other(world: World, tmp_pat
     assert [each.plugin_id for each in world.keeper.all()] == [HELLO]
 
 
+async def test_another_plugin_of_the_same_name_and_version_is_refused_whatever_its_file_is_called(
+    world: World, tmp_path: Path
+) -> None:
+    mine = write_zip(tmp_path / "mine.zip", write_plugin(tmp_path / "mine"))
+    theirs = write_plugin(tmp_path / "theirs")
+    (theirs / "runner.py").write_text("VERSION = 'theirs'\n")
+    theirs = write_zip(tmp_path / "theirs.zip", theirs)
+
+    async def upload(file: Path, upgrade: str | None = None) -> str:
+        return (await world.keeper.install(str(file), "plugin.zip", None, upgrade)).sha256
+
+    first = await upload(mine)
+    with pytest.raises(PluginProblem, match=r"acme/hello 1\.0 is installed already, from plugin\.zip") as refused:
+        await upload(theirs)
+    assert refused.value.code == "identity_taken"
+    assert await upload(mine) == first, "the same content is the same plugin"
+    assert await upload(theirs, upgrade=HELLO) != first
+
+
+async def test_a_version_that_waits_for_its_host_is_not_replaced_by_another_of_its_name(
+    world: World, tmp_path: Path
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    installer = world.keeper._installer
+    async with installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
+        installer.add(package, {})
+    other = write_plugin(tmp_path / "other", version="2.0")
+    (other / "runner.py").write_text("VERSION = 'other'\n")
+
+    with pytest.raises(PluginProblem, match=r"2\.0 is installed already"):
+        await world.install(other)
+
+
+async def test_a_plugin_is_installed_from_its_folder_as_often_as_its_author_changes_it(
+    world: World, tmp_path: Path
+) -> None:
+    folder = write_plugin(tmp_path / "one")
+    await world.install(folder)
+    (folder / "runner.py").write_text("VERSION = 'changed'\n")
+
+    assert await world.install(folder) == "1.0 ready"
+
+
 async def test_a_disabled_plugin_does_not_run_until_it_is_enabled(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
 
@@ -501,7 +544,7 @@ async def test_a_full_disk_is_one_sentence_and_leaves_the_old_version(
 
     for name in ("copyfile", "copyfileobj"):
         monkeypatch.setattr(shutil, name, full)
-    words = "nothing was changed, since the plugin could not be copied: No space left on device; make room on the disk"
+    words = "the plugin could not be copied: No space left on device; nothing was changed; make room on the disk"
     with pytest.raises(PluginProblem, match=words) as no:
         await world.install(source)
 

@@ -9,12 +9,12 @@ from parlour.core.plugins import PluginProblem
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def problem(error: OSError, what: str) -> PluginProblem:
-    """`what` is a sentence that lacks its reason."""
+def problem(error: OSError, what: str, consequence: str = "") -> PluginProblem:
+    """`what` is a sentence that lacks its reason, `consequence` another one."""
     full = error.errno in FULL
     remedy = "make room on the disk of" if full else "let the user that runs Parlour write to"
-    message = f"{what}: {error.strerror or error}; {remedy} the data directory and try again"
-    return PluginProblem("storage_full" if full else "not_written", message)
+    told = (f"{what}: {error.strerror or error}", consequence, f"{remedy} the data directory and try again")
+    return PluginProblem("storage_full" if full else "not_written", "; ".join(filter(None, told)))
 
 
 @contextlib.contextmanager

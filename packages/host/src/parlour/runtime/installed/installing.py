@@ -36,7 +36,7 @@ class Installer:
         except PluginInvalid as error:
             raise PluginProblem(error.code, str(error).replace(source, shown or source)) from error
         except OSError as error:
-            raise disk.problem(error, "nothing was changed, since the plugin could not be copied") from error
+            raise disk.problem(error, "the plugin could not be copied", "nothing was changed") from error
 
     def before(self, package: Package, upgrade: str | None) -> Record | None:
         """What it would replace. Raises PluginProblem when that is not what it is meant to replace."""
@@ -51,10 +51,11 @@ class Installer:
             raise PluginProblem("not_found", f"{upgrade} is not installed; install it without naming it as an upgrade")
         if record is None or record.removing:
             return None
-        if upgrade is None and _another(record.current, package):
+        another = next((version for version in record.versions() if _another(version, package)), None)
+        if upgrade is None and another is not None:
             raise PluginProblem(
                 "identity_taken",
-                f"{package.plugin_id} {package.version} is installed already, from {record.current.source}, with other "
+                f"{package.plugin_id} {package.version} is installed already, from {another.source}, with other "
                 f"content; nothing was changed; raise this one's version, or name the upgrade of {package.plugin_id} "
                 "to replace it",
             )
@@ -78,15 +79,19 @@ class Installer:
         )
 
 
-def _another(current: Version, package: Package) -> bool:
-    """The same name and version from elsewhere, and not the same: two plugins that both claim to be it."""
-    elsewhere = _origin(current.source) != _origin(package.source)
-    return elsewhere and current.version == package.version and current.sha256 != package.sha256
+def _another(installed: Version, package: Package) -> bool:
+    """The same name and version, and not the same content: two plugins that both claim to be it.
+
+    What lies in one and the same place is one plugin, which its author is working on.
+    """
+    place = _place(package.source)
+    elsewhere = not place or place != _place(installed.source)
+    return elsewhere and installed.version == package.version and installed.sha256 != package.sha256
 
 
-def _origin(source: str) -> str:
-    """Of a git address without its revision: that is the same plugin at another time."""
+def _place(source: str) -> str:
+    """Empty for an upload: many files are called plugin.zip. Of a git address without its revision."""
     if not source.startswith("git+"):
-        return source
+        return source if source.startswith("/") else ""
     place, _, name = source.rpartition("/")
     return f"{place}/{name.partition('@')[0]}"
