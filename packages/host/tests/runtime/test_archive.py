@@ -1,13 +1,19 @@
 """Zips that nobody vouches for: the good ones are unpacked, of the bad ones not a byte is written anywhere."""
 
+import contextlib
 import stat
 import struct
+import tempfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from parlour.runtime.packages import directory
 from parlour.runtime.packages.archive import SizeLimits, unpack
 from parlour_sdk.plugin import PluginInvalid
 
@@ -177,6 +183,95 @@ def test_a_damaged_zip_is_refused(tmp_path: Path, target: Path) -> None:
 
     with pytest.raises(PluginInvalid, match="damaged"):
         unpack(file, target, LIMITS)
+
+
+def test_a_damaged_zip_is_called_as_people_call_it(tmp_path: Path, target: Path) -> None:
+    file = tmp_path / "upload.zip"
+    file.write_bytes(b"PK\x03\x04 and then nothing")
+
+    with pytest.raises(PluginInvalid, match=r"^mine\.zip is not a zip file.*; pack the plugin's folder again$"):
+        unpack(file, target, LIMITS, "mine.zip")
+
+
+def test_a_zip_whose_numbers_lead_before_its_beginning_is_a_damaged_one(tmp_path: Path, target: Path) -> None:
+    file = packed(tmp_path, one("text.txt"))
+    content = bytearray(file.read_bytes())
+    at = content.index(b"PK\x05\x06") + 16
+    content[at : at + 4] = struct.pack("<I", 2**31)
+    file.write_bytes(content)
+
+    with pytest.raises(PluginInvalid, match="damaged"):
+        unpack(file, target, LIMITS)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_whatever_happened_to_a_zip_it_is_unpacked_or_refused_in_words(changes: list[tuple[float, int]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = packed(folder, twice("a/one.txt", "a/two.txt"))
+        content = bytearray(file.read_bytes())
+        for place, value in changes:
+            content[int(place * len(content))] = value
+        file.write_bytes(content)
+        (folder / "target").mkdir()
+
+        with contextlib.suppress(PluginInvalid):
+            unpack(file, folder / "target", LIMITS)
+
+
+def directory_of(count: int, long: bool, claimed: int) -> bytes:
+    """A zip that is nothing but a list of so many empty files."""
+    head = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 0, 0, 33, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0)
+    listed = b"".join(head + b"%07d" % number for number in range(count))
+    if not long:
+        return listed + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, claimed, claimed, len(listed), 0, 0)
+    end = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, claimed, claimed, len(listed), 0)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(listed), 1)
+    return (
+        listed + end + locator + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 2**32 - 1, 2**32 - 1, 0)
+    )
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("claimed", [1, 20_000])
+def test_a_zip_with_too_many_entries_is_refused_before_they_are_in_memory(
+    tmp_path: Path, target: Path, long: bool, claimed: int
+) -> None:
+    file = tmp_path / "plugin.zip"
+    file.write_bytes(directory_of(20_000, long, claimed))
+    tracemalloc.start()
+    try:
+        with pytest.raises(PluginInvalid, match="more than 50 files and folders"):
+            unpack(file, target, LIMITS)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1024 * 1024
+
+
+def test_a_list_of_files_that_is_much_too_long_is_refused(tmp_path: Path, target: Path) -> None:
+    def pack(opened: zipfile.ZipFile) -> None:
+        for number in range(10):
+            remarked = entry(f"{number}.txt")
+            remarked.comment = b"x" * 60_000
+            opened.writestr(remarked, "x")
+
+    with pytest.raises(PluginInvalid, match="its list of files has"):
+        unpack(packed(tmp_path, pack), target, LIMITS)
+
+
+@pytest.mark.parametrize("comment", [b"", b"a remark"])
+def test_a_zip_has_as_many_entries_as_are_in_its_directory(tmp_path: Path, comment: bytes) -> None:
+    def pack(opened: zipfile.ZipFile) -> None:
+        many(opened)
+        opened.comment = comment
+
+    file = packed(tmp_path, pack)
+
+    assert directory.measure(file, 1000)[0] == LIMITS.files + 1
+    assert directory.measure(file, 10)[0] == 11
 
 
 def test_a_good_zip_is_unpacked_with_its_folders_and_its_programs(tmp_path: Path, target: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.packages import git
+from parlour.runtime.packages import git, tree
 from parlour.runtime.packages.archive import SizeLimits
 from parlour.runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
@@ -277,3 +277,74 @@ async def test_without_git_it_is_said_what_else_there_is(
 
     with pytest.raises(PluginInvalid, match="git is not installed"):
         await take(f"git+{repository}", staging)
+
+
+def deep(folder: Path, levels: int) -> Path:
+    """Made from below, since a long path can't be named."""
+    inner = folder.parent / "level"
+    inner.mkdir()
+    (inner / "file.txt").write_text("deep")
+    for _ in range(levels):
+        above = folder.parent / "above"
+        above.mkdir()
+        inner.rename(above / "d")
+        inner = above.rename(folder.parent / "level")
+    return inner.rename(folder / "d")
+
+
+async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    deep(source, 1200)
+
+    with pytest.raises(PluginInvalid, match="lies too deep: a path may have 1000 bytes; move it up"):
+        await take(source, staging)
+
+    tree.delete(source)
+    assert not source.exists()
+
+
+async def test_a_folder_that_is_fairly_deep_is_taken(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    deep(source, 400)
+
+    package = await take(source, staging)
+
+    assert (package.plugin.folder / "/".join(["d"] * 401) / "file.txt").read_text() == "deep"
+
+
+async def test_folders_count_too(tmp_path: Path, staging: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    for number in range(10):
+        (source / f"empty{number}").mkdir()
+
+    with pytest.raises(PluginInvalid, match="more than 10 files and folders"):
+        await take(source, staging, sizes=SizeLimits(files=10))
+
+
+async def test_a_plugin_whose_folder_has_the_data_directory_in_it_is_refused_in_words(tmp_path: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    staging = source / "data" / "plugins" / ".staging" / "x"
+    staging.mkdir(parents=True)
+
+    with pytest.raises(PluginInvalid, match=r"the data directory lies in the plugin's folder .*: choose another one"):
+        await take(source, staging)
+
+    assert names(staging) == set()
+
+
+async def test_a_data_directory_in_a_folder_that_is_left_out_does_no_harm(tmp_path: Path) -> None:
+    source = write_plugin(tmp_path / "source")
+    staging = source / ".venv" / "data" / "staging"
+    staging.mkdir(parents=True)
+
+    assert names((await take(source, staging)).plugin.folder) == FILES
+
+
+@pytest.mark.parametrize("version", ["", "1" * 5000, "1.0\\n2"])
+async def test_a_version_that_nobody_would_read_is_refused(tmp_path: Path, staging: Path, version: str) -> None:
+    source = write_plugin(tmp_path / "source")
+    manifest = (source / "manifest.yaml").read_text()
+    (source / "manifest.yaml").write_text(manifest.replace("version: '1.0'", f'version: "{version}"'))
+
+    with pytest.raises(PluginInvalid, match=r"metadata\.version has \d+ characters; use 1 to 100"):
+        await take(source, staging)

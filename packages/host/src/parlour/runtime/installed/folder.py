@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import os
 import secrets
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
 from parlour_sdk.values import dataclass
 
+from ..packages.tree import delete
 from . import grants, records
 from .records import NO_VERSION, Record, RecordUnreadable, Version
 
@@ -117,7 +117,7 @@ class PluginFolder:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            delete(folder)
             with contextlib.suppress(OSError):  # another installation stages there too
                 above.rmdir()
 
@@ -132,7 +132,7 @@ class PluginFolder:
             try:
                 records.write(home / RECORD, before.with_version(version) if before else Record(current=version))
             except OSError:
-                shutil.rmtree(home / version.folder, ignore_errors=True)
+                delete(home / version.folder)
                 raise
         return version
 
@@ -184,7 +184,7 @@ class PluginFolder:
         for folder in home.iterdir():
             if folder.is_dir() and folder.name not in named and folder not in in_use:
                 self._read.pop(folder, None)
-                shutil.rmtree(folder, ignore_errors=True)
+                delete(folder)
         if record is None:
             with contextlib.suppress(OSError):  # something of it is still in use
                 home.rmdir()
@@ -233,4 +233,4 @@ def _folder_name(version: str) -> str:
 def _delete_stale(folder: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         if time.time() - folder.stat().st_mtime > STALE_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
+            delete(folder)

@@ -1,6 +1,8 @@
 """Unpacks a zip that nobody vouches for: every entry is judged before the first byte is written."""
 
+import errno
 import stat
+import struct
 import unicodedata
 import zipfile
 import zlib
@@ -9,11 +11,16 @@ from pathlib import Path, PurePosixPath
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.values import dataclass
 
+from . import directory
+
 BLOCK = 256 * 1024
 RATIO = 200
 """Text shrinks to a tenth; what shrinks to less than this part of itself was made to fill a disk."""
 HARMLESS_BYTES = 1024 * 1024
 """Below this no ratio matters."""
+ENTRY_BYTES = 4096
+"""What one entry of the list of files may need for its name and what packers add."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, NotImplementedError, struct.error)
 PATH_BYTES = 1000
 NAME_BYTES = 255
 
@@ -25,14 +32,21 @@ class SizeLimits:
 
     def check(self, files: int, total: int) -> None:
         if files > self.files:
-            raise PluginInvalid(f"it has more than {self.files} files, the most a plugin may have")
+            raise PluginInvalid(
+                f"it has more than {self.files} files and folders, the most a plugin may have; leave out what it does "
+                "not need, or raise plugins.package_files"
+            )
         if total > self.bytes:
-            raise PluginInvalid(f"it has more than {self.bytes} bytes unpacked, the most a plugin may have")
+            raise PluginInvalid(
+                f"it has more than {self.bytes} bytes unpacked, the most a plugin may have; leave out what it does "
+                "not need, or raise plugins.package_bytes"
+            )
 
 
-def unpack(archive: Path, target: Path, limits: SizeLimits) -> None:
-    """Into an empty folder. Raises PluginInvalid, or OSError when the disk refuses."""
+def unpack(archive: Path, target: Path, limits: SizeLimits, called: str = "") -> None:
+    """Into an empty folder. Raises PluginInvalid, or OSError when the disk refuses. `called` is its name to people."""
     try:
+        _judge_directory(archive, limits)
         with zipfile.ZipFile(archive) as opened:
             entries = opened.infolist()
             _judge_sizes(entries, archive.stat().st_size, limits)
@@ -40,8 +54,25 @@ def unpack(archive: Path, target: Path, limits: SizeLimits) -> None:
             written = 0
             for entry in entries:
                 written += _write(opened, entry, target, limits.bytes - written)
-    except (zipfile.BadZipFile, zlib.error, EOFError, UnicodeError, NotImplementedError) as error:
-        raise PluginInvalid(f"{archive.name} is not a zip file, or a damaged one: {error}") from error
+    except DAMAGED as error:
+        raise PluginInvalid(_damaged(called or archive.name, error)) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # else its numbers name a place where no file begins
+            raise
+        raise PluginInvalid(_damaged(called or archive.name, error)) from error
+
+
+def _damaged(called: str, error: Exception) -> str:
+    return f"{called} is not a zip file, or a damaged one: {error}; pack the plugin's folder again"
+
+
+def _judge_directory(archive: Path, limits: SizeLimits) -> None:
+    """Before anything of it is in memory."""
+    entries, size = directory.measure(archive, limits.files)
+    limits.check(entries, 0)
+    most = limits.files * ENTRY_BYTES
+    if most < size <= archive.stat().st_size:  # else it is a damaged one
+        raise PluginInvalid(f"its list of files has {size} bytes, and may have {most}; pack the plugin's folder again")
 
 
 def _judge_sizes(entries: list[zipfile.ZipInfo], packed: int, limits: SizeLimits) -> None:

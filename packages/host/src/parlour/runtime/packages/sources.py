@@ -15,6 +15,7 @@ from .archive import SizeLimits, unpack
 from .requirements import Requirements, read_requirements
 
 NAME_BYTES = 255
+VERSION_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ def _take_local(source: str, called: str | None, staging: Path, rules: PackageRu
         raise PluginInvalid("the source is no path: a name in it is too long for a file")
     shown = called or str(path.absolute())
     if path.is_dir():
+        _judge_place(path, staging)
         read_plugin(path)  # what is wrong is named by the path that the person knows
         return _take(path, shown, staging, rules)
     if not path.is_file():
@@ -68,7 +70,7 @@ def _take_local(source: str, called: str | None, staging: Path, rules: PackageRu
         raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
     unpacked = staging / "unpacked"
     unpacked.mkdir()
-    unpack(path, unpacked, rules.sizes)
+    unpack(path, unpacked, rules.sizes, Path(shown).name)
     return _take(_top(unpacked), shown, staging, rules)
 
 
@@ -79,10 +81,31 @@ def _take(folder: Path, source: str, staging: Path, rules: PackageRules) -> Pack
         plugin = read_plugin(code)
         for part in (plugin.manifest.metadata.author, plugin.manifest.metadata.name):
             safe(part)
+        _judge_version(plugin.manifest.metadata.version)
         warnings = tuple(_without(warning, code) for warning in plugin.warnings)
         return Package(plugin, read_requirements(plugin), source, tree.digest(code), warnings)
     except PluginInvalid as error:
         raise PluginInvalid(_without(str(error), code, folder)) from error
+
+
+def _judge_place(folder: Path, staging: Path) -> None:
+    """A copy of the folder must not become part of what is copied."""
+    inner = staging.resolve()
+    if inner.is_relative_to(folder.resolve()) and not set(inner.relative_to(folder.resolve()).parts) & set(
+        tree.LEFT_OUT
+    ):
+        raise PluginInvalid(
+            f"the data directory lies in the plugin's folder {folder}: choose another one with --data, "
+            "or move it out of that folder"
+        )
+
+
+def _judge_version(version: str) -> None:
+    if not 1 <= len(version) <= VERSION_CHARACTERS or not version.isprintable():
+        raise PluginInvalid(
+            f"manifest.yaml: metadata.version has {len(version)} characters; use 1 to {VERSION_CHARACTERS} "
+            "that can be printed, such as 0.1.0"
+        )
 
 
 def _made_folder(file: Path, folder: Path) -> Path:

@@ -4,28 +4,29 @@ import hashlib
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from parlour_sdk.plugin import PluginInvalid
 
-from .archive import BLOCK, SizeLimits
+from .archive import BLOCK, PATH_BYTES, SizeLimits
 
 LEFT_OUT = ("__pycache__", ".git", ".venv", "venv", ".pytest_cache", ".mypy_cache", ".ruff_cache", "tests")
 
 
 def copy(source: Path, target: Path, limits: SizeLimits) -> None:
     """Into a folder that is not there yet. Raises PluginInvalid, or OSError when the disk refuses."""
-    files = total = 0
+    count = total = 0
     target.mkdir()
     for path, information in _walk(source):
-        place = target / path.relative_to(source)
-        if stat.S_ISDIR(information.st_mode):
-            place.mkdir()
-            continue
-        files, total = files + 1, total + information.st_size
-        limits.check(files, total)
-        shutil.copy(path, place)
+        name = path.relative_to(source)
+        if len(os.fsencode(name)) > PATH_BYTES:
+            raise PluginInvalid(f"{str(name)[:100]}... lies too deep: a path may have {PATH_BYTES} bytes; move it up")
+        folder = stat.S_ISDIR(information.st_mode)
+        count, total = count + 1, total + (0 if folder else information.st_size)
+        limits.check(count, total)
+        (target / name).mkdir() if folder else shutil.copy(path, target / name)
 
 
 def digest(folder: Path) -> str:
@@ -42,10 +43,10 @@ def digest(folder: Path) -> str:
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Folders before what is in them, in one order everywhere."""
-    for path in sorted(folder.iterdir()):
-        if path.name in LEFT_OUT:
-            continue
+    """Folders before what is in them, in one order everywhere, however deep they lie."""
+    waiting = _inside(folder)
+    while waiting:
+        path = waiting.pop()
         information = path.lstat()
         if not (stat.S_ISREG(information.st_mode) or stat.S_ISDIR(information.st_mode)):
             raise PluginInvalid(
@@ -53,4 +54,17 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             )
         yield path, information
         if stat.S_ISDIR(information.st_mode):
-            yield from _walk(path)
+            waiting += _inside(path)
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The first one last."""
+    return sorted((path for path in folder.iterdir() if path.name not in LEFT_OUT), reverse=True)
+
+
+def delete(folder: Path) -> None:
+    """As far as it can be. What somebody else made may lie deeper than Python can follow."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False, capture_output=True)
