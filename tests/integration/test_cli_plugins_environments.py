@@ -81,7 +81,7 @@ def test_a_requirement_that_can_not_be_met_is_named_and_changes_nothing(
     assert named in said
     assert "nothing was changed" in said
     listed = parlour_here("plugin", "list", "--data", data).stdout
-    assert listed == "test/wanting 0.1.0\n"
+    assert listed.startswith(f"test/wanting 0.1.0  0.2.0 could not be installed: {named}")
     assert environments(data) == []
 
 

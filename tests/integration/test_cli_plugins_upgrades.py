@@ -67,7 +67,8 @@ def test_a_version_that_does_not_start_is_not_taken_while_the_old_one_answers_on
         done = installing.result()
 
     assert done.returncode == 1
-    assert "could not be started, and 0.1.0 goes on" in done.stderr
+    assert done.stdout == "", "nothing is said to be installed that is not"
+    assert f"{plugin_id} 0.2.0 could not be started, and 0.1.0 goes on" in done.stderr
     assert reason in done.stderr
     assert answers == [["good"]] * len(answers)
     facts = shown(own, plugin_id)
@@ -116,9 +117,12 @@ def test_a_first_version_that_does_not_start_is_installed_and_said_to_be_failed(
     done = parlour_here("plugin", "install", bad, "--data", own.data)
 
     assert done.returncode == 1
+    assert done.stdout == ""
     assert "it is installed, and the running Host can't start it" in done.stderr
     eventually(lambda: shown(own, "test/stillborn")["status"] == "failed", "it is given up")
     assert "failed" in line(own.data, "test/stillborn")
+    worse = write_plugin(tmp_path / "worse", "stillborn", version="0.1.1", prelude="raise RuntimeError('worse')")
+    assert "and 0.1.0 stays, which is failed itself" in refusal("plugin", "install", worse, "--data", own.data)
 
     own.install(write_plugin(tmp_path / "good", "stillborn", version="0.2.0"))
     assert (shown(own, "test/stillborn")["version"], shown(own, "test/stillborn")["status"]) == ("0.2.0", "ready")

@@ -182,11 +182,18 @@ def test_a_first_version_that_does_not_start_is_shown_as_failed(own: Host, tmp_p
     assert (again.status_code, error_code(again)) == (409, "plugin_not_started")
 
 
-def test_a_requirement_that_can_not_be_met_is_refused_and_nothing_is_installed(own: Host, tmp_path: Path) -> None:
+def test_a_requirement_that_can_not_be_met_is_refused_and_the_plugin_shown_as_failed(own: Host, tmp_path: Path) -> None:
     refused = install(own, write_plugin(tmp_path / "plugin", "wanting", requirements="parlour-test-no-such-package\n"))
 
     assert (refused.status_code, error_code(refused)) == (422, "environment_failed")
     assert "parlour-test-no-such-package" in refused.json()["error"]["message"]
+    assert "name an index that has the package" in refused.json()["error"]["message"]
+    failed = shown(own, "test/wanting")
+    assert (failed["version"], failed["status"], failed["installed_at"]) == ("0.1.0", "failed", None)
+    assert "parlour-test-no-such-package" in failed["reason"]
+    refused = own.http().post("/plugins/test/wanting/restart")
+    assert (refused.status_code, error_code(refused)) == (409, "plugin_unusable")
+    assert own.http().delete("/plugins/test/wanting").status_code == 204
     assert shown(own, "test/wanting") == {}
 
 

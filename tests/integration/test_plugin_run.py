@@ -97,7 +97,7 @@ def test_what_fails_only_when_it_starts_leaves_the_version_before(
 
     edit(plugin, "import results", "import results\nimport sys\nassert not sys.argv[0].endswith('worker.py'), 'no'")
     edit(plugin, "'one'", "'two'")
-    running.until("not taken: it could not be started, and 0.1.0 goes on")
+    running.until(f"not taken: {name} 0.1.0 could not be started, and 0.1.0 goes on")
 
     assert "AssertionError: no" in running.printed
     assert texts(host.ask(host.agent(f"plugin:{name}/default"), "which?")) == ["one"]

@@ -54,7 +54,8 @@ class FreshInstall:
 
     async def _has_runner(self) -> bool:
         try:
-            if self._plugins.get(PLUGIN_ID) is None:
+            found = self._plugins.get(PLUGIN_ID)
+            if found is None or not found.installed_at:  # it could not be installed at an earlier start
                 source = next(place for place in PLACES if place.is_dir())
                 await self._plugins.install(str(source), "local-agent", None, None)
         except StopIteration:

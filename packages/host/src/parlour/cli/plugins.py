@@ -20,6 +20,7 @@ from parlour.runtime import disk
 from parlour.runtime.installed import grants
 from parlour.runtime.installed.folder import Installed
 from parlour.runtime.installed.records import Record
+from parlour.runtime.installed.views import staying
 from parlour.runtime.packages.sources import Package
 from parlour.runtime.supervision.status import StatusFile
 from parlour.stores.opening import current, opened
@@ -68,31 +69,41 @@ def _desk(settings: Settings) -> Desk:
 def install(settings: Settings, source: str, grant: str | None, upgrade: str | None, say: Say = print) -> None:
     desk = _desk(settings)
     try:
-        installed, replaces = asyncio.run(_install(desk, source, grant, upgrade, say))
+        installed, before, words = asyncio.run(_install(desk, source, grant, upgrade))
     except PluginProblem as error:
         raise CommandFailed(error.message) from error
     pid = desk.directory.serving_pid()
-    if pid is None or not _told(pid):
+    served = pid is not None and _told(pid)
+    if pid is None or not served:
         desk.installation.folder.sweep()
-    else:
-        _hand_over_upgrade(desk, installed, pid) if replaces else _hand_over(desk, installed, pid)
-        say("the running Host has started it")
+    elif before is None:
+        _hand_over(desk, installed, pid)
+    elif before.enabled:
+        _hand_over_upgrade(desk, installed, pid)
+    for line in words:  # not before it is known what became of it
+        say(line)
+    if served:
+        enabled = before is None or before.enabled
+        say("the running Host has started it" if enabled else "it is disabled, and starts when it is enabled")
 
 
-async def _install(desk: Desk, source: str, grant: str | None, upgrade: str | None, say: Say) -> tuple[Installed, bool]:
-    """Also whether a version before it goes on until this one has started."""
+async def _install(
+    desk: Desk, source: str, grant: str | None, upgrade: str | None
+) -> tuple[Installed, Record | None, list[str]]:
+    """Also what was there before it, and what is to be said of it."""
     installer = desk.installation.installer
     async with installer.package(source) as package:
         before = installer.before(package, upgrade)
         granted = _granted(package, before, grant)
         await installer.build(package)
         installed = installer.add(package, granted)
-    say(f"installed {package.plugin_id} {package.version}")
-    for warning in package.warnings:
-        say(f"  note: {warning}")
-    for sentence in _permissions(grants.asked(package.plugin.manifest), granted):
-        say(f"  {sentence}")
-    return installed, before is not None and before.enabled
+    permissions = _permissions(grants.asked(package.plugin.manifest), granted)
+    words = [
+        f"installed {package.plugin_id} {package.version}",
+        *(f"  note: {warning}" for warning in package.warnings),
+        *(f"  {sentence}" for sentence in permissions),
+    ]
+    return installed, before, words
 
 
 def _granted(package: Package, before: Record | None, grant: str | None) -> dict[str, list[str]]:
@@ -138,8 +149,13 @@ def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
         raise CommandFailed("the running Host has not taken it yet; its log says why")
     if record.current.folder != folder:
         if record.refused is None or record.refused.folder != folder:
-            raise CommandFailed("it was not taken, since another version was installed meanwhile")
-        raise CommandFailed(f"it could not be started, and {record.current.version} goes on: {record.refused.reason}")
+            meanwhile = "since another version was installed meanwhile"
+            raise CommandFailed(f"{plugin.plugin_id} {plugin.version} was not taken, {meanwhile}")
+        state = desk.status.all(pid).get(plugin.plugin_id)
+        stays = staying(record.current.version, state.status if state else "")
+        raise CommandFailed(
+            f"{plugin.plugin_id} {plugin.version} could not be started, and {stays}: {record.refused.reason}"
+        )
 
 
 def _told(pid: int) -> bool:
@@ -180,13 +196,13 @@ def show(settings: Settings) -> None:
             told[plugin_id].status if plugin_id in told else "",
             "" if record.enabled else "disabled",
             f"{record.current.version} until it has started" if record.candidate else "",
-            f"{record.refused.version} could not be started: {record.refused.reason}" if record.refused else "",
+            str(record.refused) if record.refused else "",
             f"granted {granted}" if granted else "",
             f"not granted {missing}" if missing else "",
         ]
         print(f"{plugin_id} {version.version}  {'; '.join(note for note in notes if note)}".rstrip())
     for plugin_id, unusable in folder.unusable().items():
-        print(f"{plugin_id}  failed: {unusable.reason}")
+        print(" ".join(filter(None, (plugin_id, unusable.version))) + f"  failed: {unusable.reason}")
 
 
 def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:

@@ -50,7 +50,7 @@ def _plugin(plugin_id: str, record: Record, state: PluginStatus | None) -> Findi
         logs = f"parlour plugin list tells more, and GET /plugins/{plugin_id}/logs what it wrote"
         return problem("plugins", f"{name} has failed: {state.reason}", logs)
     if record.refused is not None:
-        told = f"{name} runs; {record.refused.version} could not be started: {record.refused.reason}"
+        told = f"{name} runs; {record.refused}"
         return warning("plugins", told, "install a version that starts")
     return ok("plugins", f"{name} {'is ' + state.status if state is not None else 'is installed'}")
 

@@ -21,9 +21,10 @@ from parlour_sdk.values import dataclass
 
 from ..packages.tree import delete
 from . import grants, records
-from .records import NO_VERSION, Record, RecordUnreadable, Version
+from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Version
 
 RECORD = "record.json"
+FAILURE = "failure.json"
 STALE_SECONDS = 3600.0
 """How old something half done must be before it is taken for left behind."""
 NAME_CHARACTERS = 100
@@ -48,6 +49,9 @@ class Unusable:
     """A plugin of which there is too little to run it."""
 
     reason: str
+    version: str = ""
+    source: str = ""
+    sha256: str = ""
 
 
 class PluginFolder:
@@ -74,6 +78,11 @@ class PluginFolder:
             else:
                 if record is not None:
                     found[plugin_id] = record
+        for file in sorted(self._root.glob(f"*/*/{FAILURE}")):
+            plugin_id = f"{file.parent.parent.name}/{file.parent.name}"
+            failure = None if plugin_id in found else records.read_failure(file)
+            if failure is not None:
+                found[plugin_id] = Unusable(failure.reason, failure.version, failure.source, failure.sha256)
         return found
 
     def installed(self) -> dict[str, Installed]:
@@ -134,7 +143,20 @@ class PluginFolder:
             except OSError:
                 delete(home / version.folder)
                 raise
+            (home / FAILURE).unlink(missing_ok=True)
         return version
+
+    def refuse(self, plugin_id: str, failure: Failure) -> None:
+        """Notes why a version could not be installed, beside the one that stays, or alone when there is none."""
+        with self._locked():
+            home = self._home(plugin_id)
+            record = _readable(home / RECORD)
+            if record is not None:
+                refusal = Refusal(version=failure.version, folder="", reason=failure.reason, at=failure.at)
+                records.write(home / RECORD, record.model_copy(update={"refused": refusal}))
+            elif not (home / RECORD).exists():
+                home.mkdir(parents=True, exist_ok=True)
+                records.write(home / FAILURE, failure)
 
     def edit(self, plugin_id: str, change: Callable[[Record], Record]) -> Record | None:
         """The changed record; None when there is none that can be read."""
@@ -157,14 +179,15 @@ class PluginFolder:
         with self._locked():
             file = self._home(plugin_id) / RECORD
             record = _readable(file)
-            if record is None and not file.exists():
+            if record is None and not file.exists() and not file.with_name(FAILURE).exists():
                 return False
             records.write(file, (record or Record(current=NO_VERSION)).model_copy(update={"removing": wish}))
             return True
 
     def forget(self, plugin_id: str) -> None:
         with self._locked():
-            (self._home(plugin_id) / RECORD).unlink(missing_ok=True)
+            for name in (FAILURE, RECORD):
+                (self._home(plugin_id) / name).unlink(missing_ok=True)
 
     def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
         """Deletes code that no record names and no process uses."""

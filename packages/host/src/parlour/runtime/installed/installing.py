@@ -12,12 +12,13 @@ from ..environments.builds import Builds
 from ..environments.environment import EnvironmentFailed
 from ..packages.commands import Tell, nothing
 from ..packages.sources import Package, PackageRules, stage
+from .advice import advised
 from .folder import Installed, PluginFolder
-from .records import Record, Version
+from .records import Failure, Record, Version
 
 
 class Installer:
-    """Raises PluginProblem and nothing else; then nothing was changed."""
+    """Raises PluginProblem and nothing else; then nothing was changed, and at most a note says why."""
 
     def __init__(self, folder: PluginFolder, builds: Builds, rules: PackageRules, clock: Clock) -> None:
         self._folder = folder
@@ -63,7 +64,22 @@ class Installer:
 
     async def build(self, package: Package, tell: Tell = nothing) -> None:
         """Its environment comes first, so that the version it replaces serves until it can start."""
-        await self._builds.python(package.plugin_id, package.requirements, tell)
+        try:
+            await self._builds.python(package.plugin_id, package.requirements, tell)
+        except EnvironmentFailed as error:
+            reason = advised(error, self._builds.lines(package.plugin_id))
+            with contextlib.suppress(OSError):  # no room for the note: whoever installs it is told all the same
+                self._folder.refuse(package.plugin_id, self._failure(package, reason))
+            raise EnvironmentFailed(reason) from error
+
+    def _failure(self, package: Package, reason: str) -> Failure:
+        return Failure(
+            version=package.version,
+            source=package.source,
+            sha256=package.sha256,
+            reason=reason,
+            at=self._clock.now(),
+        )
 
     def add(self, package: Package, granted: Mapping[str, list[str]]) -> Installed:
         version = Version(

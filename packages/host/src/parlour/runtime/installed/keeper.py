@@ -17,7 +17,7 @@ from .folder import Installed, PluginFolder
 from .installing import Installer
 from .records import Record
 from .settling import Runtime, Settler
-from .views import building_facts, facts, unusable_facts
+from .views import building_facts, facts, staying, unusable_facts
 
 
 class Keeper:
@@ -97,10 +97,11 @@ class Keeper:
         if record is None:
             raise _unknown(installed.plugin_id)
         if record.refused is not None and record.refused.folder == installed.folder.name:
+            running = self._runtime.supervisors().get(installed.plugin_id)
             raise PluginProblem(
                 "plugin_not_started",
-                f"{installed.plugin_id} {installed.version} could not be started, and {record.current.version} "
-                f"goes on: {record.refused.reason}",
+                f"{installed.plugin_id} {installed.version} could not be started, and "
+                f"{staying(record.current.version, running.status if running else '')}: {record.refused.reason}",
             )
         return self._facts(installed.plugin_id, record)
 

@@ -8,6 +8,7 @@ from ..environments.builds import Builds
 from ..environments.environment import EnvironmentFailed
 from ..packages.requirements import Requirements, read_requirements
 from ..process.launcher import Start
+from .advice import advised
 from .folder import Installed, PluginFolder
 
 
@@ -21,7 +22,11 @@ class Preparation:
         """Raises OSError when something can't be made."""
         data = self._data / plugin.plugin_id
         data.mkdir(parents=True, exist_ok=True)
-        python = await self._builds.python(plugin.plugin_id, self._requirements(plugin))
+        requirements = self._requirements(plugin)
+        try:
+            python = await self._builds.python(plugin.plugin_id, requirements)
+        except EnvironmentFailed as error:
+            raise EnvironmentFailed(advised(error, self._builds.lines(plugin.plugin_id))) from error
         return Start(plugin.plugin_id, plugin.folder, data, python, plugin.limits, tuple(plugin.granted.network))
 
     def _requirements(self, plugin: Installed) -> Requirements:

@@ -24,10 +24,24 @@ class Version(_Kept):
 
 
 class Refusal(_Kept):
-    """A version that was installed and could not be started, so that the one before it stayed."""
+    """A version that could not be installed or started, so that the one before it stayed."""
 
     version: str
     folder: str
+    """Empty when it was not even installed."""
+    reason: str
+    at: int
+
+    def __str__(self) -> str:
+        return f"{self.version} could not be {'started' if self.folder else 'installed'}: {self.reason}"
+
+
+class Failure(_Kept):
+    """A plugin of which no version was ever installed: none of its code is kept, only why."""
+
+    version: str
+    source: str
+    sha256: str
     reason: str
     at: int
 
@@ -82,6 +96,14 @@ class RecordUnreadable(Exception):
     code = "record_unreadable"
 
 
+def read_failure(file: Path) -> Failure | None:
+    """A damaged one is none: it is about nothing that was there."""
+    try:
+        return Failure.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
 def read(file: Path) -> Record | None:
     try:
         return Record.model_validate_json(file.read_bytes())
@@ -93,7 +115,7 @@ def read(file: Path) -> Record | None:
         ) from error
 
 
-def write(file: Path, record: Record) -> None:
+def write(file: Path, record: Record | Failure) -> None:
     """There wholly or not at all, also after a power failure."""
     fresh = file.with_suffix(".new")
     with fresh.open("w", encoding="utf-8") as opened:

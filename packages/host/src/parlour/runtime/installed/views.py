@@ -40,7 +40,7 @@ def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) ->
     """Of a plugin that can't run until it is installed again."""
     return PluginFacts(
         plugin_id=plugin_id,
-        version="",
+        version=unusable.version,
         status="failed",
         reason=unusable.reason,
         label=None,
@@ -48,8 +48,8 @@ def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) ->
         asked={},
         granted={},
         enabled=True,
-        source="",
-        sha256="",
+        source=unusable.source,
+        sha256=unusable.sha256,
         installed_at=0,
         components=(),
         sandbox=sandbox.kind,
@@ -82,12 +82,17 @@ def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
     )
 
 
+def staying(version: str, status: str) -> str:
+    """What is said of the version that a worse one was to replace."""
+    return f"{version} goes on" if status == "ready" else f"{version} stays, which is {status or 'stopped'} itself"
+
+
 def _pending(record: Record) -> str:
     """Of a version that is on its way, or did not make it."""
     if record.candidate is not None:
         return f"version {record.candidate.version} is about to take its place"
     if record.refused is not None:
-        return f"version {record.refused.version} could not be started and was not taken: {record.refused.reason}"
+        return f"version {record.refused}"
     return ""
 
 

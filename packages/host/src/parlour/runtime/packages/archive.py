@@ -79,7 +79,10 @@ def _judge_sizes(entries: list[zipfile.ZipInfo], packed: int, limits: SizeLimits
     total = sum(entry.file_size for entry in entries)
     limits.check(len(entries), total)
     if total > max(RATIO * packed, HARMLESS_BYTES):
-        raise PluginInvalid(f"its {packed} bytes claim to unpack to {total}, which no plugin does")
+        raise PluginInvalid(
+            f"its {packed} bytes claim to unpack to {total}, which no plugin does; pack it again without the file that "
+            "has next to nothing in it"
+        )
 
 
 def _judge_names(entries: list[zipfile.ZipInfo]) -> None:
@@ -90,7 +93,9 @@ def _judge_names(entries: list[zipfile.ZipInfo]) -> None:
         key = unicodedata.normalize("NFC", str(path)).casefold()
         above = {unicodedata.normalize("NFC", str(each)).casefold() for each in path.parents}
         if key in files or (not entry.is_dir() and key in folders) or above & files:
-            raise PluginInvalid(f"two entries are one file where upper and lower case are the same: {_shown(entry)}")
+            raise PluginInvalid(
+                f"two entries are one file where upper and lower case are the same: {_shown(entry)}; rename one of them"
+            )
         folders |= above
         (folders if entry.is_dir() else files).add(key)
 
@@ -99,13 +104,19 @@ def _judged(entry: zipfile.ZipInfo) -> PurePosixPath:
     name = entry.filename
     parts = name.removesuffix("/").split("/")
     if "\0" in entry.orig_filename or "\\" in name or any(unicodedata.category(each) == "Cc" for each in name):
-        raise PluginInvalid(f"an entry's name has a character that no file name may have: {_shown(entry)}")
+        raise PluginInvalid(f"an entry's name has a character that no file name may have: {_shown(entry)}; rename it")
     if name.startswith("/") or name[1:2] == ":" or any(part in ("", ".", "..") for part in parts):
-        raise PluginInvalid(f"an entry would leave the plugin's folder: {_shown(entry)}")
+        raise PluginInvalid(
+            f"an entry would leave the plugin's folder: {_shown(entry)}; pack the folder again, with names inside it "
+            "only (parlour plugin build does)"
+        )
     if len(name.encode()) > PATH_BYTES or any(len(part.encode()) > NAME_BYTES for part in parts):
-        raise PluginInvalid(f"an entry's name is too long: {_shown(entry)}")
+        raise PluginInvalid(f"an entry's name is too long: {_shown(entry)}; shorten it")
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise PluginInvalid(f"an entry is neither a file nor a folder, but a link or a device: {_shown(entry)}")
+        raise PluginInvalid(
+            f"an entry is neither a file nor a folder, but a link or a device: {_shown(entry)}; "
+            "put the file itself there"
+        )
     if entry.flag_bits & 1:
         raise PluginInvalid(f"an entry is encrypted: {_shown(entry)}; pack it without a password")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -129,7 +140,9 @@ def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: 
         while block := source.read(BLOCK):
             written += len(block)
             if written > room:
-                raise PluginInvalid("it has more bytes unpacked than a plugin may have")
+                raise PluginInvalid(
+                    "it has more bytes unpacked than a plugin may have; leave out what it does not need"
+                )
             file.write(block)
     if (entry.external_attr >> 16) & stat.S_IXUSR:
         place.chmod(0o755)

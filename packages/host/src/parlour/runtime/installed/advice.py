@@ -1,0 +1,24 @@
+"""What a person can do about packages that can't be installed. What went wrong, uv says."""
+
+import re
+from collections.abc import Sequence
+
+INDEX = "uv's variable UV_DEFAULT_INDEX where Parlour runs"
+_ADDRESS = re.compile(r"(?:Failed to fetch:? |for url \()[`']?(https?://[^\s`')]+)")
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+_UNKNOWN = ("not found", "no version", "unsatisfiable")
+
+
+def _on_packages(reason: str, said: Sequence[str]) -> str:
+    """A remedy for this reason, of a build that said these lines; empty when the reason has one of its own."""
+    if any(words in reason for words in _UNKNOWN):
+        return f"correct the plugin's requirements, or name an index that has the package with {INDEX}"
+    found = next((match for match in map(_ADDRESS.search, reversed(said)) if match), None)
+    if found is None:
+        return ""
+    address = _CREDENTIALS.sub("", found.group(1))
+    return f"{address} could not be fetched: let this machine reach it, or name another index with {INDEX}"
+
+
+def advised(error: Exception, said: Sequence[str]) -> str:
+    return "; ".join(filter(None, (str(error), _on_packages(str(error), said))))

@@ -1,0 +1,46 @@
+"""What can be done about packages that can't be installed."""
+
+import pytest
+
+from parlour.runtime.environments.environment import EnvironmentFailed
+from parlour.runtime.installed.advice import advised
+
+UNREACHABLE = [
+    "error: Request failed after 3 retries in 10.7s",
+    "  cause: Failed to fetch: http://user:secret@127.0.0.1:9/simple/six/",
+    "  cause: client error (Connect)",
+    "  cause: Connection refused (os error 111)",
+]
+
+
+@pytest.mark.parametrize("quote", ["", "`", "'"])
+def test_an_index_that_does_not_answer_is_named_without_its_password(quote: str) -> None:
+    address = "http://user:secret@127.0.0.1:9/simple/six/"
+    lines = [line.replace(address, f"{quote}{address}{quote}") for line in UNREACHABLE]
+
+    words = advised(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
+
+    assert words.startswith("can't be installed: Connection refused (os error 111); http://127.0.0.1:9/simple/six/ ")
+    assert "could not be fetched: let this machine reach it, or name another index with uv's variable" in words
+    assert "secret" not in words
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "because six-seven was not found in the package registry",
+        "Because there is no version of six==99 and you require six==99",
+        "we can conclude that your requirements are unsatisfiable",
+    ],
+)
+def test_a_package_that_is_not_there_is_to_be_corrected_or_found_elsewhere(reason: str) -> None:
+    assert advised(EnvironmentFailed(reason), []) == (
+        f"{reason}; correct the plugin's requirements, or name an index that has the package with "
+        "uv's variable UV_DEFAULT_INDEX where Parlour runs"
+    )
+
+
+def test_a_reason_with_a_remedy_of_its_own_stays_as_it_is() -> None:
+    reason = "its environment was not built within 5 s; the setting plugins.environment_seconds gives it more time"
+
+    assert advised(EnvironmentFailed(reason), ["a line"]) == reason
