@@ -111,6 +111,23 @@ def test_a_run_that_goes_on_during_an_upgrade_ends_as_if_nothing_had_happened(ow
     assert own.run(run_id)["attempt"] == 1
 
 
+def test_a_disabled_plugin_is_upgraded_when_it_is_enabled_and_falls_back_if_that_fails(
+    own: Host, tmp_path: Path
+) -> None:
+    own.install(write_plugin(tmp_path / "good", "resting", answer="good"))
+    agent = own.agent("plugin:test/resting/default")
+    own.http().put("/plugins/test/resting", json={"enabled": False})
+    bad = write_plugin(tmp_path / "bad", "resting", version="0.2.0", prelude="raise RuntimeError('no luck today')")
+
+    done = parlour_here("plugin", "install", bad, "--data", own.data)
+
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "it is disabled, and starts when it is enabled")
+    enabled = own.http().put("/plugins/test/resting", json={"enabled": True}).json()
+    assert (enabled["version"], enabled["status"]) == ("0.1.0", "ready")
+    assert "0.2.0 could not be started" in enabled["reason"]
+    assert texts(own.ask(agent, "who?")) == ["good"]
+
+
 def test_a_first_version_that_does_not_start_is_installed_and_said_to_be_failed(own: Host, tmp_path: Path) -> None:
     bad = write_plugin(tmp_path / "bad", "stillborn", prelude="raise RuntimeError('no luck today')")
 

@@ -120,14 +120,14 @@ def test_a_version_whose_plugin_was_installed_anew_meanwhile_changes_nothing(plu
     assert plugins.installed()[HELLO].version == "3.0"
 
 
-def test_a_disabled_plugin_takes_its_new_version_at_once_and_stays_disabled(plugins: PluginFolder) -> None:
+def test_a_disabled_plugin_keeps_its_version_beside_the_new_one_and_stays_disabled(plugins: PluginFolder) -> None:
     add(plugins, "1.0")
     plugins.edit(HELLO, lambda record: record.model_copy(update={"enabled": False}))
-    add(plugins, "2.0")
+    new = add(plugins, "2.0")
 
     record = plugins.record(HELLO)
     assert record is not None
-    assert (record.current.version, record.candidate, record.enabled) == ("2.0", None, False)
+    assert (record.current.version, record.candidate, record.enabled) == ("1.0", new, False)
     assert plugins.installed() == {}
 
 

@@ -374,6 +374,27 @@ async def test_a_disabled_plugin_does_not_run_until_it_is_enabled(world: World, 
     assert world.runtime.restarted == [HELLO]
 
 
+async def test_the_version_of_a_disabled_plugin_is_kept_until_the_new_one_has_started(
+    world: World, tmp_path: Path
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    await world.keeper.change(HELLO, None, False)
+    world.runtime.unfit["2.0"] = "it fell over"
+
+    assert await world.install(write_plugin(tmp_path / "two", version="2.0")) == "1.0 disabled"
+    [facts] = world.keeper.all()
+    assert facts.reason == "version 2.0 takes its place once it is enabled and has started"
+    assert not world.runtime.begun["2.0"].is_set()
+
+    facts = await world.keeper.change(HELLO, None, True)
+    assert (facts.version, facts.status) == ("1.0", "ready")
+    assert facts.reason == "version 2.0 could not be started: it fell over"
+    await world.keeper.change(HELLO, None, False)
+    await world.install(write_plugin(tmp_path / "three", version="3.0"))
+    facts = await world.keeper.change(HELLO, None, True)
+    assert (facts.version, facts.status, facts.reason) == ("3.0", "ready", "")
+
+
 @pytest.mark.parametrize("delete", [True, False])
 async def test_a_removed_plugin_is_gone_and_its_data_as_asked(world: World, tmp_path: Path, delete: bool) -> None:
     await world.install(write_plugin(tmp_path / "one"))

@@ -56,9 +56,9 @@ class Record(_Kept):
     """Removed, and its process not ended yet; what is to become of its data."""
 
     def with_version(self, version: Version) -> "Record":
-        """A plugin that does not run has nothing to lose by a version that does not start."""
-        if self.removing or not self.enabled:
-            return Record(current=version, enabled=self.enabled or bool(self.removing))
+        """Also of a disabled plugin the version before stays until this one has started: it has proved itself."""
+        if self.removing:
+            return Record(current=version)
         return self.model_copy(update={"candidate": version, "refused": None})
 
     def promoting(self, version: Version) -> "Record":

@@ -90,7 +90,8 @@ def staying(version: str, status: str) -> str:
 def _pending(record: Record) -> str:
     """Of a version that is on its way, or did not make it."""
     if record.candidate is not None:
-        return f"version {record.candidate.version} is about to take its place"
+        what = "is about to take its place" if record.enabled else "takes its place once it is enabled and has started"
+        return f"version {record.candidate.version} {what}"
     if record.refused is not None:
         return f"version {record.refused}"
     return ""
