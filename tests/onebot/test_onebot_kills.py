@@ -83,6 +83,8 @@ async def killed(own: QQ, kills: int, rate: float, seconds: tuple[float, float],
             await simulator.until(lambda connections=connections: simulator.connections > connections)  # type: ignore[misc]
         talking.cancel()
         await asyncio.wait([talking])
+        said.append(await simulator.say("token-last.", user_id=1))  # what was on its way before it has come in too
+        await simulator.until(lambda: any(each.text == "token-last." for each in simulator.sent()), seconds=120)
         await eventually(lambda: owed(own.host.data) == 0, "nothing is owed any more", 120)
     check(simulator, accepted(own.host.data, said))
     extras = repeated(simulator)
