@@ -1541,6 +1541,9 @@ export interface components {
         /** @description One of the platform's own actions. */
         ActionDeclaration: {
             description: string;
+            here?: {
+                [key: string]: "chat_id" | "group_id" | "request_id" | "interaction_id";
+            };
             parameters?: {
                 [key: string]: unknown;
             };
@@ -1606,6 +1609,11 @@ export interface components {
             limits?: components["schemas"]["Limits"];
             /** @default  */
             mentions_everyone?: string;
+            /**
+             * @default chat
+             * @enum {string}
+             */
+            message_ids?: "chat" | "account";
             modes: {
                 [key: string]: components["schemas"]["Mode"];
             };
