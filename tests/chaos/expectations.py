@@ -40,8 +40,8 @@ ANSWERED = [
     Answered("kill_parent", r"reached: the parent was signalled"),
 ]
 ENDED = [
-    Ended("crash_at_start", r"its process ended \(exit status -6\)", "its process ended"),
-    Ended("crash_mid_run", r"its process ended \(exit status -6\)", "its process ended"),
+    Ended("crash_at_start", r"its process ended \(signal 6: Aborted\)", "its process ended"),
+    Ended("crash_mid_run", r"its process ended \(signal 6: Aborted\)", "its process ended"),
     Ended("exit_mid_run", r"its process ended \(exit status 0\)", "its process ended"),
     Ended("hang", r"its event loop did not answer for \d"),
     Ended("big_frame", f"it was cut off: {TOO_LARGE}", TOO_LARGE),

@@ -11,7 +11,8 @@ from parlour_sdk.api import AgentRunAPI
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.results import Result
 
-STARTS_TO_SPOIL = 2
+STARTS_TO_SPOIL = 1
+"""A run that is tried twice then fails four times, one less than what a plugin is given up for."""
 STUBBORN_SECONDS = 120.0
 
 

@@ -100,7 +100,7 @@ async def test_a_plugin_that_fails_too_often_is_given_up_and_its_runs_fail_with_
         await waiting.batch()
 
     assert (supervisor.status, supervisor.proven, len(launcher.processes)) == ("failed", True, 5)
-    assert "failed 5 times within 10 minutes and is not started again by itself; restart it" in supervisor.reason
+    assert "failed 5 times within 10 minutes and is tried again only in 10 minutes; restart it" in supervisor.reason
     with pytest.raises(PluginUnavailable, match="no luck today"):
         await supervisor.run({"text": "still nobody?"}).batch()
 
@@ -112,6 +112,21 @@ async def test_failures_of_long_ago_do_not_count(desk: Desk, launcher: FakeLaunc
         launcher.latest.exit(1)
         await asyncio.sleep(200)
         assert supervisor.status == "ready"
+
+
+async def test_a_plugin_that_was_given_up_is_tried_again_when_its_failures_do_not_count_any_more(
+    desk: Desk, launcher: FakeLauncher
+) -> None:
+    launcher.script = [Behaviour(ends_at_start=True)] * 5
+    supervisor = desk.supervisor()
+    await asyncio.sleep(600)
+    assert (supervisor.status, len(launcher.processes)) == ("failed", 5)
+
+    await asyncio.sleep(100)
+
+    assert supervisor.status == "ready"
+    assert supervisor.reason == "it was started again after this: its process ended (exit status 3)"
+    assert await answer(supervisor.run({"text": "hello"})) == ["hello by 6"]
 
 
 async def test_a_plugin_that_was_given_up_is_brought_back_at_once(desk: Desk, launcher: FakeLauncher) -> None:

@@ -6,6 +6,7 @@ What comes before the launch and after the end is the supervisor's part.
 import asyncio
 import contextlib
 import logging
+import signal
 from collections.abc import Coroutine
 from typing import Any, Literal
 
@@ -180,5 +181,9 @@ async def _forced(watch: Coroutine[Any, Any, str]) -> Ending:
 
 def _explain(ending: Ending, status: int | None, last: str) -> str:
     """The plugin's own last words say most."""
-    shown = f" (exit status {status})" if ending.manner == "by itself" and status is not None else ""
+    shown = f" ({_ended(status)})" if ending.manner == "by itself" and status is not None else ""
     return f"{ending.reason}{shown}; its log ends with: {last[:500]}" if last else f"{ending.reason}{shown}"
+
+
+def _ended(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"signal {-status}: {signal.strsignal(-status)}"

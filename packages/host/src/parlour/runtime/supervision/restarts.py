@@ -1,4 +1,4 @@
-"""How long a plugin that failed has to wait for its next start, and when there is none."""
+"""How long a plugin that failed has to wait for its next start, and when it is given up meanwhile."""
 
 from collections import deque
 from collections.abc import Callable
@@ -19,22 +19,27 @@ class Failures:
     def count(self) -> int:
         return len(self._times)
 
-    def another(self) -> float | None:
-        """The seconds until the next start; None when it failed too often in the time that counts."""
+    @property
+    def too_many(self) -> bool:
+        return self.count >= self._policy.give_up_after
+
+    def another(self) -> float:
+        """The seconds until the next start. When it failed too often, until none of that counts any more."""
         now = self._clock()
         self._times.append(now)
         while self._times[0] < now - self._policy.within_seconds:
             self._times.popleft()
-        if self.count >= self._policy.give_up_after:
-            return None
+        if self.too_many:
+            return self._policy.within_seconds
         return min(self._policy.first_delay * 2.0 ** min(self.count - 1, _DOUBLINGS), self._policy.longest_delay)
 
     def in_words(self) -> str:
         """What there is to do about them, once they are too many."""
-        if self.count < self._policy.give_up_after:
+        if not self.too_many:
             return ""
-        within = f"{self.count} times within {self._policy.within_seconds / 60:g} minutes"
-        return f" (it failed {within} and is not started again by itself; restart it when that is mended)"
+        minutes = f"{self._policy.within_seconds / 60:g} minutes"
+        failed = f"it failed {self.count} times within {minutes}"
+        return f" ({failed} and is tried again only in {minutes}; restart it when that is mended)"
 
     def forget(self) -> None:
         self._times.clear()

@@ -40,7 +40,7 @@ class Supervisor:
         self.plugin = plugin
         """What is started when nothing runs."""
         self.status = "starting"
-        """Or ready, waiting (for its next start), failed (given up), stopped."""
+        """Or ready, waiting (for its next start), failed (given up, for a while or for good), stopped."""
         self.reason = ""
         """Why it does not serve, or what else is to be known about it."""
         self.proven = False
@@ -164,9 +164,9 @@ class Supervisor:
         return self.reason
 
     async def _back_off(self, reason: str, delay: float | None) -> None:
-        """Until it may start again, or somebody has brought it back."""
+        """Until it may start again, which is never without a delay, or somebody has brought it back."""
         name = self.plugin.plugin_id
-        if delay is None:
+        if delay is None or self._failures.too_many:
             logger.error("plugin %s is given up after %d failures: %s", name, max(self._failures.count, 1), reason)
             self._become("failed", reason + self._failures.in_words())
         else:
