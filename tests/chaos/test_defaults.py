@@ -1,0 +1,30 @@
+"""By the numbers that a Host has if nobody sets any: whatever the plugin does to itself, no person has to come."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.harness import Host, eventually
+
+from .chaos import CHAOS, chaos_in
+from .expectations import ENDED
+
+QUARANTINED = "This message could not be answered: the agent failed on it more than once."
+SECONDS = 120.0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("behaviour", [each.behaviour for each in ENDED])
+def test_a_plugin_over_which_a_message_fails_twice_serves_again_by_itself(tmp_path: Path, behaviour: str) -> None:
+    with chaos_in(Host(tmp_path, PARLOUR__PLUGINS__SANDBOX="required")) as chaos:
+        sent = chaos.host.send(chaos.host.agent(CHAOS, behaviour, config={"behaviour": behaviour}), "go on")
+
+        def said() -> tuple[str, str]:
+            return chaos.host.transcript(sent["conversation_id"])[-1]
+
+        eventually(lambda: said() == ("notice", QUARANTINED), "its sender is told", SECONDS)
+        eventually(lambda: chaos.plugin()["status"] == "ready", "it serves again", SECONDS)
+        assert "it was started again after this" in chaos.plugin()["reason"]
+        chaos.recovers()
+        assert chaos.host.process.pid == chaos.pid
