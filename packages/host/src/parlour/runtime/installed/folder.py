@@ -28,6 +28,8 @@ FAILURE = "failure.json"
 STALE_SECONDS = 3600.0
 """How old something half done must be before it is taken for left behind."""
 NAME_CHARACTERS = 100
+NAME_BYTES = 200
+"""A file's name may have 255, and some are made of a plugin's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +234,11 @@ class PluginFolder:
 def safe(part: str) -> str:
     """One half of an identity, which is also a folder's name."""
     allowed = all(each.isalnum() or each in "-_." for each in part)
-    if not part or part.startswith(".") or len(part) > NAME_CHARACTERS or not allowed:
+    short = len(part) <= NAME_CHARACTERS and len(part.encode()) <= NAME_BYTES
+    if not part or part.startswith(".") or not short or not allowed:
         raise PluginInvalid(
             f"'{part}' can't be part of a plugin's identity; use letters, digits, '-', '_' and '.', "
-            f"at most {NAME_CHARACTERS}"
+            f"at most {NAME_CHARACTERS} and {NAME_BYTES} bytes"
         )
     return part
 
