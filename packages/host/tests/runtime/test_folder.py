@@ -111,11 +111,12 @@ def test_a_version_that_fails_while_a_newer_one_waits_leaves_it_waiting(plugins:
 def test_a_version_whose_plugin_was_installed_anew_meanwhile_changes_nothing(plugins: PluginFolder) -> None:
     add(plugins, "1.0")
     second = add(plugins, "2.0")
-    plugins.edit(HELLO, lambda record: record.model_copy(update={"removing": "keep"}))
+    plugins.give_up(HELLO, "keep")
     add(plugins, "3.0")
 
     plugins.edit(HELLO, lambda record: record.promoting(second))
     plugins.edit(HELLO, lambda record: record.refusing(second, "no", 5))
+    plugins.forget(HELLO, "keep")
 
     assert plugins.installed()[HELLO].version == "3.0"
 
@@ -131,14 +132,44 @@ def test_a_disabled_plugin_keeps_its_version_beside_the_new_one_and_stays_disabl
     assert plugins.installed() == {}
 
 
-def test_a_plugin_that_is_being_removed_should_not_run_and_can_be_installed_anew(plugins: PluginFolder) -> None:
+def test_a_plugin_that_is_being_removed_should_not_run_and_one_installed_in_its_place_comes_after_it(
+    plugins: PluginFolder, root: Path
+) -> None:
     add(plugins, "1.0")
-    plugins.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
+    plugins.give_up(HELLO, "delete")
     assert plugins.installed() == {}
 
+    new = add(plugins, "2.0")
+    assert plugins.installed() == {}
+
+    plugins.forget(HELLO, "delete")
+    plugins.sweep()
+    assert plugins.installed()[HELLO].version == "2.0"
+    assert {path.name for path in (root / HELLO).iterdir()} == {"record.json", new.folder}
+
+
+def test_a_plugin_is_forgotten_only_as_it_was_asked_for(plugins: PluginFolder) -> None:
+    add(plugins)
+    plugins.forget(HELLO, "keep")
+    assert HELLO in plugins.installed()
+
+    plugins.give_up(HELLO, "delete")
+    plugins.forget(HELLO, "keep")
+    assert HELLO in plugins.records(), "its data is still there"
+
+    plugins.forget(HELLO, "delete")
+    assert plugins.records() == {}
+
+
+def test_what_was_installed_in_place_of_a_removed_plugin_goes_with_the_next_removal(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    plugins.give_up(HELLO, "delete")
     add(plugins, "2.0")
 
-    assert plugins.installed()[HELLO].version == "2.0"
+    plugins.give_up(HELLO, "delete")
+    plugins.forget(HELLO, "delete")
+
+    assert plugins.records() == {}
 
 
 def test_granted_is_what_was_given_of_what_is_asked(plugins: PluginFolder) -> None:
@@ -178,7 +209,8 @@ def test_code_that_is_in_use_is_not_swept_away(plugins: PluginFolder, root: Path
 
 def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginFolder, root: Path) -> None:
     add(plugins)
-    plugins.forget(HELLO)
+    plugins.give_up(HELLO, "keep")
+    plugins.forget(HELLO, "keep")
     plugins.sweep()
 
     assert plugins.records() == {}

@@ -15,7 +15,7 @@ from parlour.runtime.packages.archive import SizeLimits
 from parlour.runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
-from .plugin_files import names, write_plugin, write_zip
+from .plugin_files import deep, names, write_plugin, write_zip
 
 ONE_FILE = """
 from parlour_sdk import plugin, tool
@@ -339,19 +339,6 @@ async def test_without_git_it_is_said_what_else_there_is(
         await take(f"git+{repository}", staging)
 
 
-def deep(folder: Path, levels: int) -> Path:
-    """Made from below, since a long path can't be named."""
-    inner = folder.parent / "level"
-    inner.mkdir()
-    (inner / "file.txt").write_text("deep")
-    for _ in range(levels):
-        above = folder.parent / "above"
-        above.mkdir()
-        inner.rename(above / "d")
-        inner = above.rename(folder.parent / "level")
-    return inner.rename(folder / "d")
-
-
 async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     deep(source, 1200)
@@ -361,6 +348,23 @@ async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, sta
 
     tree.delete(source)
     assert not source.exists()
+
+
+def test_a_folder_that_is_closed_to_its_owner_and_a_link_are_deleted_and_nothing_beyond_them(tmp_path: Path) -> None:
+    beyond = tmp_path / "beyond"
+    beyond.mkdir()
+    (beyond / "file.txt").write_text("not mine")
+    closed = tmp_path / "closed"
+    (closed / "inner").mkdir(parents=True)
+    (closed / "inner" / "link").symlink_to(beyond)
+    (closed / "inner").chmod(0)
+    (tmp_path / "link").symlink_to(beyond)
+
+    for name in ("closed", "link", "not there"):
+        tree.delete(tmp_path / name)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["beyond"]
+    assert (beyond / "file.txt").read_text() == "not mine"
 
 
 async def test_a_folder_that_is_fairly_deep_is_taken(tmp_path: Path, staging: Path) -> None:

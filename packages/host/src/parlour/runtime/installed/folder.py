@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
@@ -21,7 +20,7 @@ from parlour_sdk.values import dataclass
 
 from ..packages.tree import delete
 from . import grants, records
-from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Version
+from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Version, Wish
 
 RECORD = "record.json"
 FAILURE = "failure.json"
@@ -95,9 +94,8 @@ class PluginFolder:
             if record.enabled and not record.removing
         }
 
-    def wanted(self, plugin_id: str) -> Installed | None:
-        """What should run of this one."""
-        record = self.record(plugin_id)
+    def wanted(self, plugin_id: str, record: Record | None) -> Installed | None:
+        """What should run of this one by this record."""
         runs = record is not None and record.enabled and not record.removing
         return self.version(plugin_id, record.current) if record is not None and runs else None
 
@@ -176,20 +174,29 @@ class PluginFolder:
         """A damaged one is as good as none: installing again is the way to mend it."""
         return _readable(self._home(plugin_id) / RECORD)
 
-    def give_up(self, plugin_id: str, wish: Literal["keep", "delete"]) -> bool:
+    def give_up(self, plugin_id: str, wish: Wish) -> bool:
         """Marks it as removed, with what is to become of its data; False when it is not there. A Host ends it."""
         with self._locked():
             file = self._home(plugin_id) / RECORD
             record = _readable(file)
             if record is None and not file.exists() and not file.with_name(FAILURE).exists():
                 return False
-            records.write(file, (record or Record(current=NO_VERSION)).model_copy(update={"removing": wish}))
+            given_up = {"removing": wish, "candidate": None}
+            records.write(file, (record or Record(current=NO_VERSION)).model_copy(update=given_up))
             return True
 
-    def forget(self, plugin_id: str) -> None:
+    def forget(self, plugin_id: str, wish: Wish) -> None:
+        """Its end, after this was done with its data: nothing stays but what was installed in its place meanwhile."""
         with self._locked():
-            for name in (FAILURE, RECORD):
-                (self._home(plugin_id) / name).unlink(missing_ok=True)
+            file = self._home(plugin_id) / RECORD
+            record = _readable(file)
+            if record is None or record.removing != wish:
+                return
+            if (left := record.removed()) is not None:
+                records.write(file, left)
+                return
+            for each in (file.with_name(FAILURE), file):
+                each.unlink(missing_ok=True)
 
     def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
         """Deletes code that no record names and no process uses."""
