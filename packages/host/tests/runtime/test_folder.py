@@ -1,5 +1,6 @@
 """Installed plugins: a version is there wholly or not at all, and what runs keeps its files."""
 
+import fcntl
 import os
 import threading
 import time
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from parlour.runtime.installed import folder as folder_module
 from parlour.runtime.installed import records
 from parlour.runtime.installed.folder import RECORD, STALE_SECONDS, PluginFolder
 from parlour.runtime.installed.records import Version
+from parlour.runtime.packages import tree
 from parlour_sdk.plugin import PluginInvalid
 
 from .plugin_files import names, write_plugin
@@ -205,6 +208,46 @@ def test_code_that_is_in_use_is_not_swept_away(plugins: PluginFolder, root: Path
 
     plugins.sweep()
     assert not (root / HELLO / old.folder).exists()
+
+
+def test_nobody_waits_while_unused_code_is_deleted(
+    plugins: PluginFolder, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(plugins)
+    plugins.give_up(HELLO, "keep")
+    plugins.forget(HELLO, "keep")
+    deleted: list[Path] = []
+
+    def delete(path: Path) -> None:
+        with (root / ".lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises when somebody has it
+        tree.delete(path)
+        deleted.append(path)
+
+    monkeypatch.setattr(folder_module, "delete", delete)
+    plugins.sweep()
+
+    assert [path.parent for path in deleted] == [root / HELLO]
+    assert names(root) == {".lock"}
+
+
+def test_a_plugin_that_comes_while_another_sweeps_has_its_place(
+    plugins: PluginFolder, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+
+    def swept_before(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        PluginFolder(root).sweep()
+        flock(descriptor, operation)
+
+    with plugins.staging() as staging:
+        code = write_plugin(staging / "code")
+        monkeypatch.setattr(fcntl, "flock", swept_before)
+        version = Version(version="1.0", folder="", source="a test", sha256="0", installed_at=1)
+        plugins.add(HELLO, code, version)
+
+    assert HELLO in plugins.installed()
 
 
 def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginFolder, root: Path) -> None:

@@ -121,20 +121,21 @@ class PluginFolder:
     def staging(self) -> Iterator[Path]:
         """An empty folder to prepare a version in, gone afterwards."""
         above = self._root / ".staging"
-        above.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=above))
+        with self._locked():
+            above.mkdir(exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=above))
         try:
             yield folder
         finally:
             delete(folder)
-            with contextlib.suppress(OSError):  # another installation stages there too
+            with self._locked(), contextlib.suppress(OSError):  # another installation stages there too
                 above.rmdir()
 
     def add(self, plugin_id: str, code: Path, version: Version) -> Version:
         """Moves the code to its place and records it: at once if it is new, as a candidate if it replaces another."""
         home = self._home(plugin_id)
-        home.mkdir(parents=True, exist_ok=True)
         with self._locked():
+            home.mkdir(parents=True, exist_ok=True)
             before = _readable(home / RECORD)
             version = version.model_copy(update={"folder": _folder_name(version.version)})
             os.rename(code, home / version.folder)
@@ -199,28 +200,33 @@ class PluginFolder:
                 each.unlink(missing_ok=True)
 
     def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
-        """Deletes code that no record names and no process uses."""
+        """Deletes code that no record names and no process uses. No name comes twice, so nobody has to wait for it."""
+        with self._locked():
+            unused = [*self._unused(in_use)]
+        for folder in unused:
+            self._read.pop(folder, None)
+            delete(folder)
         with self._locked():
             for home in self._root.glob("*/*"):
-                if home.parent.name == ".staging":
-                    _delete_stale(home)
-                elif home.is_dir():
-                    self._sweep_home(home, in_use)
+                if home.parent.name != ".staging" and not (home / RECORD).exists():
+                    with contextlib.suppress(OSError):  # something of it is still in use
+                        home.rmdir()
+                        home.parent.rmdir()
 
-    def _sweep_home(self, home: Path, in_use: frozenset[Path]) -> None:
-        try:
-            record = records.read(home / RECORD)
-        except RecordUnreadable:
-            return
-        named = {version.folder for version in record.versions()} if record else set()
-        for folder in home.iterdir():
-            if folder.is_dir() and folder.name not in named and folder not in in_use:
-                self._read.pop(folder, None)
-                delete(folder)
-        if record is None:
-            with contextlib.suppress(OSError):  # something of it is still in use
-                home.rmdir()
-                home.parent.rmdir()
+    def _unused(self, in_use: frozenset[Path]) -> Iterator[Path]:
+        for home in self._root.glob("*/*"):
+            if home.parent.name == ".staging":
+                if _is_stale(home):
+                    yield home
+            elif home.is_dir():
+                with contextlib.suppress(RecordUnreadable):
+                    record = records.read(home / RECORD)
+                    named = {version.folder for version in record.versions()} if record else set()
+                    yield from (
+                        folder
+                        for folder in home.iterdir()
+                        if folder.is_dir() and folder.name not in named and folder not in in_use
+                    )
 
     def _home(self, plugin_id: str) -> Path:
         author, _, name = plugin_id.partition("/")
@@ -263,7 +269,7 @@ def _folder_name(version: str) -> str:
     return f"{readable[:40].lstrip('.') or '0'}-{secrets.token_hex(4)}"
 
 
-def _delete_stale(folder: Path) -> None:
+def _is_stale(folder: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        if time.time() - folder.stat().st_mtime > STALE_SECONDS:
-            delete(folder)
+        return time.time() - folder.stat().st_mtime > STALE_SECONDS
+    return False
