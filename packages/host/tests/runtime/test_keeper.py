@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
+import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -188,7 +190,7 @@ async def test_a_version_installed_while_no_host_ran_is_tried_at_the_next_refres
     world.runtime.unfit["2.0"] = "it fell over"
     other = World(tmp_path)
     async with other.keeper._installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
-        other.keeper._installer.add(package, {})
+        await other.keeper._installer.add(package, {})
 
     await world.keeper.refresh()
 
@@ -350,7 +352,7 @@ async def test_a_version_that_waits_for_its_host_is_not_replaced_by_another_of_i
     await world.install(write_plugin(tmp_path / "one"))
     installer = world.keeper._installer
     async with installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
-        installer.add(package, {})
+        await installer.add(package, {})
     other = write_plugin(tmp_path / "other", version="2.0")
     (other / "runner.py").write_text("VERSION = 'other'\n")
 
@@ -455,7 +457,7 @@ async def test_what_a_command_installs_while_a_removal_is_ended_is_started_after
 
     async def meanwhile(plugin_id: str) -> None:
         async with other.installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
-            other.installer.add(package, {})
+            await other.installer.add(package, {})
 
     world.on_forget = meanwhile
     await world.keeper.remove(HELLO, True)
@@ -702,6 +704,32 @@ async def test_a_start_that_waits_for_an_environment_is_shown_as_building(tmp_pa
     building.cancel()
     await asyncio.wait([building])
     assert world.keeper.all()[0].status == "starting"
+
+
+async def test_nobody_waits_for_the_disk_while_plugins_are_changed(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def aside(function: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*arguments: Any, **options: Any) -> Any:
+            used.append(threading.current_thread() is not threading.main_thread())
+            return function(*arguments, **options)
+
+        return watched
+
+    used: list[bool] = []
+    for module, name in ((os, "fsync"), (os, "rename"), (fcntl, "flock"), (shutil, "rmtree"), (shutil, "copy")):
+        monkeypatch.setattr(module, name, aside(getattr(module, name)))
+    world.runtime.unfit["3.0"] = "it is broken"
+    await world.install(write_zip(tmp_path / "one.zip", write_plugin(tmp_path / "one")))
+    await world.install(write_plugin(tmp_path / "two", version="2.0"))
+    for source in (write_plugin(tmp_path / "three", version="3.0"), write_zip(tmp_path / "bad.zip", tmp_path)):
+        with pytest.raises(PluginProblem):
+            await world.install(source)
+    await world.keeper.change(HELLO, None, False)
+    await world.keeper.remove(HELLO, True)
+
+    assert len(used) > 20
+    assert all(used)
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])

@@ -96,7 +96,7 @@ async def _install(
         before = installer.before(package, upgrade)
         granted = _granted(package, before, grant)
         await installer.build(package)
-        installed = installer.add(package, granted)
+        installed = await installer.add(package, granted)
     permissions = _permissions(grants.asked(package.plugin.manifest), granted)
     words = [
         f"installed {package.plugin_id} {package.version}",

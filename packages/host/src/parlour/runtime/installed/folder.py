@@ -1,7 +1,8 @@
 """Installed plugins below the data directory: a record each, and beside it the code of the versions it names.
 
 A version's code never changes once it is there; what is installed changes by replacing the record. So the version that
-runs keeps its files until another has taken its place.
+runs keeps its files until another has taken its place. Whoever changes something waits for the disk, and so does it in
+a thread of its own where others are served.
 """
 
 import contextlib

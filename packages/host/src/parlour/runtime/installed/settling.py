@@ -123,9 +123,9 @@ class Settler:
             reason = str(error)
             logger.error("plugin %s %s is not taken: %s", plugin_id, version.version, reason)
             now = self._clock.now()
-            self._folder.edit(plugin_id, lambda it: it.refusing(version, reason, now))
+            await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.refusing(version, reason, now))
         else:
-            self._folder.edit(plugin_id, lambda it: it.promoting(version))
+            await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.promoting(version))
         finally:
             self._tried.discard(candidate.folder)
 
@@ -134,7 +134,7 @@ class Settler:
         if wish == "delete":
             await self._forget(plugin_id)
             await asyncio.to_thread(delete_data, self._data, plugin_id)
-        self._folder.forget(plugin_id, wish)
+        await asyncio.to_thread(self._folder.forget, plugin_id, wish)
 
     async def _sweep(self) -> None:
         async with self._sweeping:
