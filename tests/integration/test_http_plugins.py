@@ -313,6 +313,7 @@ def bad_zip(**entries: str) -> bytes:
         (bad_zip(**{"readme.txt": "x"}), "manifest.yaml"),
         (bad_zip(**{"manifest.yaml": "kind: Toaster"}), "manifest.yaml"),
     ],
+    ids=["nothing", "no zip", "damaged", "outside", "no manifest", "no plugin"],  # a zip has its time in it
 )
 def test_a_bad_upload_is_refused_in_words_and_leaves_nothing(own: Host, content: bytes, named: str) -> None:
     before = own.items("/plugins")

@@ -99,3 +99,20 @@ def test_without_room_plugins_are_not_changed_and_the_remedy_is_said(starving: H
     assert {"make room on the disk" in each.json()["error"]["message"] for each in answers} == {True}
     assert [each["status"] for each in starving.items("/plugins")] == ["ready", "ready"]
     assert http.put(path, json={"enabled": True}).status_code == 200
+
+
+def test_without_room_a_plugin_that_ended_is_started_again_and_one_that_is_asked_to_is_restarted(
+    starving: Host,
+) -> None:
+    echo = "parlour/echo-agent"
+    process = starving.plugin_process(echo)
+
+    with no_room(starving):
+        process.kill()
+        eventually(lambda: starving.plugin_status(echo) != "ready", "it is missed")
+        eventually(lambda: starving.plugin_status(echo) == "ready", "it is back")
+        again = starving.plugin_process(echo)
+        assert starving.http().post(f"/plugins/{echo}/restart").status_code == 200
+        eventually(lambda: starving.plugin_process(echo).pid != again.pid, "it has another process")
+
+    assert texts(starving.ask(starving.agent(), "hello")) == ["hello"]

@@ -42,3 +42,16 @@ def write_zip(file: Path, folder: Path, inside: str = "") -> Path:
 
 def names(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def deep(folder: Path, levels: int) -> Path:
+    """Made from below, since a long path can't be named."""
+    inner = folder.parent / "level"
+    inner.mkdir()
+    (inner / "file.txt").write_text("deep")
+    for _ in range(levels):
+        above = folder.parent / "above"
+        above.mkdir()
+        inner.rename(above / "d")
+        inner = above.rename(folder.parent / "level")
+    return inner.rename(folder / "d")

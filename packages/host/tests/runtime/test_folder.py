@@ -1,5 +1,6 @@
 """Installed plugins: a version is there wholly or not at all, and what runs keeps its files."""
 
+import fcntl
 import os
 import threading
 import time
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from parlour.runtime.installed import folder as folder_module
 from parlour.runtime.installed import records
 from parlour.runtime.installed.folder import RECORD, STALE_SECONDS, PluginFolder
 from parlour.runtime.installed.records import Version
+from parlour.runtime.packages import tree
 from parlour_sdk.plugin import PluginInvalid
 
 from .plugin_files import names, write_plugin
@@ -111,11 +114,12 @@ def test_a_version_that_fails_while_a_newer_one_waits_leaves_it_waiting(plugins:
 def test_a_version_whose_plugin_was_installed_anew_meanwhile_changes_nothing(plugins: PluginFolder) -> None:
     add(plugins, "1.0")
     second = add(plugins, "2.0")
-    plugins.edit(HELLO, lambda record: record.model_copy(update={"removing": "keep"}))
+    plugins.give_up(HELLO, "keep")
     add(plugins, "3.0")
 
     plugins.edit(HELLO, lambda record: record.promoting(second))
     plugins.edit(HELLO, lambda record: record.refusing(second, "no", 5))
+    plugins.forget(HELLO, "keep")
 
     assert plugins.installed()[HELLO].version == "3.0"
 
@@ -131,14 +135,44 @@ def test_a_disabled_plugin_keeps_its_version_beside_the_new_one_and_stays_disabl
     assert plugins.installed() == {}
 
 
-def test_a_plugin_that_is_being_removed_should_not_run_and_can_be_installed_anew(plugins: PluginFolder) -> None:
+def test_a_plugin_that_is_being_removed_should_not_run_and_one_installed_in_its_place_comes_after_it(
+    plugins: PluginFolder, root: Path
+) -> None:
     add(plugins, "1.0")
-    plugins.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
+    plugins.give_up(HELLO, "delete")
     assert plugins.installed() == {}
 
+    new = add(plugins, "2.0")
+    assert plugins.installed() == {}
+
+    plugins.forget(HELLO, "delete")
+    plugins.sweep()
+    assert plugins.installed()[HELLO].version == "2.0"
+    assert {path.name for path in (root / HELLO).iterdir()} == {"record.json", new.folder}
+
+
+def test_a_plugin_is_forgotten_only_as_it_was_asked_for(plugins: PluginFolder) -> None:
+    add(plugins)
+    plugins.forget(HELLO, "keep")
+    assert HELLO in plugins.installed()
+
+    plugins.give_up(HELLO, "delete")
+    plugins.forget(HELLO, "keep")
+    assert HELLO in plugins.records(), "its data is still there"
+
+    plugins.forget(HELLO, "delete")
+    assert plugins.records() == {}
+
+
+def test_what_was_installed_in_place_of_a_removed_plugin_goes_with_the_next_removal(plugins: PluginFolder) -> None:
+    add(plugins, "1.0")
+    plugins.give_up(HELLO, "delete")
     add(plugins, "2.0")
 
-    assert plugins.installed()[HELLO].version == "2.0"
+    plugins.give_up(HELLO, "delete")
+    plugins.forget(HELLO, "delete")
+
+    assert plugins.records() == {}
 
 
 def test_granted_is_what_was_given_of_what_is_asked(plugins: PluginFolder) -> None:
@@ -176,9 +210,50 @@ def test_code_that_is_in_use_is_not_swept_away(plugins: PluginFolder, root: Path
     assert not (root / HELLO / old.folder).exists()
 
 
+def test_nobody_waits_while_unused_code_is_deleted(
+    plugins: PluginFolder, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(plugins)
+    plugins.give_up(HELLO, "keep")
+    plugins.forget(HELLO, "keep")
+    deleted: list[Path] = []
+
+    def delete(path: Path) -> None:
+        with (root / ".lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises when somebody has it
+        tree.delete(path)
+        deleted.append(path)
+
+    monkeypatch.setattr(folder_module, "delete", delete)
+    plugins.sweep()
+
+    assert [path.parent for path in deleted] == [root / HELLO]
+    assert names(root) == {".lock"}
+
+
+def test_a_plugin_that_comes_while_another_sweeps_has_its_place(
+    plugins: PluginFolder, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+
+    def swept_before(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        PluginFolder(root).sweep()
+        flock(descriptor, operation)
+
+    with plugins.staging() as staging:
+        code = write_plugin(staging / "code")
+        monkeypatch.setattr(fcntl, "flock", swept_before)
+        version = Version(version="1.0", folder="", source="a test", sha256="0", installed_at=1)
+        plugins.add(HELLO, code, version)
+
+    assert HELLO in plugins.installed()
+
+
 def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginFolder, root: Path) -> None:
     add(plugins)
-    plugins.forget(HELLO)
+    plugins.give_up(HELLO, "keep")
+    plugins.forget(HELLO, "keep")
     plugins.sweep()
 
     assert plugins.records() == {}

@@ -3,10 +3,13 @@
 import asyncio
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
+import threading
+import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,11 @@ import pytest
 
 from parlour.core.identity import SystemClock
 from parlour.core.journal import StorageFailed
-from parlour.core.plugins import PluginProblem
+from parlour.core.plugins import Forget, PluginProblem
 from parlour.core.ports import PluginUnavailable
 from parlour.runtime.environments.builds import Builds
-from parlour.runtime.environments.environment import EnvironmentRules, Environments
+from parlour.runtime.environments.environment import MARKER, UNUSED_SECONDS, EnvironmentRules, Environments, key
+from parlour.runtime.installed import data
 from parlour.runtime.installed.folder import Installed, PluginFolder
 from parlour.runtime.installed.installing import Installer
 from parlour.runtime.installed.keeper import Keeper
@@ -27,7 +31,7 @@ from parlour.runtime.packages.requirements import Requirements
 from parlour.runtime.packages.sources import PackageRules
 from parlour.runtime.process.sandbox import SandboxState
 
-from .plugin_files import names, write_plugin, write_zip
+from .plugin_files import deep, names, write_plugin, write_zip
 
 HELLO = "acme/hello"
 ASKS = "{network: [a.example, b.example], storage: [plugin]}"
@@ -51,6 +55,8 @@ class RecordedRuntime:
         """Versions that start when they are let."""
         self.begun: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.restarted: list[str] = []
+        self.finishing: Path | None = None
+        """The code of a process that only finishes its runs."""
 
     async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
         if plugin is None:
@@ -81,7 +87,7 @@ class RecordedRuntime:
         return ["one", "two", "three"]
 
     def folders_in_use(self) -> frozenset[Path]:
-        return frozenset(each.plugin.folder for each in self.running.values())
+        return frozenset(each.plugin.folder for each in self.running.values()) | {*filter(None, [self.finishing])}
 
 
 class WatchedSettler(Settler):
@@ -113,12 +119,12 @@ class World:
         self.runtime = RecordedRuntime(self.folder)
         environments = Environments(path / "environments", EnvironmentRules(uv=uv))
         builds = Builds(environments)
-        installer = Installer(self.folder, builds, PackageRules(), SystemClock())
+        self.installer = Installer(self.folder, builds, PackageRules(), SystemClock())
         self.settler = WatchedSettler(self.folder, environments, self.runtime, self.data, self._forget, SystemClock())
         self.keeper = Keeper(
             self.folder,
             builds,
-            installer,
+            self.installer,
             self.runtime,
             self.settler,
             SandboxState("none"),
@@ -126,11 +132,14 @@ class World:
         self.forgotten: list[str] = []
         """Plugins whose stored data was deleted, each with what ran of them then."""
         self.database_is_away = False
+        self.on_forget: Forget | None = None
 
     async def _forget(self, plugin_id: str) -> None:
         if self.database_is_away:
             raise StorageFailed("storage_failed", "the database is away")
         self.forgotten.append(f"{plugin_id} {len(self.runtime.running)}")
+        if self.on_forget is not None:
+            await self.on_forget(plugin_id)
 
     async def install(self, source: Path, granted: list[str] | None = None, upgrade: str | None = None) -> str:
         facts = await self.keeper.install(str(source), None, granted, upgrade)
@@ -181,7 +190,7 @@ async def test_a_version_installed_while_no_host_ran_is_tried_at_the_next_refres
     world.runtime.unfit["2.0"] = "it fell over"
     other = World(tmp_path)
     async with other.keeper._installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
-        other.keeper._installer.add(package, {})
+        await other.keeper._installer.add(package, {})
 
     await world.keeper.refresh()
 
@@ -343,7 +352,7 @@ async def test_a_version_that_waits_for_its_host_is_not_replaced_by_another_of_i
     await world.install(write_plugin(tmp_path / "one"))
     installer = world.keeper._installer
     async with installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
-        installer.add(package, {})
+        await installer.add(package, {})
     other = write_plugin(tmp_path / "other", version="2.0")
     (other / "runner.py").write_text("VERSION = 'other'\n")
 
@@ -409,6 +418,88 @@ async def test_a_removed_plugin_is_gone_and_its_data_as_asked(world: World, tmp_
     assert names(world.root) == {".lock"}
     assert kept.exists() != delete
     assert world.forgotten == ([f"{HELLO} 0"] if delete else [])
+
+
+async def test_data_that_lies_too_deep_to_follow_is_deleted_too(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    (world.data / HELLO).mkdir(parents=True)
+    deep(world.data / HELLO, 1200)
+
+    await world.keeper.remove(HELLO, True)
+
+    assert world.keeper.all() == []
+    assert not (world.data / HELLO).exists()
+
+
+async def test_a_plugin_whose_data_can_not_be_deleted_is_not_said_to_be_removed(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    (world.data / HELLO).mkdir(parents=True)
+    monkeypatch.setattr(data, "delete", lambda folder: None)
+
+    with pytest.raises(PluginProblem, match=f"what it keeps in {world.data / HELLO} can't be deleted; delete that"):
+        await world.keeper.remove(HELLO, True)
+
+    [facts] = world.keeper.all()
+    assert (facts.status, facts.reason) == ("stopped", "it is about to be removed, and its data deleted")
+    monkeypatch.undo()
+    await world.keeper.remove(HELLO, True)
+    assert world.keeper.all() == []
+
+
+async def test_what_a_command_installs_while_a_removal_is_ended_is_started_after_it(
+    world: World, tmp_path: Path
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    (world.data / HELLO).mkdir(parents=True)
+    other = World(tmp_path)
+
+    async def meanwhile(plugin_id: str) -> None:
+        async with other.installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
+            await other.installer.add(package, {})
+
+    world.on_forget = meanwhile
+    await world.keeper.remove(HELLO, True)
+
+    assert world.version() == "2.0"
+    assert not (world.data / HELLO).exists()
+
+
+async def test_what_a_command_removes_while_it_starts_keeps_its_data_until_it_has_ended(
+    world: World, tmp_path: Path
+) -> None:
+    world.runtime.slow["1.0"] = asyncio.Event()
+    installing = asyncio.create_task(world.install(write_plugin(tmp_path / "one")))
+    await world.runtime.begun["1.0"].wait()
+    world.folder.give_up(HELLO, "delete")
+
+    world.runtime.slow["1.0"].set()
+    await installing
+    assert world.forgotten == []
+
+    await world.keeper.refresh()
+    assert world.forgotten == [f"{HELLO} 0"]
+    assert world.keeper.all() == []
+
+
+async def test_an_environment_in_which_runs_are_finished_is_not_deleted(world: World, tmp_path: Path) -> None:
+    requirements = Requirements(("six",))
+    environment = tmp_path / "environments" / key(requirements)
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "python").touch()
+    (environment / MARKER).write_text("{}")
+    await world.install(write_plugin(tmp_path / "one", requirements="six"))
+    world.runtime.finishing = world.runtime.running[HELLO].plugin.folder
+    long_ago = time.time() - UNUSED_SECONDS - 60
+    os.utime(environment / MARKER, (long_ago, long_ago))
+
+    await world.install(write_plugin(tmp_path / "two", version="2.0"))
+    assert environment.exists()
+
+    world.runtime.finishing = None
+    await world.keeper.refresh()
+    assert not environment.exists()
 
 
 async def test_a_removal_without_the_database_is_finished_when_it_is_back(world: World, tmp_path: Path) -> None:
@@ -613,6 +704,32 @@ async def test_a_start_that_waits_for_an_environment_is_shown_as_building(tmp_pa
     building.cancel()
     await asyncio.wait([building])
     assert world.keeper.all()[0].status == "starting"
+
+
+async def test_nobody_waits_for_the_disk_while_plugins_are_changed(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def aside(function: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*arguments: Any, **options: Any) -> Any:
+            used.append(threading.current_thread() is not threading.main_thread())
+            return function(*arguments, **options)
+
+        return watched
+
+    used: list[bool] = []
+    for module, name in ((os, "fsync"), (os, "rename"), (fcntl, "flock"), (shutil, "rmtree"), (shutil, "copy")):
+        monkeypatch.setattr(module, name, aside(getattr(module, name)))
+    world.runtime.unfit["3.0"] = "it is broken"
+    await world.install(write_zip(tmp_path / "one.zip", write_plugin(tmp_path / "one")))
+    await world.install(write_plugin(tmp_path / "two", version="2.0"))
+    for source in (write_plugin(tmp_path / "three", version="3.0"), write_zip(tmp_path / "bad.zip", tmp_path)):
+        with pytest.raises(PluginProblem):
+            await world.install(source)
+    await world.keeper.change(HELLO, None, False)
+    await world.keeper.remove(HELLO, True)
+
+    assert len(used) > 20
+    assert all(used)
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])

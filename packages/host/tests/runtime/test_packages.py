@@ -1,7 +1,12 @@
 """From a folder, a zip or a git repository to a checked plugin, and in words why not."""
 
+import builtins
+import errno
+import io
+import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +15,7 @@ from parlour.runtime.packages.archive import SizeLimits
 from parlour.runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
-from .plugin_files import names, write_plugin, write_zip
+from .plugin_files import deep, names, write_plugin, write_zip
 
 ONE_FILE = """
 from parlour_sdk import plugin, tool
@@ -99,6 +104,44 @@ async def test_the_same_plugin_has_the_same_digest_wherever_it_comes_from(tmp_pa
 async def test_what_is_not_there_is_said_with_what_could_be(tmp_path: Path, staging: Path) -> None:
     with pytest.raises(PluginInvalid, match=r"nowhere is not there; name a folder, .* or a git address"):
         await take(tmp_path / "nowhere", staging)
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("~nobody-of-that-name/plugin", "names a user who is not there; write the whole path"),
+        ("/plug\0in", "has a character that no path and no address may have"),
+        ("git+https://example.org/\0", "has a character that no path and no address may have"),
+    ],
+)
+async def test_what_can_be_no_source_is_refused_in_words(staging: Path, source: str, named: str) -> None:
+    with pytest.raises(PluginInvalid, match=named):
+        await take(source, staging)
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+async def test_what_may_not_be_read_is_named_with_the_remedy(
+    tmp_path: Path, staging: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_plugin(tmp_path / "source")
+    source = write_zip(tmp_path / "source.zip", source) if kind == "zip" else source
+    closed = source if kind == "zip" else source / "runner.py"
+
+    def opened(path: object, *arguments: object, **options: object) -> Any:  # whoever is root may read everything
+        if str(path) == str(closed):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return open_file(path, *arguments, **options)
+
+    open_file: Any = io.open
+    monkeypatch.setattr(io, "open", opened)
+    monkeypatch.setattr(builtins, "open", opened)
+    with pytest.raises(PluginInvalid, match=f"{closed} can't be read: Permission denied; let the user that runs"):
+        await take(source, staging)
+
+
+async def test_an_identity_that_is_too_long_for_a_file_is_refused(tmp_path: Path, staging: Path) -> None:
+    with pytest.raises(PluginInvalid, match=r"can't be part of a plugin's identity; .* at most 100 and 200 bytes"):
+        await take(write_plugin(tmp_path / "source", name="\u540d" * 70), staging)
 
 
 async def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, staging: Path) -> None:
@@ -193,6 +236,21 @@ async def test_a_git_address_can_name_a_commit_and_a_folder(repository: Path, st
     assert (package.plugin_id, package.version) == ("acme/inner", "1.0")
 
 
+@pytest.mark.parametrize(("limits", "named"), [(SizeLimits(files=4), "4 files"), (SizeLimits(bytes=500), "500 bytes")])
+async def test_a_repository_over_the_limits_is_refused_before_its_files_are_written(
+    repository: Path, staging: Path, limits: SizeLimits, named: str
+) -> None:
+    with pytest.raises(PluginInvalid, match=named):
+        await take(f"git+{repository}", staging, sizes=limits)
+
+    assert os.listdir(staging / "fetched") == [".git"]
+    inner = staging / "inner"
+    inner.mkdir()
+    package = await take(f"git+{repository}#subdirectory=packages/hello", inner, sizes=limits)
+    assert package.plugin_id == "acme/inner"
+    assert set(os.listdir(inner / "fetched")) == {".git", "packages"}, "the rest of the repository counts for nothing"
+
+
 async def test_hooks_and_submodules_of_a_repository_do_nothing(
     repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +295,8 @@ async def test_what_a_repository_does_not_have_is_said(repository: Path, staging
         "git+/x#egg=y",
         "git+/x@",
         "git+",
+        "git+https://[",
+        "https://[::1/x",
     ],
 )
 async def test_an_address_that_can_not_be_used_is_refused_with_the_forms_that_can(source: str, staging: Path) -> None:
@@ -279,19 +339,6 @@ async def test_without_git_it_is_said_what_else_there_is(
         await take(f"git+{repository}", staging)
 
 
-def deep(folder: Path, levels: int) -> Path:
-    """Made from below, since a long path can't be named."""
-    inner = folder.parent / "level"
-    inner.mkdir()
-    (inner / "file.txt").write_text("deep")
-    for _ in range(levels):
-        above = folder.parent / "above"
-        above.mkdir()
-        inner.rename(above / "d")
-        inner = above.rename(folder.parent / "level")
-    return inner.rename(folder / "d")
-
-
 async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     deep(source, 1200)
@@ -301,6 +348,23 @@ async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, sta
 
     tree.delete(source)
     assert not source.exists()
+
+
+def test_a_folder_that_is_closed_to_its_owner_and_a_link_are_deleted_and_nothing_beyond_them(tmp_path: Path) -> None:
+    beyond = tmp_path / "beyond"
+    beyond.mkdir()
+    (beyond / "file.txt").write_text("not mine")
+    closed = tmp_path / "closed"
+    (closed / "inner").mkdir(parents=True)
+    (closed / "inner" / "link").symlink_to(beyond)
+    (closed / "inner").chmod(0)
+    (tmp_path / "link").symlink_to(beyond)
+
+    for name in ("closed", "link", "not there"):
+        tree.delete(tmp_path / name)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["beyond"]
+    assert (beyond / "file.txt").read_text() == "not mine"
 
 
 async def test_a_folder_that_is_fairly_deep_is_taken(tmp_path: Path, staging: Path) -> None:

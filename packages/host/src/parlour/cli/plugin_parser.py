@@ -47,4 +47,4 @@ def _list(arguments: argparse.Namespace, settings: "Settings") -> None:
 def _remove(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import plugins
 
-    plugins.remove(settings, arguments.plugin_id, arguments.delete_data)
+    plugins.remove(settings, arguments.plugin_id, "delete" if arguments.delete_data else "keep")

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +17,9 @@ from parlour.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.installation import Installation, open_installation
 from parlour.runtime import disk
 from parlour.runtime.installed import grants
+from parlour.runtime.installed.data import delete_data
 from parlour.runtime.installed.folder import Installed
-from parlour.runtime.installed.records import Record
+from parlour.runtime.installed.records import Record, Wish
 from parlour.runtime.installed.views import staying
 from parlour.runtime.packages.sources import Package
 from parlour.runtime.supervision.status import StatusFile
@@ -96,7 +96,7 @@ async def _install(
         before = installer.before(package, upgrade)
         granted = _granted(package, before, grant)
         await installer.build(package)
-        installed = installer.add(package, granted)
+        installed = await installer.add(package, granted)
     permissions = _permissions(grants.asked(package.plugin.manifest), granted)
     words = [
         f"installed {package.plugin_id} {package.version}",
@@ -135,7 +135,7 @@ def _listed(given: Mapping[str, Sequence[str]] | grants.Grants) -> str:
 
 def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
     """Tells the person how the Host's start of it went."""
-    status = _wait(desk, pid, lambda: desk.status.settled(pid, plugin.plugin_id, plugin.stamp))
+    status = _watch(desk, plugin.plugin_id, pid, lambda: desk.status.settled(pid, plugin.plugin_id, plugin.stamp))
     if status is None:
         raise CommandFailed("it is installed, and the running Host has not started it yet; its log says why")
     if status.status != "ready":
@@ -144,7 +144,7 @@ def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
 
 def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
     folder = plugin.folder.name
-    record = _wait(desk, pid, lambda: _settled(desk, plugin.plugin_id))
+    record = _watch(desk, plugin.plugin_id, pid, lambda: _settled(desk, plugin.plugin_id))
     if record is None:
         raise CommandFailed("the running Host has not taken it yet; its log says why")
     if record.current.folder != folder:
@@ -173,6 +173,18 @@ def _settled(desk: Desk, plugin_id: str) -> Record | None:
     return None if record is None or record.candidate else record
 
 
+def _watch(desk: Desk, plugin_id: str, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
+    """What became of a plugin that is installed. Raises CommandFailed when somebody has removed it meanwhile."""
+
+    def seen() -> Seen | None:
+        record = desk.installation.folder.record(plugin_id)
+        if record is None or (record.removing and not record.candidate):
+            raise CommandFailed(f"{plugin_id} was removed meanwhile")
+        return look()
+
+    return _wait(desk, pid, seen)
+
+
 def _wait(desk: Desk, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
     """What `look` sees as soon as there is something, while that Host runs."""
     until = time.monotonic() + desk.settings.plugins.start_seconds + PATIENCE_SECONDS
@@ -195,7 +207,8 @@ def show(settings: Settings) -> None:
         notes = [
             told[plugin_id].status if plugin_id in told else "",
             "" if record.enabled else "disabled",
-            f"{record.current.version} until it has started" if record.candidate else "",
+            "about to be removed" if record.removing and not record.candidate else "",
+            f"{record.current.version} until it has started" if record.candidate and not record.removing else "",
             str(record.refused) if record.refused else "",
             f"granted {granted}" if granted else "",
             f"not granted {missing}" if missing else "",
@@ -205,31 +218,37 @@ def show(settings: Settings) -> None:
         print(" ".join(filter(None, (plugin_id, unusable.version))) + f"  failed: {unusable.reason}")
 
 
-def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:
+def remove(settings: Settings, plugin_id: str, wish: Wish) -> None:
     desk = _desk(settings)
     folder = desk.installation.folder
     if plugin_id not in folder.records() and plugin_id not in folder.unusable():
         raise CommandFailed(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
     try:
         with disk.in_words(f"{plugin_id} can't be marked as removed"):
-            folder.give_up(plugin_id, "delete" if delete_data else "keep")
+            folder.give_up(plugin_id, wish)
+        pid = desk.directory.serving_pid()
+        if pid is None or not _told(pid):
+            asyncio.run(_end(desk, plugin_id, wish))
+        elif not _wait(desk, pid, lambda: _ended(desk, plugin_id)):
+            raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
     except PluginProblem as problem:
         raise CommandFailed(problem.message) from problem
-    pid = desk.directory.serving_pid()
-    if pid is None or not _told(pid):
-        asyncio.run(_end(desk, plugin_id, delete_data))
-    elif _wait(desk, pid, lambda: True if desk.installation.folder.record(plugin_id) is None else None) is None:
-        raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
-    print(f"removed {plugin_id}" + (" and its data" if delete_data else "; its data is kept"))
-    if delete_data and desk.directory.runtime_tokens.exists():
+    print(f"removed {plugin_id}" + (" and its data" if wish == "delete" else "; its data is kept"))
+    if wish == "delete" and desk.directory.runtime_tokens.exists():
         print(IN_A_HOST)
 
 
-async def _end(desk: Desk, plugin_id: str, delete_data: bool) -> None:
-    if delete_data:
+def _ended(desk: Desk, plugin_id: str) -> bool | None:
+    """Also when it was installed again meanwhile."""
+    record = desk.installation.folder.record(plugin_id)
+    return True if record is None or not record.removing else None
+
+
+async def _end(desk: Desk, plugin_id: str, wish: Wish) -> None:
+    if wish == "delete":
         await _forget_stored(desk, plugin_id)
-        shutil.rmtree(desk.directory.plugin_data / plugin_id, ignore_errors=True)
-    desk.installation.folder.forget(plugin_id)
+        delete_data(desk.directory.plugin_data, plugin_id)
+    desk.installation.folder.forget(plugin_id, wish)
     desk.installation.folder.sweep()
 
 

@@ -82,7 +82,7 @@ class Session:
         installed = PluginFolder(self._directory.plugins).records()
         for plugin_id in (each for each in self._logs if each in installed):
             if remove:
-                plugins.remove(self._settings, plugin_id, delete_data=False)
+                plugins.remove(self._settings, plugin_id, "keep")
             else:
                 say(f"{plugin_id} stays installed; to remove it: parlour plugin remove {plugin_id} {self._option}")
 

@@ -1,7 +1,8 @@
 """Installed plugins below the data directory: a record each, and beside it the code of the versions it names.
 
 A version's code never changes once it is there; what is installed changes by replacing the record. So the version that
-runs keeps its files until another has taken its place.
+runs keeps its files until another has taken its place. Whoever changes something waits for the disk, and so does it in
+a thread of its own where others are served.
 """
 
 import contextlib
@@ -13,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
 
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
@@ -21,13 +21,15 @@ from parlour_sdk.values import dataclass
 
 from ..packages.tree import delete
 from . import grants, records
-from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Version
+from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Version, Wish
 
 RECORD = "record.json"
 FAILURE = "failure.json"
 STALE_SECONDS = 3600.0
 """How old something half done must be before it is taken for left behind."""
 NAME_CHARACTERS = 100
+NAME_BYTES = 200
+"""A file's name may have 255, and some are made of a plugin's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,8 @@ class PluginFolder:
             if record.enabled and not record.removing
         }
 
-    def wanted(self, plugin_id: str) -> Installed | None:
-        """What should run of this one."""
-        record = self.record(plugin_id)
+    def wanted(self, plugin_id: str, record: Record | None) -> Installed | None:
+        """What should run of this one by this record."""
         runs = record is not None and record.enabled and not record.removing
         return self.version(plugin_id, record.current) if record is not None and runs else None
 
@@ -121,20 +122,21 @@ class PluginFolder:
     def staging(self) -> Iterator[Path]:
         """An empty folder to prepare a version in, gone afterwards."""
         above = self._root / ".staging"
-        above.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=above))
+        with self._locked():
+            above.mkdir(exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=above))
         try:
             yield folder
         finally:
             delete(folder)
-            with contextlib.suppress(OSError):  # another installation stages there too
+            with self._locked(), contextlib.suppress(OSError):  # another installation stages there too
                 above.rmdir()
 
     def add(self, plugin_id: str, code: Path, version: Version) -> Version:
         """Moves the code to its place and records it: at once if it is new, as a candidate if it replaces another."""
         home = self._home(plugin_id)
-        home.mkdir(parents=True, exist_ok=True)
         with self._locked():
+            home.mkdir(parents=True, exist_ok=True)
             before = _readable(home / RECORD)
             version = version.model_copy(update={"folder": _folder_name(version.version)})
             os.rename(code, home / version.folder)
@@ -174,44 +176,58 @@ class PluginFolder:
         """A damaged one is as good as none: installing again is the way to mend it."""
         return _readable(self._home(plugin_id) / RECORD)
 
-    def give_up(self, plugin_id: str, wish: Literal["keep", "delete"]) -> bool:
+    def give_up(self, plugin_id: str, wish: Wish) -> bool:
         """Marks it as removed, with what is to become of its data; False when it is not there. A Host ends it."""
         with self._locked():
             file = self._home(plugin_id) / RECORD
             record = _readable(file)
             if record is None and not file.exists() and not file.with_name(FAILURE).exists():
                 return False
-            records.write(file, (record or Record(current=NO_VERSION)).model_copy(update={"removing": wish}))
+            given_up = {"removing": wish, "candidate": None}
+            records.write(file, (record or Record(current=NO_VERSION)).model_copy(update=given_up))
             return True
 
-    def forget(self, plugin_id: str) -> None:
+    def forget(self, plugin_id: str, wish: Wish) -> None:
+        """Its end, after this was done with its data: nothing stays but what was installed in its place meanwhile."""
         with self._locked():
-            for name in (FAILURE, RECORD):
-                (self._home(plugin_id) / name).unlink(missing_ok=True)
+            file = self._home(plugin_id) / RECORD
+            record = _readable(file)
+            if record is None or record.removing != wish:
+                return
+            if (left := record.removed()) is not None:
+                records.write(file, left)
+                return
+            for each in (file.with_name(FAILURE), file):
+                each.unlink(missing_ok=True)
 
     def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
-        """Deletes code that no record names and no process uses."""
+        """Deletes code that no record names and no process uses. No name comes twice, so nobody has to wait for it."""
+        with self._locked():
+            unused = [*self._unused(in_use)]
+        for folder in unused:
+            self._read.pop(folder, None)
+            delete(folder)
         with self._locked():
             for home in self._root.glob("*/*"):
-                if home.parent.name == ".staging":
-                    _delete_stale(home)
-                elif home.is_dir():
-                    self._sweep_home(home, in_use)
+                if home.parent.name != ".staging" and not (home / RECORD).exists():
+                    with contextlib.suppress(OSError):  # something of it is still in use
+                        home.rmdir()
+                        home.parent.rmdir()
 
-    def _sweep_home(self, home: Path, in_use: frozenset[Path]) -> None:
-        try:
-            record = records.read(home / RECORD)
-        except RecordUnreadable:
-            return
-        named = {version.folder for version in record.versions()} if record else set()
-        for folder in home.iterdir():
-            if folder.is_dir() and folder.name not in named and folder not in in_use:
-                self._read.pop(folder, None)
-                delete(folder)
-        if record is None:
-            with contextlib.suppress(OSError):  # something of it is still in use
-                home.rmdir()
-                home.parent.rmdir()
+    def _unused(self, in_use: frozenset[Path]) -> Iterator[Path]:
+        for home in self._root.glob("*/*"):
+            if home.parent.name == ".staging":
+                if _is_stale(home):
+                    yield home
+            elif home.is_dir():
+                with contextlib.suppress(RecordUnreadable):
+                    record = records.read(home / RECORD)
+                    named = {version.folder for version in record.versions()} if record else set()
+                    yield from (
+                        folder
+                        for folder in home.iterdir()
+                        if folder.is_dir() and folder.name not in named and folder not in in_use
+                    )
 
     def _home(self, plugin_id: str) -> Path:
         author, _, name = plugin_id.partition("/")
@@ -232,10 +248,11 @@ class PluginFolder:
 def safe(part: str) -> str:
     """One half of an identity, which is also a folder's name."""
     allowed = all(each.isalnum() or each in "-_." for each in part)
-    if not part or part.startswith(".") or len(part) > NAME_CHARACTERS or not allowed:
+    short = len(part) <= NAME_CHARACTERS and len(part.encode()) <= NAME_BYTES
+    if not part or part.startswith(".") or not short or not allowed:
         raise PluginInvalid(
             f"'{part}' can't be part of a plugin's identity; use letters, digits, '-', '_' and '.', "
-            f"at most {NAME_CHARACTERS}"
+            f"at most {NAME_CHARACTERS} and {NAME_BYTES} bytes"
         )
     return part
 
@@ -253,7 +270,7 @@ def _folder_name(version: str) -> str:
     return f"{readable[:40].lstrip('.') or '0'}-{secrets.token_hex(4)}"
 
 
-def _delete_stale(folder: Path) -> None:
+def _is_stale(folder: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        if time.time() - folder.stat().st_mtime > STALE_SECONDS:
-            delete(folder)
+        return time.time() - folder.stat().st_mtime > STALE_SECONDS
+    return False

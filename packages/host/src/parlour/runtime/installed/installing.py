@@ -1,7 +1,10 @@
 """Installs a plugin, whether a Host runs or not: staged, checked, its environment built, recorded. Starts nothing."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
 
 from parlour.core.plugins import PluginProblem
 from parlour.core.ports import Clock
@@ -30,7 +33,7 @@ class Installer:
     async def package(self, source: str, shown: str | None = None) -> AsyncIterator[Package]:
         """A checked plugin beside its place, until the end of the block. `shown` is what people call the source."""
         try:
-            with self._folder.staging() as staging:
+            async with _aside(self._folder.staging()) as staging:
                 yield await stage(source, shown, staging, self._rules)
         except EnvironmentFailed as error:
             raise PluginProblem("environment_failed", f"{error}; nothing was changed") from error
@@ -69,7 +72,7 @@ class Installer:
         except EnvironmentFailed as error:
             reason = advised(error, self._builds.lines(package.plugin_id))
             with contextlib.suppress(OSError):  # no room for the note: whoever installs it is told all the same
-                self._folder.refuse(package.plugin_id, self._failure(package, reason))
+                await asyncio.to_thread(self._folder.refuse, package.plugin_id, self._failure(package, reason))
             raise EnvironmentFailed(reason) from error
 
     def _failure(self, package: Package, reason: str) -> Failure:
@@ -81,7 +84,7 @@ class Installer:
             at=self._clock.now(),
         )
 
-    def add(self, package: Package, granted: Mapping[str, list[str]]) -> Installed:
+    async def add(self, package: Package, granted: Mapping[str, list[str]]) -> Installed:
         version = Version(
             version=package.version,
             folder="",
@@ -90,9 +93,18 @@ class Installer:
             installed_at=self._clock.now(),
             granted=dict(granted),
         )
-        return self._folder.version(
-            package.plugin_id, self._folder.add(package.plugin_id, package.plugin.folder, version)
-        )
+        added = await asyncio.to_thread(self._folder.add, package.plugin_id, package.plugin.folder, version)
+        return self._folder.version(package.plugin_id, added)
+
+
+@contextlib.asynccontextmanager
+async def _aside(staging: AbstractContextManager[Path]) -> AsyncIterator[Path]:
+    """Thousands of files may have to be deleted at the end, and nobody else is to wait for that."""
+    folder = await asyncio.to_thread(staging.__enter__)
+    try:
+        yield folder
+    finally:
+        await asyncio.to_thread(staging.__exit__, None, None, None)
 
 
 def _another(installed: Version, package: Package) -> bool:

@@ -1,5 +1,6 @@
 """Administers the plugins of a running Host: people change the records, and see what became of it."""
 
+import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -77,7 +78,7 @@ class Keeper:
                     await self._installer.build(package)
                 await stack.enter_async_context(self._settler.turn(package.plugin_id))
                 before = self._installer.before(package, upgrade)
-                installed = self._installer.add(package, _given(package, before, granted))
+                installed = await self._installer.add(package, _given(package, before, granted))
             with _recorded(package.plugin_id):
                 await self._settler.settle(package.plugin_id)
             return self._outcome(installed)
@@ -117,7 +118,9 @@ class Keeper:
             return record if enabled is None else record.model_copy(update={"enabled": enabled})
 
         with _recorded(plugin_id):
-            self._folder.edit(plugin_id, changed)  # at once: what is taken away waits for no start
+            await asyncio.to_thread(
+                self._folder.edit, plugin_id, changed
+            )  # at once: what is taken away waits for no start
             async with self._settler.turn(plugin_id):
                 await self._settler.settle(plugin_id)
                 return self._known(plugin_id)
@@ -138,7 +141,7 @@ class Keeper:
         self._known(plugin_id)
         async with self._settler.turn(plugin_id):
             with _recorded(plugin_id):
-                if not self._folder.give_up(plugin_id, "delete" if delete_data else "keep"):
+                if not await asyncio.to_thread(self._folder.give_up, plugin_id, "delete" if delete_data else "keep"):
                     raise _unknown(plugin_id)
                 await self._settler.settle(plugin_id)
 

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+Wish = Literal["keep", "delete"]
+
 
 class _Kept(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
@@ -52,13 +54,11 @@ class Record(_Kept):
     """Installed over the current one, and not proven yet: it takes its place as soon as a Host has started it."""
     refused: Refusal | None = None
     enabled: bool = True
-    removing: Literal["keep", "delete"] | None = None
-    """Removed, and its process not ended yet; what is to become of its data."""
+    removing: Wish | None = None
+    """Removed, and its process not ended yet; what is to become of its data. A candidate comes after that."""
 
     def with_version(self, version: Version) -> "Record":
         """Also of a disabled plugin the version before stays until this one has started: it has proved itself."""
-        if self.removing:
-            return Record(current=version)
         return self.model_copy(update={"candidate": version, "refused": None})
 
     def promoting(self, version: Version) -> "Record":
@@ -75,6 +75,10 @@ class Record(_Kept):
         refusal = Refusal(version=version.version, folder=version.folder, reason=reason, at=now)
         candidate = None if self.candidate.folder == version.folder else self.candidate
         return self.model_copy(update={"candidate": candidate, "refused": refusal})
+
+    def removed(self) -> "Record | None":
+        """What is left when it is gone: what was installed in its place meanwhile."""
+        return Record(current=self.candidate) if self.candidate else None
 
     def granting(self, granted: dict[str, list[str]]) -> "Record":
         """A candidate gets of it what it asks for itself."""

@@ -6,7 +6,6 @@ A plugin has one turn at a time and waits for no other's: one that hangs at its 
 import asyncio
 import contextlib
 import logging
-import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -18,8 +17,9 @@ from parlour_sdk.plugin import PluginInvalid
 
 from ..environments.environment import Environments, key
 from ..packages.requirements import read_requirements
+from .data import delete_data
 from .folder import Installed, PluginFolder
-from .records import Record, Version
+from .records import Record, Version, Wish
 
 logger = logging.getLogger(__name__)
 
@@ -100,14 +100,19 @@ class Settler:
         await self._sweep()
 
     async def _settle(self, plugin_id: str) -> None:
-        await self._runtime.settle(plugin_id, self._folder.wanted(plugin_id))
+        record = await self._run(plugin_id)
+        if record is not None and record.removing:
+            await self._end(plugin_id, record.removing)
+            await self._run(plugin_id)  # what was installed in its place meanwhile
         record = self._folder.record(plugin_id)
-        if record is None:
-            return
-        if record.removing:
-            await self._end(plugin_id, record)
-        elif record.candidate is not None and record.enabled:
+        if record is not None and record.candidate and record.enabled and not record.removing:
             await self._try(plugin_id, record.candidate)
+
+    async def _run(self, plugin_id: str) -> Record | None:
+        """What is true now by the record that is returned; the command line may have written another meanwhile."""
+        record = self._folder.record(plugin_id)
+        await self._runtime.settle(plugin_id, self._folder.wanted(plugin_id, record))
+        return record
 
     async def _try(self, plugin_id: str, version: Version) -> None:
         candidate = self._folder.version(plugin_id, version)
@@ -118,18 +123,18 @@ class Settler:
             reason = str(error)
             logger.error("plugin %s %s is not taken: %s", plugin_id, version.version, reason)
             now = self._clock.now()
-            self._folder.edit(plugin_id, lambda it: it.refusing(version, reason, now))
+            await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.refusing(version, reason, now))
         else:
-            self._folder.edit(plugin_id, lambda it: it.promoting(version))
+            await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.promoting(version))
         finally:
             self._tried.discard(candidate.folder)
 
-    async def _end(self, plugin_id: str, record: Record) -> None:
+    async def _end(self, plugin_id: str, wish: Wish) -> None:
         """The record goes last: as long as it is there, what was cut off is finished at the next refresh."""
-        if record.removing == "delete":
+        if wish == "delete":
             await self._forget(plugin_id)
-            await asyncio.to_thread(shutil.rmtree, self._data / plugin_id, ignore_errors=True)
-        self._folder.forget(plugin_id)
+            await asyncio.to_thread(delete_data, self._data, plugin_id)
+        await asyncio.to_thread(self._folder.forget, plugin_id, wish)
 
     async def _sweep(self) -> None:
         async with self._sweeping:
@@ -138,12 +143,14 @@ class Settler:
 
     def _swept(self, in_use: frozenset[Path]) -> None:
         self._folder.sweep(in_use)
-        self._environments.sweep(set(self._needed()))
+        self._environments.sweep(set(self._needed(in_use)))
 
-    def _needed(self) -> Iterator[str]:
-        for plugin_id, record in self._folder.records().items():
-            for version in record.versions():
-                plugin = self._folder.plugin(self._folder.version(plugin_id, version).folder)
-                with contextlib.suppress(PluginInvalid):
-                    if plugin is not None and plugin.manifest.execution.requirements:
-                        yield key(read_requirements(plugin))
+    def _needed(self, in_use: frozenset[Path]) -> Iterator[str]:
+        """Also by a process that only finishes its runs: it may not have imported everything yet."""
+        recorded = self._folder.records().items()
+        versions = [self._folder.version(name, version) for name, record in recorded for version in record.versions()]
+        for folder in in_use.union(version.folder for version in versions):
+            plugin = self._folder.plugin(folder)
+            with contextlib.suppress(PluginInvalid):
+                if plugin is not None and plugin.manifest.execution.requirements:
+                    yield key(read_requirements(plugin))

@@ -88,7 +88,9 @@ def staying(version: str, status: str) -> str:
 
 
 def _pending(record: Record) -> str:
-    """Of a version that is on its way, or did not make it."""
+    """Of a version that is on its way, or did not make it, or is to go."""
+    if record.removing:
+        return "it is about to be removed" + (", and its data deleted" if record.removing == "delete" else "")
     if record.candidate is not None:
         what = "is about to take its place" if record.enabled else "takes its place once it is enabled and has started"
         return f"version {record.candidate.version} {what}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import posixpath
 import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -9,7 +10,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.values import dataclass
 
-from .commands import run
+from .archive import SizeLimits
+from .commands import Tell, nothing, run
 
 PROTOCOLS = ("https", "ssh", "file")
 FORMS = "git+https://HOST/REPOSITORY or git+FOLDER, then @REVISION and #subdirectory=FOLDER if needed"
@@ -39,7 +41,10 @@ def is_address(source: str) -> bool:
 
 def parse(source: str) -> Address:
     """`git+URL@REVISION#subdirectory=FOLDER`, as pip writes it."""
-    parts = urlsplit(source.removeprefix("git+"))
+    try:
+        parts = urlsplit(source.removeprefix("git+"))
+    except ValueError:
+        raise PluginInvalid(f"'{source}' is not an address; write {FORMS}") from None
     scheme = parts.scheme or "file"
     whole = "@" not in parts.path or (scheme == "file" and Path(unquote(parts.path)).is_dir())
     path, at, revision = (parts.path, "", "HEAD") if whole else parts.path.rpartition("@")
@@ -53,32 +58,46 @@ def parse(source: str) -> Address:
     return Address(urlunsplit((scheme, parts.netloc, path, "", "")), revision, unquote(subfolder))
 
 
-async def fetch(address: Address, target: Path, seconds: float) -> Path:
-    """The folder with the plugin, inside `target`, which is made."""
+async def fetch(address: Address, target: Path, seconds: float, limits: SizeLimits) -> Path:
+    """The folder with the plugin, inside `target`, which is made. No other file of the repository is written."""
     if shutil.which("git") is None:
         raise PluginInvalid("git is not installed here; install it, or install the plugin from a folder or a zip")
+    folder = posixpath.normpath(address.subfolder or ".")
+    here = ("-C", str(target))
     try:
         async with asyncio.timeout(seconds):
             await _git(address, "init", "--quiet", str(target))
             await _git(
                 address,
-                *("-C", str(target), "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
+                *(*here, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
                 *("--", address.repository, address.revision),
             )
-            await _git(address, "-C", str(target), "checkout", "--quiet", "--detach", "FETCH_HEAD")
+            await _judge(address, here, folder, limits)
+            await _git(address, *here, "--literal-pathspecs", "checkout", "--quiet", "FETCH_HEAD", "--", folder)
     except TimeoutError:
         raise PluginInvalid(f"{address.shown} did not answer within {seconds:g} s; try again later") from None
-    return _folder_of(address, target)
+    return target / folder
 
 
-def _folder_of(address: Address, target: Path) -> Path:
-    folder = (target / address.subfolder).resolve()
-    if not folder.is_relative_to(target.resolve()) or not folder.is_dir():
-        raise PluginInvalid(f"{address.shown}: there is no folder '{address.subfolder}' in it")
-    return folder
+async def _judge(address: Address, here: tuple[str, str], folder: str, limits: SizeLimits) -> None:
+    """Before its files are written: a few thousand bytes of a repository may stand for more than a disk holds."""
+    files = total = 0
+
+    def count(line: str) -> None:
+        nonlocal files, total
+        size = line.partition("\t")[0].split()[-1]
+        files, total = files + 1, total + (int(size) if size.isdecimal() else 0)
+        limits.check(files, total)
+
+    tree = "FETCH_HEAD" if folder == "." else f"FETCH_HEAD:{folder}"
+    try:
+        await _git(address, *here, "rev-parse", "--quiet", "--verify", tree)
+    except PluginInvalid:
+        raise PluginInvalid(f"{address.shown}: there is no folder '{address.subfolder}' in it") from None
+    await _git(address, *here, "ls-tree", "-r", "--long", tree, tell=count)
 
 
-async def _git(address: Address, *arguments: str) -> None:
+async def _git(address: Address, *arguments: str, tell: Tell = nothing) -> None:
     safety = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "credential.interactive=0")
     options = [word for setting in safety for word in ("-c", setting)]
     environment = {name: os.environ[name] for name in (*KEPT, *PROXIES) if name in os.environ} | {
@@ -88,7 +107,7 @@ async def _git(address: Address, *arguments: str) -> None:
         "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
         "LC_ALL": "C",
     }
-    finished = await run(["git", *options, *arguments], environment)
+    finished = await run(["git", *options, *arguments], environment, tell)
     if finished.status != 0:
         fatal = [line.removeprefix("fatal: ") for line in finished.lines if line.startswith("fatal: ")]
         words = next(iter([*fatal, *finished.lines[-1:]]), "git gave no reason")

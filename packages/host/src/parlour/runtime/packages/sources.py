@@ -46,17 +46,33 @@ class Package:
 
 async def stage(source: str, shown: str | None, staging: Path, rules: PackageRules) -> Package:
     """Raises PluginInvalid, or OSError when the disk refuses. Writes nowhere but into `staging`."""
+    if "\0" in source:
+        raise PluginInvalid("the source has a character that no path and no address may have; leave it out")
     if git.is_address(source):
         address = git.parse(source)
-        found = await git.fetch(address, staging / "fetched", rules.fetch_seconds)
+        found = await git.fetch(address, staging / "fetched", rules.fetch_seconds, rules.sizes)
         return await asyncio.to_thread(_take, found, address.shown, staging, rules)
-    return await asyncio.to_thread(_take_local, source, shown, staging, rules)
+    try:
+        return await asyncio.to_thread(_take_local, _path(source), shown, staging, rules)
+    except (PermissionError, FileNotFoundError) as error:
+        if error.filename is None or Path(error.filename).is_relative_to(staging):
+            raise
+        raise PluginInvalid(
+            f"{error.filename} can't be read: {error.strerror}; let the user that runs Parlour read it, and try again"
+        ) from error
 
 
-def _take_local(source: str, called: str | None, staging: Path, rules: PackageRules) -> Package:
-    path = Path(source).expanduser()
+def _path(source: str) -> Path:
+    try:
+        path = Path(source).expanduser()
+    except RuntimeError:
+        raise PluginInvalid(f"'{source}' names a user who is not there; write the whole path") from None
     if any(len(os.fsencode(part)) > NAME_BYTES for part in path.parts):
         raise PluginInvalid("the source is no path: a name in it is too long for a file")
+    return path
+
+
+def _take_local(path: Path, called: str | None, staging: Path, rules: PackageRules) -> Package:
     shown = called or str(path.absolute())
     if path.is_dir():
         _judge_place(path, staging)
@@ -66,8 +82,9 @@ def _take_local(source: str, called: str | None, staging: Path, rules: PackageRu
         raise PluginInvalid(f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.FORMS})")
     if path.suffix == ".py":
         return _take(_made_folder(path, staging / "made"), shown, staging, rules)
-    if not zipfile.is_zipfile(path):
-        raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
     unpacked = staging / "unpacked"
     unpacked.mkdir()
     unpack(path, unpacked, rules.sizes, Path(shown).name)

@@ -1,5 +1,6 @@
 """A plugin's folder as a tree of files: copied within limits, and named by a digest of what it holds."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -63,8 +64,11 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def delete(folder: Path) -> None:
-    """As far as it can be. What somebody else made may lie deeper than Python can follow."""
-    try:
+    """As far as it can be. What somebody else made may lie deeper than Python can follow, or be closed to its owner."""
+    with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
-    except RecursionError:
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False, capture_output=True)
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.exists():
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", str(folder)], check=False, capture_output=True)

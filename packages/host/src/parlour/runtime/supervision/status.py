@@ -1,12 +1,16 @@
 """Tells other processes how the plugins of a running Host are doing: one small file, replaced on every change."""
 
+import contextlib
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from parlour_sdk.values import dataclass
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +26,16 @@ class StatusFile:
         self._path = path
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
+        """A disk that refuses keeps no plugin from its start or end: until the next change nothing is told."""
         content = {"pid": os.getpid(), "plugins": {name: asdict(status) for name, status in plugins.items()}}
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(content))
-        fresh.replace(self._path)
+        try:
+            fresh.write_text(json.dumps(content))
+            fresh.replace(self._path)
+        except OSError as error:
+            logger.warning("%s can't be written for now: %s", self._path, error.strerror or error)
+            with contextlib.suppress(OSError):  # what it says is not true any more
+                self._path.unlink(missing_ok=True)
 
     def all(self, pid: int) -> dict[str, PluginStatus]:
         """What this Host has told; nothing when it has not."""
