@@ -103,3 +103,12 @@ def test_the_readable_part_of_a_chain_is_its_text() -> None:
 
 def test_an_input_may_be_empty() -> None:
     assert AgentInput.model_validate({}) == AgentInput(text=None, contents=[], attachments=[])
+
+
+@pytest.mark.parametrize("broken", [0, {}, {"type": "nothing"}])
+def test_of_many_broken_elements_the_first_is_blamed_alone(broken: Any) -> None:
+    with pytest.raises(ValidationError) as failure:
+        AgentInput.model_validate({"contents": [{"type": "text", "text": "fine"}, *[broken] * 100]})
+
+    [problem] = failure.value.errors()
+    assert problem["loc"][:2] == ("contents", 1)

@@ -63,13 +63,64 @@ def test_pings_cancels_and_credits_are_not_charged() -> None:
         peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=10))
         peer.start()
         raw = Raw(other)
-        for seq_id in range(1000):
+        for seq_id in range(300):
             raw.send(cancel=seq_id)
             raw.send(credit=seq_id, n=1)
             raw.send(seq_id=seq_id, action="ping", data=None)
-        for _ in range(1000):
+        for _ in range(300):
             await raw.receive()
         assert now() == 0.0
+        peer.close()
+
+    run(scenario())
+
+
+def test_a_flood_of_pings_cancels_and_credits_slows_itself() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        peer = Peer(one, Handlers(echo=echo))
+        peer.start()
+        raw = Raw(other)
+        for seq_id in range(10_000):
+            raw.send(cancel=seq_id)
+            raw.send(credit=seq_id, n=1)
+        raw.send(seq_id=1, action="ping", data=None)
+        await raw.receive()
+        assert now() == pytest.approx(1.9, abs=0.1)
+        peer.close()
+
+    run(scenario())
+
+
+def test_a_ping_or_credit_that_carries_something_is_charged_like_any_frame() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=10))
+        peer.start()
+        raw = Raw(other)
+        for seq_id in range(10):
+            raw.send(seq_id=seq_id, action="ping", data="x" * 300)
+            raw.send(credit=seq_id, n=1, carried="x" * 300)
+        raw.send(seq_id=10, action="ping", data=None)
+        for _ in range(11):
+            await raw.receive()
+        assert now() == pytest.approx(1.9, abs=0.2)
+        peer.close()
+
+    run(scenario())
+
+
+def test_a_frame_of_many_values_counts_as_the_frames_they_would_fill() -> None:
+    async def scenario() -> None:
+        one, other = memory_pair()
+        peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=1000))
+        peer.start()
+        raw = Raw(other)
+        for seq_id in range(3):
+            raw.send(seq_id=seq_id, action="echo", data=[0] * 32_000)
+        for _ in range(3):
+            await raw.receive()
+        assert now() == pytest.approx(2 * 1.0, abs=0.2)
         peer.close()
 
     run(scenario())

@@ -169,6 +169,21 @@ def test_a_payload_with_effects_that_is_not_exactly_right_is_dropped_with_its_fi
     assert len(effect.warning.split(": ")) >= 3
 
 
+def test_of_thousands_of_broken_elements_the_first_is_named() -> None:
+    broken = {"message": {"role": "assistant", "content": [{"type": "text", "text": "fine"}, *[{}] * 10_000]}}
+
+    effect = Reader().take("message.completed", broken)
+
+    assert isinstance(effect, Ignored)
+    assert "message.content.elements.1: " in effect.warning
+
+
+def test_thousands_of_unknown_fields_are_counted_and_not_named() -> None:
+    assert Reader().take("state.updated", {str(number): 0 for number in range(10_000)}, 1) == Ignored(
+        "result 1 (state.updated) is dropped: it has 10000 fields"
+    )
+
+
 def test_telemetry_is_lenient() -> None:
     data = {"tool_call_id": "1", "tool_name": "look", "progress": 0.5}
     assert Reader().take("tool.call.started", data) == Note("tool.call.started", data, 1)

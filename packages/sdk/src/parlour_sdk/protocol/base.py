@@ -4,7 +4,7 @@ A temperament is an entity's own: what stands inside another entity keeps its ow
 number in quotes is no number), so that what two sides agree on does not depend on who happens to read it.
 """
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -20,6 +20,9 @@ Count = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 Positive = Annotated[int, Field(ge=1, le=LARGEST_INTEGER)]
 Milliseconds = Count
 """A moment: milliseconds since 1970 in UTC."""
+Entity = TypeVar("Entity")
+Listed = Annotated[list[Entity], Field(fail_fast=True)]
+"""Entities in a row. The first broken one is blamed for all: to tell of a hundred thousand would take a second."""
 
 
 class Tolerant(BaseModel):

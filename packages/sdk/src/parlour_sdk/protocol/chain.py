@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from .base import Tolerant, require_one
+from .base import Listed, Tolerant, require_one
 from .limits import NESTED_QUOTES
 
 
@@ -125,7 +125,7 @@ class Forward(Tolerant):
     """Several messages handed on as one. Quotes and forwards nest at most 8 deep."""
 
     type: Literal["Forward"] = "Forward"
-    nodes: list[ForwardNode] = []
+    nodes: Listed[ForwardNode] = []
 
     @model_validator(mode="after")
     def _not_too_deep(self) -> "Forward":
@@ -153,7 +153,7 @@ Component = Annotated[
     Source | Plain | At | AtAll | Image | Voice | File | Video | Quote | Face | Forward | Unknown | Platform,
     Field(discriminator="type"),
 ]
-MessageChain = list[Component]
+MessageChain = Listed[Component]
 """Order is preserved both ways."""
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from .base import I18nText, Request, Strict, Tolerant
+from .base import I18nText, Listed, Request, Strict, Tolerant
 from .chain import MessageChain
 from .events import Actor, Conversation
 from .manifest import AgentRunnerDiscovery, ComponentKind
@@ -65,7 +65,7 @@ class EventOutcome(Strict):
     handled: bool = False
     stop_propagation: bool = False
     variables: dict[str, Any] = {}
-    prompt_additions: list[PromptAddition] = []
+    prompt_additions: Listed[PromptAddition] = []
     failed: list[str] = []
     """The handlers that failed, by name; the others were not harmed."""
 

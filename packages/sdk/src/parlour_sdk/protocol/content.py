@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from .base import Tolerant, require_one
+from .base import Listed, Tolerant, require_one
 from .limits import NESTED_QUOTES
 
 
@@ -63,7 +63,7 @@ class QuoteElement(Tolerant):
     type: Literal["quote"] = "quote"
     message_id: str | None = None
     sender: str | None = None
-    contents: "list[ContentElement]" = []
+    contents: "Listed[ContentElement]" = []
 
     @model_validator(mode="after")
     def _not_too_deep(self) -> "QuoteElement":
@@ -86,7 +86,7 @@ ContentElement = Annotated[
     TextElement | MediaElement | JsonElement | QuoteElement | MentionElement, Field(discriminator="type")
 ]
 Content = Annotated[
-    Annotated[str, Tag("text")] | Annotated[list[ContentElement], Tag("elements")],
+    Annotated[str, Tag("text")] | Annotated[Listed[ContentElement], Tag("elements")],
     Discriminator(lambda value: "elements" if isinstance(value, list) else "text"),
 ]
 """A text, or a list of elements. Told apart first, so that a broken element is blamed and not the list."""
@@ -96,8 +96,8 @@ class AgentInput(Tolerant):
     """What was said to the agent; empty for an event that says nothing."""
 
     text: str | None = None
-    contents: list[ContentElement] = []
-    attachments: list[ArtifactRef] = []
+    contents: Listed[ContentElement] = []
+    attachments: Listed[ArtifactRef] = []
 
 
 def plain_text(content: "str | list[ContentElement] | None") -> str:

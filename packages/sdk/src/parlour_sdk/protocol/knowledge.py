@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .base import Count, Request, Strict, Tolerant
+from .base import Count, Listed, Request, Strict, Tolerant
 from .calls import Call
 from .limits import RETRIEVED_CHUNKS
 from .resources import KnowledgeBaseResource
@@ -51,7 +51,7 @@ class KnowledgeChunk(Tolerant):
 class KnowledgeResult(Tolerant):
     """What a search found, the best first."""
 
-    chunks: list[KnowledgeChunk] = []
+    chunks: Listed[KnowledgeChunk] = []
 
 
 class KnowledgeFile(Tolerant):
@@ -117,5 +117,5 @@ class ParsedFile(Strict):
     """The text of a file."""
 
     text: str
-    sections: list[ParsedSection] = []
+    sections: Listed[ParsedSection] = []
     metadata: dict[str, Any] = {}

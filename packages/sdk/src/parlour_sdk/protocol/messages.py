@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from .base import Request
+from .base import Listed, Request
 from .content import ArtifactRef, Content
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -21,13 +21,13 @@ class Message(Request):
 
     role: Role
     content: Content = ""
-    tool_calls: list[ToolCall] | None = None
+    tool_calls: Listed[ToolCall] | None = None
     tool_call_id: str | None = None
     """Of the call that a message of role `tool` answers."""
     name: str | None = None
     reasoning: str | None = None
     """What a model thought before it answered."""
-    artifact_refs: list[ArtifactRef] | None = None
+    artifact_refs: Listed[ArtifactRef] | None = None
     metadata: dict[str, Any] | None = None
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from .base import Positive, Tolerant
+from .base import Listed, Positive, Tolerant
 from .calls import Call
 from .limits import EMBED_TEXTS, RERANK_DOCUMENTS
 from .messages import Message, MessageChunk
@@ -23,8 +23,8 @@ class InvokeModel(Call):
     """The request of `invoke_llm` and `invoke_llm_stream`; `extra` goes to the provider as it is."""
 
     model_id: str
-    messages: list[Message] = Field(min_length=1)
-    tools: list[ToolDefinition] | None = None
+    messages: Listed[Message] = Field(min_length=1)
+    tools: Listed[ToolDefinition] | None = None
     extra: dict[str, Any] | None = None
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from .base import Request, Tolerant
+from .base import Listed, Request, Tolerant
 from .calls import Call
 from .content import ArtifactRef, ContentElement
 from .events import Actor, Conversation
@@ -37,9 +37,9 @@ class ToolDetail(Tolerant):
 class ToolOutcome(Tolerant):
     """What a tool gave. `is_error` is its own failure, told to the model; a failed call is an error of the API."""
 
-    content: list[ContentElement] = []
+    content: Listed[ContentElement] = []
     is_error: bool = False
-    artifact_refs: list[ArtifactRef] = []
+    artifact_refs: Listed[ArtifactRef] = []
     truncated: bool = False
 
 

@@ -25,8 +25,8 @@ class Limits:
     """Seconds after which a cancelled call frees its slot even if it was never answered."""
     max_depth: int = 64
     """Levels of nesting in a frame, its own object included."""
-    max_elements: int = 250_000
-    """Opening brackets and commas in a frame, which bounds the values it holds."""
+    max_elements: int = 50_000
+    """Opening brackets and commas in a frame, which bounds the values it holds and the time they take."""
     unread_answer_bytes: int = 4 * MEBIBYTE
     """Immediate answers (ping, refusals) owed to a side that asks without ever reading, before it is cut off."""
 

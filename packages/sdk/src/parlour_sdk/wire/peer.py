@@ -16,7 +16,7 @@ from parlour_sdk.wire.frames import Cancel, Credit, Part, Request, Response, dec
 from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
 from parlour_sdk.wire.serving import Serving
 from parlour_sdk.wire.stream import Stream
-from parlour_sdk.wire.throttle import ReadCap
+from parlour_sdk.wire.throttle import SMALL_BYTES, ReadCap, exempt_cap, frames_worth
 from parlour_sdk.wire.transport import Transport
 
 HUNG_UP: Final = "the other side closed the connection"
@@ -40,6 +40,7 @@ class Peer:
         self._calling = Calling(transport, self._limits, self._loop)
         self._serving = Serving(transport, dispatcher, self._limits, self._loop, self.close, name)
         self._read_cap = ReadCap(self._limits, clock or self._loop.time)
+        self._exempt_cap = exempt_cap(self._limits, clock or self._loop.time)
         self._resume: asyncio.TimerHandle | None = None
         self.paused_until = -inf
         """When reading went on, or will, after the latest pause for the sake of the read cap."""
@@ -111,19 +112,31 @@ class Peer:
                 self._calling.on_part(incoming)
             case Request():
                 if incoming.action == PING:
+                    self._charge_exempt(frame)
                     self._serving.answer_now(incoming.seq_id, None)
                 else:
                     self._charge(frame)
                     self._serving.on_request(incoming)
             case Credit():
+                self._charge_exempt(frame)
                 self._serving.on_credit(incoming.seq_id, incoming.n)
             case Cancel():
+                self._charge_exempt(frame)
                 self._serving.on_cancel(incoming.seq_id)
             case _:
                 assert_never(incoming)
 
     def _charge(self, frame: bytes) -> None:
-        pause = self._read_cap.charge(len(frame))
+        self._pause_for(self._read_cap.charge(len(frame), frames_worth(frame)))
+
+    def _charge_exempt(self, frame: bytes) -> None:
+        """Pings, cancels and credit take nothing of what other frames may use, and are no way to flood either."""
+        if len(frame) > SMALL_BYTES:  # none of them needs that
+            self._charge(frame)
+        else:
+            self._pause_for(self._exempt_cap.charge(len(frame)))
+
+    def _pause_for(self, pause: float) -> None:
         if pause > 0:
             self._transport.pause()
             self.paused_until = self._loop.time() + pause

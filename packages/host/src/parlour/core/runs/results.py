@@ -25,6 +25,8 @@ from parlour_sdk.values import dataclass
 
 from .session import Ending
 
+FIELDS = 64
+"""More than any payload has."""
 SKIPPED_REMEMBERED = 1000
 _SAID = {"message.delta": "chunk", "message.completed": "message"}
 _PLAIN = {"role", "content"}
@@ -179,6 +181,8 @@ def effect_of(type: str, data: dict[str, Any], sequence: int) -> Effect:
     model = PAYLOADS.get(type)
     if model is None:
         return _bounded(Note(type, data, sequence))
+    if len(data) > FIELDS and model.model_config.get("extra") == "forbid":  # to name them all would take its time
+        return Ignored(f"result {sequence} ({type}) is dropped: it has {len(data)} fields")
     try:
         payload = model.model_validate(data)
     except ValidationError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -52,8 +53,11 @@ class Service:
             streams=STREAMS,
             frames_per_second=inf,
             bytes_per_second=inf,
+            max_depth=sys.maxsize,
+            max_elements=sys.maxsize,
         )
-        """Of connections with Hosts. They are not the ones to be slowed down; plugins are, where they are read."""
+        """Of connections with Hosts. They are not the ones to be counted and slowed down; plugins are, where they are
+        read."""
         self._tokens = tokens
         self._sessions = sessions
         self._plugins = plugins
