@@ -31,6 +31,8 @@ MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
     "video": Video,
     "file": File,
 }
+NAMES = ("name", "file_name", "filename")
+"""Where a file's name stands; Lagrange has the last two."""
 DEEPEST = NESTED_QUOTES - 1
 Segment = dict[str, Any]
 
@@ -84,7 +86,7 @@ def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
 
 def _media(kind: str, data: dict[str, Any]) -> Component:
     place = place_of(data)
-    name = text(data, "name") or _file_name(data)
+    name = next(filter(None, (text(data, each) for each in NAMES)), None) or _file_name(data)
     if place is None:
         return Unknown(text=f"[{kind}: {name}]" if name else f"[{kind}]")
     size = number(data.get("file_size"))
