@@ -22,7 +22,7 @@ from parlour_sdk.protocol.chain import (
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
 from . import cq
-from .values import identifier, number, text
+from .values import identifier, milliseconds, number, text
 
 NAME = "onebot11"
 MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
@@ -134,7 +134,7 @@ def _node(node: dict[str, Any], depth: int) -> ForwardNode:
     return ForwardNode(
         sender=str(user) if user else None,
         name=text(sender, "nickname") or text(sender, "name"),
-        time=number(data.get("time")),
+        time=milliseconds(data.get("time")),
         message_id=str(message_id) if message_id else None,
         chain=chain_of(segments_of(said), depth + 1),
     )
