@@ -1,5 +1,6 @@
 """A OneBot implementation in trouble: what people read about it, what is sent again, and who is not harmed."""
 
+import asyncio
 import time
 
 import pytest
@@ -170,6 +171,17 @@ async def test_a_token_that_the_implementation_refuses_is_in_the_bots_state_and_
         told = await astray.told("refused the access token")
     astray.delete()
     assert "trying again in" in told
+
+
+async def test_what_closes_before_a_word_was_said_is_in_the_bots_state_and_tried_at_growing_intervals(
+    qq: QQ, echo: str
+) -> None:
+    async with await asyncio.start_server(lambda _, writer: writer.transport.abort(), "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        astray = qq.bot(to_agent(echo), mode="forward", url=f"ws://127.0.0.1:{port}")
+        told = await astray.told("trying again in 4 s")
+    astray.delete()
+    assert "the OneBot implementation can't be reached: " in told
 
 
 async def test_a_clock_that_is_wrong_is_in_the_bots_state_and_people_are_answered_all_the_same(

@@ -188,6 +188,7 @@ def test_what_only_one_platform_has_keeps_its_fields_and_may_name_its_chat() -> 
     [
         ({"user_id": 7, "target_id": "8"}, ("user", "7"), ("user", "8")),
         ({"user_id": 0, "operator_id": 9}, ("user", "9"), ("platform", "poke")),
+        ({"user_id": 7, "sender_id": 9, "target_id": 7}, ("user", "9"), ("user", "7")),
         ({"user_id": "7", "operator_id": None, "target_id": 0}, ("user", "7"), ("platform", "poke")),
         ({"user_id": ["7"], "target_id": True}, ("", ""), ("platform", "poke")),
         ({"user_id": "7" * 600}, ("", ""), ("platform", "poke")),

@@ -54,6 +54,16 @@ async def test_without_a_comparison_nothing_is_claimed(bot: Bot) -> None:
     assert after.happened_at > 0
 
 
+async def test_a_greeting_that_is_as_old_as_the_implementation_is_no_comparison(bot: Bot) -> None:
+    """go-cqhttp greets whoever connects to it with the moment at which it was started."""
+    async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
+        await socket.send(_frame({**native.lifecycle(10001), "time": int(time.time()) - 5 * HOUR}))
+        await socket.send(_frame(native.message(10001, 1, 7, [native.text("hello")])))
+        [incoming] = await bot.link.events(1)
+        assert bot.link.now == ("connected", "")
+    assert incoming.happened_at == 0
+
+
 async def test_a_message_without_a_moment_has_none(bot: Bot, simulator: Simulator) -> None:
     await simulator.say("whenever", time=0)
     [incoming] = await bot.link.events(1)

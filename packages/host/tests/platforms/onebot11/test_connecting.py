@@ -4,16 +4,14 @@ import asyncio
 import json
 import time
 from contextlib import AsyncExitStack
-from http import HTTPStatus
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import InvalidStatus
-from websockets.http11 import Request, Response
 
 from parlour.core.platforms.port import AdapterStopped, PlatformAway
-from parlour.platforms.onebot11 import accounts, adapter, forward
+from parlour.platforms.onebot11 import accounts, adapter
+from parlour.platforms.onebot11 import reverse as listening
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -35,6 +33,15 @@ async def test_another_path_is_refused_with_those_that_are_not(bot: Bot) -> None
         await connect(bot.url + "/api", proxy=None)
     assert refused.value.response.status_code == 404
     assert b"/onebot/v11/ws" in refused.value.response.body
+    assert "it asked for another path than /, /ws, /onebot/v11/ws; correct its address" in bot.link.now[1]
+
+
+@pytest.mark.parametrize("accounts_told", [["1", "2"], ["9" * 100]])
+async def test_an_account_that_is_none_is_refused_with_a_sentence(accounts_told: list[str], bot: Bot) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(bot.url, additional_headers=[("X-Self-ID", each) for each in accounts_told], proxy=None)
+    assert refused.value.response.status_code == 400
+    assert refused.value.response.body == b"X-Self-ID: one account's number is expected\n"
 
 
 @pytest.mark.parametrize("given", ["", "wrong"])
@@ -99,19 +106,6 @@ async def test_an_account_whose_connection_is_dead_can_be_claimed_anew(
         dead.transport.abort()
 
 
-async def test_calls_and_events_may_have_connections_of_their_own(bot: Bot, stack: AsyncExitStack) -> None:
-    events, calls = Simulator(), Simulator()
-    await stack.enter_async_context(events.connecting(bot.url, role="Event"))
-    await stack.enter_async_context(calls.connecting(bot.url, role="API"))
-    await events.until(lambda: events.connected)
-    await calls.until(lambda: calls.connected)
-    await events.say("an event")
-    await bot.link.events(1)
-    await bot.adapter.api().send_message("private", "7", [Plain(text="a call")])
-    assert [each.text for each in calls.sent()] == ["a call"]
-    assert events.sent() == []
-
-
 async def test_a_connection_that_does_not_say_whose_it_is_gets_asked(bot: Bot) -> None:
     async with connect(bot.url, proxy=None) as socket:
         call = json.loads(await socket.recv())
@@ -137,6 +131,15 @@ async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
         await bot.link.until(lambda: "the heartbeat of account 10001 stopped" in bot.link.now[1])
         await socket.wait_closed()
     assert bot.link.now[0] == "connecting"
+
+
+async def test_a_frame_that_is_too_large_is_told(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LARGEST_FRAME", 1000)
+    bot = await reverse()
+    async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
+        await socket.send("x" * 2000)
+        await bot.link.until(lambda: "account 10001 told more than 64 MiB at once" in bot.link.now[1])
+    assert "let it tell files by their address" in bot.link.now[1]
 
 
 async def test_an_account_that_is_logged_out_is_shown_until_it_is_back(bot: Bot, joined: Reverse) -> None:
@@ -165,55 +168,6 @@ async def test_a_port_in_use_is_told_and_tried_again(reverse: Reverse, monkeypat
     other.close()
     await other.wait_closed()
     await bot.link.until(lambda: bot.link.now[0] == "connecting")
-
-
-async def test_an_implementation_that_is_not_there_is_tried_again() -> None:
-    port = free_port()
-    link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}"})
-    work = asyncio.create_task(adapter.create(link).serve())
-    await link.until(lambda: "can't be reached" in link.now[1])
-    simulator = Simulator()
-    async with simulator.listening(port):
-        await link.until(lambda: link.now == ("connected", ""))
-    await link.until(lambda: link.now[0] == "connecting")
-    work.cancel()
-    await asyncio.wait([work])
-
-
-async def test_a_token_that_the_implementation_refuses_is_told() -> None:
-    async with Simulator(token=TOKEN).listening() as url:
-        link = MemoryLink({"mode": "forward", "url": url, "access_token": "another"})
-        work = asyncio.create_task(adapter.create(link).serve())
-        await link.until(lambda: "refused the access token" in link.now[1])
-        work.cancel()
-        await asyncio.wait([work])
-
-
-async def test_a_token_that_is_refused_after_the_handshake_is_told_too() -> None:
-    async def turn_away(socket: ServerConnection) -> None:
-        await socket.send(json.dumps({"status": "failed", "retcode": 1403, "wording": "token"}))
-
-    async with serve(turn_away, "127.0.0.1", 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}", "access_token": "another"})
-        work = asyncio.create_task(adapter.create(link).serve())
-        await link.until(lambda: "refused the access token" in link.now[1])
-        work.cancel()
-        await asyncio.wait([work])
-
-
-@pytest.mark.parametrize(("status", "advice"), [(404, "check the url's path"), (500, "look at what it logs")])
-async def test_what_an_implementation_answers_instead_of_a_websocket_is_told(status: int, advice: str) -> None:
-    def refuse(socket: ServerConnection, request: Request) -> Response:
-        return socket.respond(HTTPStatus(status), "no\n")
-
-    async with serve(_nothing, "127.0.0.1", 0, process_request=refuse) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        link = MemoryLink({"mode": "forward", "url": f"ws://127.0.0.1:{port}"})
-        work = asyncio.create_task(adapter.create(link).serve())
-        await link.until(lambda: f"HTTP status {status}; {advice}; trying again" in link.now[1])
-        work.cancel()
-        await asyncio.wait([work])
 
 
 async def test_an_incident_that_does_not_happen_again_is_forgotten(
@@ -299,13 +253,6 @@ async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> No
     assert len(bot.onebot._accounts._passing) == accounts.MOST_INCIDENTS
 
 
-@pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
-async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
-    link = MemoryLink({"mode": "forward", "url": url})
-    with pytest.raises(AdapterStopped, match="url: "):
-        await forward.Caller(link, accounts.Accounts(link, ""), _nothing).serve()
-
-
 @pytest.mark.parametrize("port", [0, -1, 65_536, 99_999])
 async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
     link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port})
@@ -321,7 +268,3 @@ async def test_a_place_to_listen_that_is_none_ends_it_with_a_sentence() -> None:
     link = MemoryLink({"mode": "reverse", "host": "a..b", "port": free_port()})
     with pytest.raises(AdapterStopped, match="host: must be an address of this machine"):
         await asyncio.wait_for(adapter.create(link).serve(), 30)
-
-
-async def _nothing(connection: object) -> None:
-    return None

@@ -13,7 +13,7 @@ from parlour.platforms.onebot11.complete import incomplete
 from parlour.platforms.onebot11.decode import chat_key, decode, is_own
 from parlour.platforms.onebot11.segments import component_of, segments_of
 from parlour.testing.onebot_simulator import native
-from parlour_sdk.protocol.chain import Forward, ForwardNode, Plain
+from parlour_sdk.protocol.chain import File, Forward, ForwardNode, Plain
 
 NAMES = ("time", "self_id", "user_id", "group_id", "message_id", "sender", "anonymous", "sub_type", "flag", "duration")
 VALUES = st.recursive(
@@ -93,6 +93,21 @@ def test_what_is_malformed_names_the_field_and_what_was_expected(payload: dict[s
 )
 def test_a_node_by_itself_is_a_forward_of_one(data: dict[str, object], node: ForwardNode) -> None:
     assert component_of({"type": "node", "data": data}) == Forward(nodes=[node])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"file": "a.pdf"},
+        {"file": "C:\\files\\a.pdf"},
+        {"file": "u-1", "name": "a.pdf"},
+        {"file_name": "a.pdf", "file_hash": "0", "file_id": "u-1"},
+        {"file": "https://example.com/1", "filename": "a.pdf"},
+    ],
+)
+def test_a_file_has_its_name_wherever_an_implementation_tells_it(data: dict[str, object]) -> None:
+    segment = {"type": "file", "data": {"url": "https://example.com/1", **data}}
+    assert component_of(segment) == File(url="https://example.com/1", name="a.pdf")
 
 
 def test_exactly_the_declared_actions_are_there() -> None:

@@ -42,11 +42,15 @@ async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: 
     [
         (100, "", "a parameter is missing or wrong (retcode 100)"),
         (1404, "no such thing", "it does not know this action – no such thing (retcode 1404)"),
-        (4711, "", "no reason was given (retcode 4711)"),
+        (404, "", "it does not know this action (retcode 404)"),
+        ("1200", "not so", "not so (retcode 1200)"),
+        ([], "", "it gave no reason; look at what it logs (retcode a list)"),
+        ({}, "", "it gave no reason; look at what it logs (retcode an object)"),
+        (4711, "", "it gave no reason; look at what it logs (retcode 4711)"),
     ],
 )
 async def test_a_retcode_is_told_in_words(
-    retcode: int, words: str, sentence: str, bot: Bot, simulator: Simulator
+    retcode: Any, words: str, sentence: str, bot: Bot, simulator: Simulator
 ) -> None:
     simulator.faults.refuse("send_private_msg", retcode, words)
     with pytest.raises(PlatformRefused) as refused:

@@ -51,7 +51,8 @@ def actor(event: PlatformEvent) -> Party:
         case FeedbackReceived(user_id=str(user_id)):
             return Party("user", user_id)
         case PlatformSpecific():
-            return _named(event.data, "operator_id") or _named(event.data, "user_id") or Party()
+            named = (_named(event.data, name) for name in ("operator_id", "sender_id", "user_id"))
+            return next(filter(None, named), Party())
     return Party()
 
 

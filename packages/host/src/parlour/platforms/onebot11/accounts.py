@@ -2,16 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from parlour.core.platforms.port import Link, PlatformAway, State
 
-from .client import AWAY_SECONDS, Connection
+from .client import AWAY_SECONDS, LARGEST_FRAME, Connection
 from .roster import ROSTER
 
 logger = logging.getLogger(__name__)
 
-ALIVE_SECONDS = 2.0
+ALIVE_SECONDS = 1.5
+"""Whoever knocks meanwhile waits so long, and NapCat gives a handshake up after 2 seconds."""
 PASSING_SECONDS = 60.0
 """How long an incident is shown that did not happen again."""
 GONE_SECONDS = 600.0
@@ -38,6 +39,8 @@ class Accounts:
             for connection in reversed(self._connections.get(name, ())):
                 if connection.role != "event":
                     return connection
+        if account in self._connections:
+            raise PlatformAway(_one_sided(account, "event"), AWAY_SECONDS)
         who = f"account {account} is not" if account else "no account is"
         raise PlatformAway(f"{who} connected to this bot", AWAY_SECONDS)
 
@@ -62,8 +65,18 @@ class Accounts:
 
     def wrong_token(self, account: str, peer: str) -> None:
         """Of an account, where it said which; whoever did not say is known by the address."""
-        sentence = f"a OneBot implementation at {peer} was refused: its access token is missing or wrong"
-        self.incident("token", account or peer, sentence)
+        problem = "its access token is missing or wrong; set the same one here and there"
+        self.incident("token", account or peer, f"a OneBot implementation at {peer} was refused: {problem}")
+
+    def wrong_path(self, peer: str, paths: Sequence[str]) -> None:
+        problem = f"it asked for another path than {', '.join(paths)}; correct its address"
+        self.incident("path", peer, f"a OneBot implementation at {peer} was refused: {problem}")
+
+    def nameless(self, connection: Connection, problem: str) -> None:
+        """Of a connection that was asked whose it is; an empty problem says that it is over."""
+        told = f"whoever is connected at {connection.peer} did not say whose account it is: {problem}"
+        advice = "see that it is a OneBot 11 implementation and logged in"
+        self.trouble(_nameless(connection), f"{told}; {advice}" if problem and not connection.account else "")
 
     def add(self, account: str, connection: Connection) -> None:
         """What was wrong with this account is over; what is wrong with others is not."""
@@ -73,6 +86,7 @@ class Accounts:
         self._gone.discard(account)
         for kind in ("claim", "token", "silent"):
             self._trouble.pop(f"{kind} {account}", None)
+        self._trouble.pop(_nameless(connection), None)
         self._tell()
 
     def remove(self, connection: Connection) -> None:
@@ -90,6 +104,10 @@ class Accounts:
             self._later(f"gone {account}", GONE_SECONDS, lambda: self._forget(account))
         if connection.silent:
             self.incident("silent", account, f"the heartbeat of account {account} stopped", GONE_SECONDS)
+        if connection.too_large:
+            size = f"more than {LARGEST_FRAME >> 20} MiB at once"
+            problem = f"account {account} told {size}, so its connection was closed; let it tell files by their address"
+            self.incident("frame", account, problem, GONE_SECONDS)
         self._tell()
 
     def close(self) -> None:
@@ -136,13 +154,28 @@ class Accounts:
         state: State = "connected" if self._connections else "connecting"
         gone = [account for account in sorted(self._gone) if f"silent {account}" not in self._trouble]
         away = [f"account {account} went away; look at its OneBot implementation" for account in gone]
-        sentences = [*self._trouble.values(), *(away if self._connections else [self._absent])]
+        sentences = [*self._trouble.values(), *self._halves(), *(away if self._connections else [self._absent])]
         told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
         if told or self._connections:  # otherwise whoever tries to connect says how that goes
             self._link.state(state, "; ".join(told))
 
+    def _halves(self) -> list[str]:
+        """Accounts that are connected in one role where it takes two."""
+        roles = {account: {each.role for each in connections} for account, connections in self._connections.items()}
+        return [_one_sided(account, *had) for account, had in sorted(roles.items()) if had in ({"event"}, {"api"})]
+
     def begin(self) -> None:
         self._tell()
+
+
+def _one_sided(account: str, role: str) -> str:
+    if role == "event":
+        return f"account {account} reports events and takes no calls; let it connect in the role API or Universal too"
+    return f"account {account} takes calls and reports no events; let it connect in the role Event or Universal too"
+
+
+def _nameless(connection: Connection) -> str:
+    return f"nameless {id(connection)}"
 
 
 def _overlap(one: str, other: str) -> bool:

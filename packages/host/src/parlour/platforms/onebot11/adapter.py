@@ -66,21 +66,26 @@ class OneBot:
         return self._accounts.find()
 
     async def _talk(self, connection: Connection) -> None:
-        """Until the connection ends. One that did not say whose it is gets asked."""
-        asking = None if connection.account else asyncio.create_task(self._ask_whose(connection))
+        """Until the connection ends. One that did not say whose it is gets asked, or else its first event tells it."""
+        silent = connection.account or connection.role == "event"
+        asking = None if silent else asyncio.create_task(self._ask_whose(connection))
         try:
             await connection.read(lambda payload, size: self._received(connection, payload, size))
         finally:
             if asking is not None:
                 asking.cancel()
+            self._accounts.nameless(connection, "")
 
     async def _ask_whose(self, connection: Connection) -> None:
         try:
             login = await connection.call("get_login_info", {})
-        except (PlatformRefused, PlatformUncertain):
-            return  # the first event tells it
-        if isinstance(login, dict):
-            await self._know(connection, login.get("user_id"))
+        except (PlatformRefused, PlatformUncertain) as problem:
+            self._accounts.nameless(connection, str(problem))
+            return
+        if isinstance(login, dict) and login.get("user_id"):
+            await self._know(connection, login["user_id"])
+        else:
+            self._accounts.nameless(connection, "OneBot answered get_login_info without a user_id")
 
     async def _know(self, connection: Connection, account: Any) -> None:
         if connection.account or not isinstance(account, int | str) or not account:
@@ -102,7 +107,7 @@ class OneBot:
         self._memory.meetings.met(connection.account, *named_in(payload))
         if not decode.is_own(payload):
             if payload["post_type"] == "message":
-                connection.speaks_strings = isinstance(payload.get("message"), str)
+                self._memory.heard(connection.account, payload.get("message"))
                 self._memory.met(payload)
             await self._intake.put(decode.chat_key(payload), Arrival(connection, payload, now), size)
 
@@ -137,14 +142,25 @@ class OneBot:
             return payload
         if not complete.incomplete(segments):
             return payload
-        return await complete.completed(payload, segments, connection.call)
+        return await complete.completed(payload, segments, self._ask_by(connection))
+
+    def _ask_by(self, connection: Connection) -> complete.Ask:
+        """A connection for events alone takes no calls; its account has another for them."""
+        if connection.role != "event":
+            return connection.call
+
+        async def ask(action: str, params: Payload) -> Any:
+            return await self._accounts.find(connection.account).call(action, params)
+
+        return ask
 
     def _addressed(self, incoming: Incoming, payload: Payload) -> Incoming:
         """An answer to one of the bot's own messages is meant for it."""
         return replace(incoming, addressed=True) if self._memory.quoted_in(payload) else incoming
 
     def _meta(self, connection: Connection, payload: Payload, now: int) -> None:
-        if payload.get("meta_event_type") == "heartbeat":
+        beats = payload.get("meta_event_type") == "heartbeat"
+        if beats:
             interval = number(payload.get("interval"))
             if interval and interval <= LONGEST_INTERVAL:
                 connection.beats_every(interval / 1000)
@@ -153,7 +169,7 @@ class OneBot:
             sentence = f"account {connection.account} is not logged in at its OneBot implementation; log in there again"
             self._accounts.trouble(f"offline {connection.account}", sentence if away else "")
         with suppress(ValueError, KeyError):
-            connection.clock.compare(decode.moment(payload), now)
+            connection.clock.compare(decode.moment(payload), now, certainly=beats)  # go-cqhttp greets with an old one
             self._accounts.trouble(f"clock {connection.account}", connection.clock.trouble)
 
 

@@ -86,7 +86,7 @@ class OneBotApi(PlatformApi):
         said: dict[str, Any]
         if message.kind == "forward":
             action, said = f"send_{target_type}_forward_msg", {"messages": message.segments}
-        elif connection.speaks_strings:
+        elif self._memory.speaks_strings(connection.account):
             action, said = f"send_{target_type}_msg", {"message": format_segments(message.segments)}
         else:
             action, said = f"send_{target_type}_msg", {"message": message.segments}

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformUncertain
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 30.0
 SILENT_HEARTBEATS = 3
 """After so many intervals without a frame the implementation counts as gone."""
+LATE_HEARTBEAT = 1.5
+"""Intervals within which the next one has come from whoever is alive."""
 AWAY_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
 TURNED_AWAY = (1401, 1403)
@@ -54,14 +57,15 @@ class Connection:
         self._socket = socket
         self.role = role
         self.account = ""
-        self.speaks_strings = False
-        """Whether its messages are CQ strings; it gets answers in kind."""
         self.clock = PeerClock()
         self.unreadable = 0
-        self._answers: dict[str, tuple[str, asyncio.Future[Payload]]] = {}
+        self._answers: dict[str, asyncio.Future[Payload | None]] = {}
         self._heard = 0.0
+        self._interval = 0.0
         self._watch: asyncio.Task[None] | None = None
         self.silent = False
+        self.too_large = False
+        """Whether it was closed over a frame that is larger than any should be."""
         self.turned_away = False
         """Whether it said, once connected, that the access token is not the right one."""
         self._closed = False
@@ -76,8 +80,8 @@ class Connection:
         if self._closed:
             raise PlatformAway("the OneBot implementation is not connected", retry_after=AWAY_SECONDS)
         echo = f"parlour-{next(_numbers)}"
-        answered: asyncio.Future[Payload] = asyncio.get_running_loop().create_future()
-        self._answers[echo] = (action, answered)
+        answered: asyncio.Future[Payload | None] = asyncio.get_running_loop().create_future()
+        self._answers[echo] = answered
         try:
             async with asyncio.timeout(seconds):
                 await self._socket.send(dumps({"action": action, "params": params, "echo": echo}))
@@ -85,9 +89,11 @@ class Connection:
         except TimeoutError:
             raise PlatformUncertain(f"OneBot did not answer {action} within {seconds:g} seconds") from None
         except ConnectionClosed:
-            raise PlatformUncertain(f"the connection was cut before OneBot answered {action}") from None
+            answer = None
         finally:
             del self._answers[echo]
+        if answer is None:
+            raise PlatformUncertain(f"the connection was cut before OneBot answered {action}")
         if not answer.keys() & SAYING:
             raise PlatformUncertain(f"OneBot answered {action} without saying whether it was done")
         raise_for(action, answer)
@@ -112,18 +118,24 @@ class Connection:
                     await take(payload, len(frame))
                 except Exception:  # one event that can't be taken harms no other
                     logger.exception("an event from %s was not taken", self.peer)
-        except ConnectionClosed:
-            pass
+        except ConnectionClosed as closed:
+            self.too_large = closed.sent is not None and closed.sent.code == CloseCode.MESSAGE_TOO_BIG
         finally:
             self._end()
 
     def beats_every(self, seconds: float) -> None:
         """The implementation promised a heartbeat; without any frame for a few of them it is gone."""
         if self._watch is None and seconds > 0:
+            self._interval = seconds
             self._watch = asyncio.create_task(self._watching(max(seconds, 0.05) * SILENT_HEARTBEATS))
 
     async def alive(self, seconds: float) -> bool:
-        """Whether the other end still answers."""
+        """Whether the other end still answers, or at least tells its heartbeat.
+
+        Who only reports events by it may never read from it, and so answers nothing: go-cqhttp and Lagrange don't.
+        """
+        if self.role == "event" and self._heard + self._interval * LATE_HEARTBEAT > asyncio.get_running_loop().time():
+            return True
         try:
             async with asyncio.timeout(seconds):
                 await (await self._socket.ping())
@@ -146,7 +158,7 @@ class Connection:
         await self._socket.close(1001, "no heartbeat")
 
     def _answer(self, payload: Payload) -> None:
-        _, answered = self._answers.get(str(payload.get("echo")), ("", None))
+        answered = self._answers.get(str(payload.get("echo")))
         if answered is None:
             self.turned_away = self.turned_away or payload.get("retcode") in TURNED_AWAY
         elif not answered.done():
@@ -161,6 +173,6 @@ class Connection:
         self._closed = True
         if self._watch is not None:
             self._watch.cancel()
-        for action, answered in self._answers.values():
+        for answered in self._answers.values():
             if not answered.done():
-                answered.set_exception(PlatformUncertain(f"the connection was cut before OneBot answered {action}"))
+                answered.set_result(None)

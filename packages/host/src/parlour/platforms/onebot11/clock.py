@@ -8,9 +8,13 @@ class PeerClock:
     def __init__(self) -> None:
         self._ahead: int | None = None
 
-    def compare(self, told: int, now: int) -> None:
-        """`told` is what the implementation's clock shows while the Host's shows `now`. The last comparison counts."""
-        self._ahead = told - now
+    def compare(self, told: int, now: int, certainly: bool = True) -> None:
+        """`told` is what the implementation's clock shows while the Host's shows `now`. The last comparison counts.
+
+        What does not certainly come from that moment counts only where it agrees.
+        """
+        if certainly or abs(told - now) < SKEW_MILLISECONDS:
+            self._ahead = told - now
 
     def here(self, told: int, arrived: int) -> int:
         """When something happened by the Host's clock; 0 where that is not known.

@@ -18,7 +18,7 @@ from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent,
 
 from . import notices, people
 from .segments import NAME, chain_of, segments_of
-from .values import identifier, number, required_id, text
+from .values import identifier, milliseconds, required_id, text
 
 MALFORMED = "malformed"
 MOST_SHOWN = 4000
@@ -112,12 +112,10 @@ def _role(payload: Payload) -> str:
 
 
 def moment(payload: Payload) -> int:
-    """Milliseconds. OneBot tells seconds; a few implementations tell milliseconds."""
-    told = payload["time"]
-    time = number(told) if isinstance(told, str) else told
-    if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < 10**14:
-        raise ValueError(f"time: seconds since 1970 are expected, not {shape(told)}")
-    return int(time) if time > 10**11 else int(time * 1000)
+    time = milliseconds(payload["time"])
+    if time is None:
+        raise ValueError(f"time: seconds since 1970 are expected, not {shape(payload['time'])}")
+    return time
 
 
 def _account(payload: Payload) -> str:

@@ -2,22 +2,25 @@
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Awaitable, Callable
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 from parlour.core.platforms.port import AdapterStopped, Link
 from parlour.platforms.backoff import Backoff
 
 from .accounts import Accounts
 from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
-from .configuration import ADDRESS, url_problem
+from .configuration import url_problem
 from .reverse import quiet_logger
 
 logger = logging.getLogger(__name__)
 Talk = Callable[[Connection], Awaitable[None]]
 OPEN_SECONDS = 20.0
+HELD_SECONDS = 10.0
+"""A connection that lasted longer was a good one; after any other the wait grows."""
 
 
 class Caller:
@@ -42,6 +45,7 @@ class Caller:
     async def _connected(self, backoff: Backoff) -> str:
         """Until the connection ends; then why."""
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        begun = asyncio.get_running_loop().time()
         try:
             async with connect(
                 self._url,
@@ -59,14 +63,14 @@ class Caller:
                 finally:
                     self._accounts.remove(connection)
         except InvalidURI:
-            raise AdapterStopped(f"url: {ADDRESS}") from None
+            return "the OneBot implementation redirects to what is no address of a WebSocket; check the url"
         except InvalidStatus as error:
             return _refusal(error.response.status_code)
-        except (OSError, TimeoutError, InvalidHandshake, InvalidMessage) as error:
+        except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed) as error:
             return f"the OneBot implementation can't be reached: {_reason(error)}"
         if connection.turned_away:
             return _refusal(403)
-        if connection.account:
+        if connection.account and asyncio.get_running_loop().time() - begun > HELD_SECONDS:
             backoff.forget()
         return "the heartbeat stopped" if connection.silent else "the OneBot implementation closed the connection"
 
@@ -74,7 +78,7 @@ class Caller:
 def _refusal(status: int) -> str:
     if status in (401, 403):
         return "the OneBot implementation refused the access token; set the same one here and there"
-    advice = "check the url's path" if status == 404 else "look at what it logs"
+    advice = "look at what it logs" if status >= 500 else "check the url's port and path"
     return f"the OneBot implementation answered with HTTP status {status}; {advice}"
 
 
@@ -82,6 +86,12 @@ def _reason(error: Exception) -> str:
     """Without the address, which may hold a token."""
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    if isinstance(error, ssl.SSLError):
+        return "what listens there does not speak TLS; try ws:// instead of wss://"
+    if isinstance(error, ConnectionError):
+        return error.strerror or "it broke the connection off; check whether ws:// or wss:// is right"
     if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
+        return error.strerror or "no address of that name takes connections"
     return "what listens there does not speak WebSocket"

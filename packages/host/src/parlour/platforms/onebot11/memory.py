@@ -16,6 +16,7 @@ class Memory:
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._parts: OrderedDict[str, list[str]] = OrderedDict()
         self._groups: OrderedDict[str, int] = OrderedDict()
+        self._in_strings: set[str] = set()
 
     def sent(self, message_id: str) -> None:
         self._ids[message_id] = None
@@ -32,6 +33,13 @@ class Memory:
 
     def done(self, key: str | None) -> None:
         self._parts.pop(key or "", None)
+
+    def heard(self, account: str, message: Any) -> None:
+        """Who reports messages as CQ strings gets answers in kind, by whichever connection they go."""
+        (self._in_strings.add if isinstance(message, str) else self._in_strings.discard)(account)
+
+    def speaks_strings(self, account: str) -> bool:
+        return account in self._in_strings
 
     def met(self, payload: dict[str, Any]) -> None:
         """Somebody who is no friend writes through a group that both are in, and is answered through it."""

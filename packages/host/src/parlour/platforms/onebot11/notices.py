@@ -59,7 +59,7 @@ def event(payload: Payload, common: Common) -> PlatformEvent:
             return BotInvited(group=group(payload), inviter=_user(payload, "operator_id"), **fields)
         case "group_increase", how:
             return _joined(payload, fields, how)
-        case "group_decrease", how if how == "kick_me" or about_bot:
+        case "group_decrease", how if how in ("kick_me", "disband") or about_bot:  # with a disbanded group goes the bot
             return BotRemoved(group=group(payload), operator=_other(payload), **fields)
         case "group_decrease", how:
             return _left(payload, fields, how)
@@ -156,8 +156,8 @@ def _member(payload: Payload) -> GroupMember:
 
 def _other(payload: Payload) -> User | None:
     """Who did it, where that is not the member alone."""
-    operator = payload.get("operator_id")
-    return None if operator == payload.get("user_id") else _user(payload, "operator_id")
+    alone = str(payload.get("operator_id")) == str(payload.get("user_id"))
+    return None if alone else _user(payload, "operator_id")
 
 
 def _user(payload: Payload, name: str) -> User | None:

@@ -3,8 +3,12 @@
 from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+from parlour.core.shapes import shape
+
+from .values import number
 
 MEANINGS = {
+    404: "it does not know this action",
     100: "a parameter is missing or wrong",
     102: "it has no permission for this, or what was named does not exist",
     103: "the operation failed",
@@ -24,7 +28,7 @@ _OPEN_WORDS = ("timeout", "timed out", "超时")
 
 def raise_for(action: str, answer: dict[str, Any]) -> None:
     """Nothing when it was done. An implementation that waited in vain for its own client can't tell either."""
-    retcode = answer.get("retcode", 0)
+    retcode = _code(answer.get("retcode", 0))
     if answer.get("status") in ("ok", "async") or (retcode in (0, 1) and answer.get("status") != "failed"):
         return
     said = _said(answer)
@@ -36,10 +40,16 @@ def raise_for(action: str, answer: dict[str, Any]) -> None:
     raise PlatformRefused(sentence, permanent=True)
 
 
-def _reason(retcode: Any, said: str) -> str:
+def _code(told: Any) -> int | str:
+    """As a number. What is none is told as what it is."""
+    as_number = number(told)
+    return as_number if as_number is not None else told if isinstance(told, int) else shape(told)
+
+
+def _reason(retcode: int | str, said: str) -> str:
     meaning = MEANINGS.get(retcode, "") if isinstance(retcode, int) else ""
     told = " – ".join(part for part in (meaning, said) if part)
-    return f"{told or 'no reason was given'} (retcode {retcode})"
+    return f"{told or 'it gave no reason; look at what it logs'} (retcode {retcode})"
 
 
 def _said(answer: dict[str, Any]) -> str:

@@ -21,6 +21,9 @@ from .configuration import LAST_PORT, host_problem, port_problem
 
 PATHS = ("/", "/ws", "/onebot/v11/ws")
 ROLES = ("universal", "api", "event")
+LONGEST_ACCOUNT = 64
+PING_SECONDS = 20.0
+"""So often it is looked whether the other end is there, and so long an answer may take."""
 quiet_logger = logging.getLogger(f"{__name__}.socket")
 quiet_logger.setLevel(logging.ERROR)  # the library logs whole requests, and with them the token
 Talk = Callable[[Connection], Awaitable[None]]
@@ -61,6 +64,8 @@ class Listener:
             process_request=self._admit,
             max_size=LARGEST_FRAME,
             compression=None,
+            ping_interval=PING_SECONDS,
+            ping_timeout=PING_SECONDS,
             close_timeout=CLOSE_SECONDS,
             logger=quiet_logger,
         )
@@ -78,18 +83,24 @@ class Listener:
             self._accounts.remove(connection)
 
     async def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
-        """None lets it in."""
+        """None lets it in. Who comes to report events alone may never read, so no answer to a ping is missed."""
         peer = str(socket.remote_address[0]) if socket.remote_address else "an unknown address"
-        address = urlsplit(request.path)
-        if address.path.rstrip("/") not in {path.rstrip("/") for path in PATHS}:
-            return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
-        if not self._token_fits(request.headers, address.query):
-            self._accounts.wrong_token(request.headers.get("X-Self-ID", ""), peer)
+        address, headers = urlsplit(request.path), request.headers
+        account, *others = headers.get_all("X-Self-ID") or [""]
+        if others or len(account) > LONGEST_ACCOUNT:
+            return _refused(HTTPStatus.BAD_REQUEST, "X-Self-ID: one account's number is expected")
+        if not self._token_fits(headers, address.query):
+            self._accounts.wrong_token(account, peer)
             return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
-        account = request.headers.get("X-Self-ID", "")
-        if account and await self._accounts.claimed(account, _role(request.headers)):
+        if address.path.rstrip("/") not in {path.rstrip("/") for path in PATHS}:
+            self._accounts.wrong_path(peer, PATHS)
+            return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
+        role = _role(headers)
+        if account and await self._accounts.claimed(account, role):
             self._accounts.second_claim(account, peer)
             return _refused(HTTPStatus.CONFLICT, f"account {account} is connected already")
+        if role == "event":
+            socket.ping_timeout = None
         return None
 
     def _token_fits(self, headers: Headers, query: str) -> bool:

@@ -22,7 +22,7 @@ from parlour_sdk.protocol.chain import (
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
 from . import cq
-from .values import identifier, number, text
+from .values import identifier, milliseconds, number, text
 
 NAME = "onebot11"
 MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
@@ -31,6 +31,8 @@ MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
     "video": Video,
     "file": File,
 }
+NAMES = ("name", "file_name", "filename")
+"""Where a file's name stands; Lagrange has the last two."""
 DEEPEST = NESTED_QUOTES - 1
 Segment = dict[str, Any]
 
@@ -84,7 +86,7 @@ def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
 
 def _media(kind: str, data: dict[str, Any]) -> Component:
     place = place_of(data)
-    name = text(data, "name") or _file_name(data)
+    name = next(filter(None, (text(data, each) for each in NAMES)), None) or _file_name(data)
     if place is None:
         return Unknown(text=f"[{kind}: {name}]" if name else f"[{kind}]")
     size = number(data.get("file_size"))
@@ -132,7 +134,7 @@ def _node(node: dict[str, Any], depth: int) -> ForwardNode:
     return ForwardNode(
         sender=str(user) if user else None,
         name=text(sender, "nickname") or text(sender, "name"),
-        time=number(data.get("time")),
+        time=milliseconds(data.get("time")),
         message_id=str(message_id) if message_id else None,
         chain=chain_of(segments_of(said), depth + 1),
     )

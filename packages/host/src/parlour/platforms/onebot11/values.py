@@ -32,6 +32,14 @@ def number(value: Any) -> int | None:
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else None
 
 
+def milliseconds(told: Any) -> int | None:
+    """OneBot tells seconds; a few implementations tell milliseconds."""
+    time = number(told) if isinstance(told, str) else told
+    if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < 10**14:
+        return None
+    return int(time) if time > 10**11 else int(time * 1000)
+
+
 def text(data: dict[str, Any], name: str) -> str | None:
     value = data.get(name)
     return value if isinstance(value, str) and value else None

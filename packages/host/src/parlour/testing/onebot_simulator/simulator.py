@@ -44,6 +44,8 @@ class Simulator:
         """The HTTP status that the last attempt to connect was answered with."""
         self.requests: list[Payload] = []
         """Every call, as it came."""
+        self._deaf = False
+        """By a connection for events alone nothing is ever read, as with go-cqhttp and Lagrange."""
         self._late: list[str] = []
         self._socket: Socket | None = None
         self._changed = asyncio.Condition()
@@ -62,6 +64,7 @@ class Simulator:
     @asynccontextmanager
     async def connecting(self, url: str, role: str = "Universal", **headers: str) -> AsyncIterator["Simulator"]:
         """Reverse: keeps a connection to the bot, coming back whenever it is cut."""
+        self._deaf = role == "Event"
         told = {"X-Self-ID": str(self.self_id), "X-Client-Role": role, **headers}
         if self.token:
             told["Authorization"] = f"Bearer {self.token}"
@@ -165,6 +168,8 @@ class Simulator:
             self._socket = socket
             self.connections += 1
             await self._notify()
+            if self._deaf:
+                await socket.wait_closed()
             async for frame in socket:
                 self._begin(self._answer(socket, json.loads(frame)))
         except ConnectionClosed:
