@@ -318,6 +318,45 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     assert "webhook-signature" in hooks.received[1].headers
 
 
+def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bot, hooks: Hooks) -> None:
+    hook = {"event_type": "*", "handler_type": "webhook", "handler_config": {"url": hooks.url}}
+    bot.route(
+        {**hook, "description": "invited", "filters": {"users": ["8"], "groups": ["5"]}},
+        {**hook, "description": "asked", "filters": {"chat_type": "private", "users": ["9"]}},
+        {**hook, "description": "said", "filters": {"text_prefix": "@7 so"}},
+        {**hook, "description": "poked", "filters": {"groups": ["6"], "data": {"target_id": 7}}},
+    )
+    bot.peer.tell(
+        post_type="notice", notice_type="group_increase", sub_type="invite", group_id=5, user_id=9, operator_id=8
+    )
+    bot.peer.tell(post_type="request", request_type="friend", user_id=9, comment="it is me", flag="f")
+    bot.peer.tell(
+        post_type="message",
+        message_type="group",
+        sub_type="normal",
+        message_id=1,
+        group_id=5,
+        user_id=9,
+        message=[{"type": "at", "data": {"qq": "7"}}, {"type": "text", "data": {"text": " so"}}],
+        sender={"user_id": 9, "nickname": "Ann"},
+    )
+    bot.peer.tell(post_type="notice", notice_type="notify", sub_type="poke", group_id=6, user_id=9, target_id=7)
+    for description in ("invited", "asked", "said", "poked"):
+        tried = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": handed(bot, hooks, description)})
+        assert tried.json()["route"]["description"] == description, tried.json()["reasons"]
+
+
+def handed(bot: Bot, hooks: Hooks, description: str) -> Json:
+    """The event that this route handed to its webhook, as the webhook got it."""
+
+    def came() -> Json | None:
+        settled = f"handed to a webhook: route '*' ({description})"
+        taken = {each["event_id"] for each in bot.events() if settled in bot.why(each)}
+        return next((each.event for each in hooks.received if each.event["event_id"] in taken), None)
+
+    return eventually(came, f"the webhook of route {description} got an event", 30)
+
+
 def test_a_webhook_to_an_address_that_is_not_public_is_refused_in_words(host: Host, bot: Bot, hooks: Hooks) -> None:
     inside = f"http://127.0.0.2:{hooks.port}/in"
     bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": {"url": inside}})
