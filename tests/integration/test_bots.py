@@ -1,12 +1,13 @@
 """Bots through a real Host and a real WebSocket: made, changed and deleted at run time, their routes and their keys."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from .harness import ECHO, ECHO_PLUGIN, ROOT, Host, error_code, eventually, named_fields
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, ROOT, Host, error_code, eventually, named_fields
 from .hooks import Hooks
 from .onebot import Peer, free_port
 
@@ -111,6 +112,24 @@ def test_a_bot_comes_answers_pauses_and_goes_without_a_restart_of_the_host(host:
     assert bot.peer.is_cut()
     assert host.http().get(f"/bots/{bot.id}").status_code == 404
     assert bot.id not in [each["bot_id"] for each in host.items("/bots")]
+
+
+async def test_routes_that_are_put_while_their_bot_is_deleted_leave_nothing_behind(host: Host) -> None:
+    paths = [f"/bots/{host.http().post('/bots', json=asleep()).json()['bot_id']}" for _ in range(10)]
+    async with httpx.AsyncClient(base_url=host.http().base_url, headers=host.http().headers, verify=NO_TLS) as http:
+        for path in paths:
+            puts = [http.put(f"{path}/routes", json=[{"handler_type": "drop"}]) for _ in range(4)]
+            gone, *put = await asyncio.gather(http.delete(path), *puts)
+            assert gone.status_code == 204
+            assert {each.status_code for each in put} <= {200, 404}
+    event = {"event_type": "message.received", "input": {"text": "hello"}}
+    for path in paths:
+        answer = host.http().post("/events", json={**event, "bot_id": path.removeprefix("/bots/")})
+        assert answer.status_code == 404, "no route is left of it"
+
+
+def asleep() -> Json:
+    return {"name": "asleep", "adapter": "onebot11", "adapter_config": {"port": free_port()}, "enabled": False}
 
 
 def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
