@@ -153,11 +153,16 @@ async def test_it_is_asked_where_the_policy_says() -> None:
 async def test_people_decide_in_their_chat_about_what_a_key_brought_there() -> None:
     group = await Group.open({"*": ASK})
     room = {"chat_type": "group", "chat_id": "7"}
-    brought = message("please", surface="platform", chat="the key's own name", principal="key:k1", data=room)
-    await group.world.core.gateway.ingest(brought)
-    await group.ask(await group.world.plugins.next_run(), *KICK)
+    by_key = {"surface": "platform", "chat": "the key's own name", "principal": "key:k1", "data": room}
+    await group.world.core.gateway.ingest(message("please", **by_key))
+    run = await group.world.plugins.next_run()
+    await group.ask(run, *KICK)
+    run.answer("it is asked")
     await group.calm()
-    assert len(group.texts()) == 1
+    assert len(group.texts()) == 2
+    await group.world.core.gateway.ingest(message(f"approve {group.keyword}", actor="boss", **by_key))
+    (await group.world.plugins.next_run()).answer("that was a message")
+    assert group.approval()["status"] == "pending", "the key speaks for nobody of the chat"
     await group.say(f"approve {group.keyword}", BOSS)
     await group.calm()
     assert len(group.done("kick_member")) == 1
