@@ -128,6 +128,18 @@ async def test_routes_that_are_put_while_their_bot_is_deleted_leave_nothing_behi
         assert answer.status_code == 404, "no route is left of it"
 
 
+def test_what_a_deleted_bot_was_to_send_is_over_and_says_so(host: Host) -> None:
+    bot_id = host.http().post("/bots", json=asleep()).json()["bot_id"]
+    host.http().put(f"/bots/{bot_id}/routes", json=[to_agent(host)])
+    chat = {"chat_type": "private", "chat_id": "8"}
+    event = {"bot_id": bot_id, "conversation_id": "c", "input": {"text": "hello"}, "data": chat}
+    result = host.http(host.key("platform")).post("/events?wait=result", json=event).json()
+    path = f"/events/{result['event_id']}/why"
+    assert "the bot was deleted" not in host.http().get(path).text
+    assert host.http().delete(f"/bots/{bot_id}").status_code == 204
+    eventually(lambda: "the bot was deleted" in host.http().get(path).text, "the trail says why", 30)
+
+
 def asleep() -> Json:
     return {"name": "asleep", "adapter": "onebot11", "adapter_config": {"port": free_port()}, "enabled": False}
 
