@@ -1,12 +1,13 @@
 """Bots through a real Host and a real WebSocket: made, changed and deleted at run time, their routes and their keys."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
-from .harness import ECHO, ECHO_PLUGIN, ROOT, Host, error_code, eventually, named_fields
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, ROOT, Host, error_code, eventually, named_fields
 from .hooks import Hooks
 from .onebot import Peer, free_port
 
@@ -111,6 +112,36 @@ def test_a_bot_comes_answers_pauses_and_goes_without_a_restart_of_the_host(host:
     assert bot.peer.is_cut()
     assert host.http().get(f"/bots/{bot.id}").status_code == 404
     assert bot.id not in [each["bot_id"] for each in host.items("/bots")]
+
+
+async def test_routes_that_are_put_while_their_bot_is_deleted_leave_nothing_behind(host: Host) -> None:
+    paths = [f"/bots/{host.http().post('/bots', json=asleep()).json()['bot_id']}" for _ in range(10)]
+    async with httpx.AsyncClient(base_url=host.http().base_url, headers=host.http().headers, verify=NO_TLS) as http:
+        for path in paths:
+            puts = [http.put(f"{path}/routes", json=[{"handler_type": "drop"}]) for _ in range(4)]
+            gone, *put = await asyncio.gather(http.delete(path), *puts)
+            assert gone.status_code == 204
+            assert {each.status_code for each in put} <= {200, 404}
+    event = {"event_type": "message.received", "input": {"text": "hello"}}
+    for path in paths:
+        answer = host.http().post("/events", json={**event, "bot_id": path.removeprefix("/bots/")})
+        assert answer.status_code == 404, "no route is left of it"
+
+
+def test_what_a_deleted_bot_was_to_send_is_over_and_says_so(host: Host) -> None:
+    bot_id = host.http().post("/bots", json=asleep()).json()["bot_id"]
+    host.http().put(f"/bots/{bot_id}/routes", json=[to_agent(host)])
+    chat = {"chat_type": "private", "chat_id": "8"}
+    event = {"bot_id": bot_id, "conversation_id": "c", "input": {"text": "hello"}, "data": chat}
+    result = host.http(host.key("platform")).post("/events?wait=result", json=event).json()
+    path = f"/events/{result['event_id']}/why"
+    assert "the bot was deleted" not in host.http().get(path).text
+    assert host.http().delete(f"/bots/{bot_id}").status_code == 204
+    eventually(lambda: "the bot was deleted" in host.http().get(path).text, "the trail says why", 30)
+
+
+def asleep() -> Json:
+    return {"name": "asleep", "adapter": "onebot11", "adapter_config": {"port": free_port()}, "enabled": False}
 
 
 def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
@@ -316,6 +347,45 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     eventually(lambda: len(hooks.received) == 2, "the hook got it", 30)
     assert hooks.received[1].headers["x-key"] == "k e y"
     assert "webhook-signature" in hooks.received[1].headers
+
+
+def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bot, hooks: Hooks) -> None:
+    hook = {"event_type": "*", "handler_type": "webhook", "handler_config": {"url": hooks.url}}
+    bot.route(
+        {**hook, "description": "invited", "filters": {"users": ["8"], "groups": ["5"]}},
+        {**hook, "description": "asked", "filters": {"chat_type": "private", "users": ["9"]}},
+        {**hook, "description": "said", "filters": {"text_prefix": "@7 so"}},
+        {**hook, "description": "poked", "filters": {"groups": ["6"], "data": {"target_id": 7}}},
+    )
+    bot.peer.tell(
+        post_type="notice", notice_type="group_increase", sub_type="invite", group_id=5, user_id=9, operator_id=8
+    )
+    bot.peer.tell(post_type="request", request_type="friend", user_id=9, comment="it is me", flag="f")
+    bot.peer.tell(
+        post_type="message",
+        message_type="group",
+        sub_type="normal",
+        message_id=1,
+        group_id=5,
+        user_id=9,
+        message=[{"type": "at", "data": {"qq": "7"}}, {"type": "text", "data": {"text": " so"}}],
+        sender={"user_id": 9, "nickname": "Ann"},
+    )
+    bot.peer.tell(post_type="notice", notice_type="notify", sub_type="poke", group_id=6, user_id=9, target_id=7)
+    for description in ("invited", "asked", "said", "poked"):
+        tried = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": handed(bot, hooks, description)})
+        assert tried.json()["route"]["description"] == description, tried.json()["reasons"]
+
+
+def handed(bot: Bot, hooks: Hooks, description: str) -> Json:
+    """The event that this route handed to its webhook, as the webhook got it."""
+
+    def came() -> Json | None:
+        settled = f"handed to a webhook: route '*' ({description})"
+        taken = {each["event_id"] for each in bot.events() if settled in bot.why(each)}
+        return next((each.event for each in hooks.received if each.event["event_id"] in taken), None)
+
+    return eventually(came, f"the webhook of route {description} got an event", 30)
 
 
 def test_a_webhook_to_an_address_that_is_not_public_is_refused_in_words(host: Host, bot: Bot, hooks: Hooks) -> None:

@@ -12,6 +12,7 @@ from parlour.core.webhooks.signing import headers as signed
 
 from .conftest import MakeHost
 from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, Json, error_code, eventually
+from .onebot import Peer, free_port
 
 ALL = {"event_types": ["*"]}
 
@@ -102,6 +103,21 @@ def test_a_signed_call_is_an_event_and_its_repetition_is_not(host: Host, webhook
     [event] = [each for each in host.items("/events") if each["event_id"] == first.json()["event_id"]]
     assert event["data"]["content"] == {"text": "the cellar is wet", "level": 3}
     assert (event["actor_type"], event["actor_name"]) == ("webhook", "alarm")
+
+
+def test_what_a_call_is_answered_goes_to_the_chat_that_the_agent_has_for_it(host: Host) -> None:
+    port = free_port()
+    adapter = {"adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": port}}
+    bot_id = host.http().post("/bots", json={"name": "qq", **adapter}).json()["bot_id"]
+    fallback = {"bot_id": bot_id, "chat_type": "group", "chat_id": "5"}
+    agent_id = host.agent(ECHO, "alarmed", delivery_policy={"fallback_target": fallback}, **ALL)
+    webhook = host.http().post("/webhooks", json={"name": "chat alarm", "agent_id": agent_id}).json()
+    peer = Peer(port)
+    body = b'{"text": "the cellar is wet"}'
+    assert call(host, webhook, signed(webhook["secret"], "call-9", int(time.time()), body), body).status_code == 202
+    assert peer.next_send() == ("group 5", "the cellar is wet")
+    peer.close()
+    assert host.http().delete(f"/bots/{bot_id}").status_code == 204
 
 
 def test_a_call_that_is_not_genuine_is_refused(host: Host, webhook: Json) -> None:

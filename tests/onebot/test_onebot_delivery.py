@@ -108,6 +108,23 @@ async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
     )
 
 
+async def test_an_approval_in_the_chat_of_what_a_key_brought_there(acting: QQ) -> None:
+    bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
+    simulator = Simulator()
+    simulator.world.add_group(GROUP, role="admin")
+    async with bot.connected(simulator):
+        room = {"chat_type": "group", "chat_id": str(GROUP)}
+        event = {"bot_id": bot.bot_id, "conversation_id": "tonight", "input": {"text": kick(wait=30)}, "data": room}
+        brought = acting.host.http(acting.host.key("platform")).post("/events", json=event)
+        assert brought.status_code == 202, brought.text
+        await simulator.answered(1)
+        await tell(simulator, f"approve {pending(acting)['keyword']}", BOSS)
+        await simulator.answered(3)
+        done = kicks(simulator)
+    bot.delete()
+    assert [(each["group_id"], each["user_id"]) for each in done] == [(GROUP, EVE)]
+
+
 def carried_out(qq: QQ, approval_id: str) -> Json:
     approval = dict(qq.host.http().get(f"/approvals/{approval_id}").json())
     return approval if approval["outcome"] else {}

@@ -62,6 +62,7 @@ class Bots:
             self._refusals.forget(bot_id)
             if bot is None:
                 self._statuses.pop(bot_id, None)
+                self._connections.pop(bot_id).set()  # who waits for it waits in vain
             elif bot.enabled and self._served is not None:
                 self._tell(bot_id, "connecting", "")
                 self._lives[bot_id] = BotLife(bot, self._served[2], partial(self._tell, bot_id))
@@ -97,7 +98,8 @@ class Bots:
         return self._known(bot_id).state == "connected"
 
     async def until_connected(self, bot_id: str) -> None:
-        await self._connections[bot_id].wait()
+        if self._served is None or self._bot(bot_id) is not None:
+            await self._connections[bot_id].wait()
 
     def bots(self) -> Sequence[BotSummary]:
         return [

@@ -5,14 +5,14 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING
 
-from parlour.core.webhooks.sending import Answer, Request, Unreachable
+from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
 
 from .addresses import AddressRefused, Allowed, NameUnresolved, connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
-ANSWER_BYTES = 1024 * 1024
+INSIDE = "the setting tools.allowed_addresses names those that may be reached all the same"
 
 
 class HookClient:
@@ -41,12 +41,14 @@ class HookClient:
             raise Unreachable(f"it did not answer within {request.seconds:g} s") from None
         except (ClientError, OSError) as error:
             stopped = _at_the_door(error)
+            if isinstance(stopped, AddressRefused):
+                raise Unreachable(f"{stopped}; {INSIDE}", permanent=True) from None
             words = str(stopped) if stopped is not None else f"it could not be reached ({type(error).__name__})"
-            raise Unreachable(words, permanent=isinstance(stopped, AddressRefused)) from None
+            raise Unreachable(words) from None
 
 
 async def _beginning(response: "ClientResponse") -> bytes:
-    """What is longer is nothing that a webhook answers."""
+    """As much of it as tells whether it is too long."""
     parts: list[bytes] = []
     size = 0
     async for part in response.content.iter_chunked(65_536):
@@ -54,7 +56,7 @@ async def _beginning(response: "ClientResponse") -> bytes:
         size += len(part)
         if size > ANSWER_BYTES:
             break
-    return b"".join(parts)[:ANSWER_BYTES]
+    return b"".join(parts)
 
 
 def _retry_after(response: "ClientResponse") -> float | None:

@@ -12,7 +12,7 @@ from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
 
-from ..support import PuppetRun
+from ..support import PuppetRun, message
 from .support import ANN, ASK, BOSS, EVE, Group
 
 KICK = ("member.kick", {"user_id": "eve"})
@@ -148,6 +148,53 @@ async def test_it_is_asked_where_the_policy_says() -> None:
     await group.say(f"approve {group.keyword}", BOSS, chat_id="99")
     await group.calm()
     assert len(group.done("kick_member")) == 1
+
+
+async def test_people_decide_in_their_chat_about_what_a_key_brought_there() -> None:
+    group = await Group.open({"*": ASK})
+    room = {"chat_type": "group", "chat_id": "7"}
+    by_key = {"surface": "platform", "chat": "the key's own name", "principal": "key:k1", "data": room}
+    await group.world.core.gateway.ingest(message("please", **by_key))
+    run = await group.world.plugins.next_run()
+    await group.ask(run, *KICK)
+    run.answer("it is asked")
+    await group.calm()
+    assert len(group.texts()) == 2
+    await group.world.core.gateway.ingest(message(f"approve {group.keyword}", actor="boss", **by_key))
+    (await group.world.plugins.next_run()).answer("that was a message")
+    assert group.approval()["status"] == "pending", "the key speaks for nobody of the chat"
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.calm()
+    assert len(group.done("kick_member")) == 1
+
+
+async def test_what_happened_in_no_chat_is_asked_about_where_its_answers_go() -> None:
+    fallback = {"bot_id": "bot", "chat_type": "group", "chat_id": "99"}
+    group = await Group.open(
+        {"elsewhere/*": ASK},
+        "elsewhere/*",
+        event_types=("*",),
+        delivery_policy={"fallback_target": fallback},
+    )
+    due = message("it is time", surface="schedule", event_type="schedule.triggered", bot_id="bot", principal="")
+    await group.world.core.gateway.ingest(due)
+    run = await group.world.plugins.next_run()
+    await group.ask(run, "member.kick", {"user_id": "eve", "group_id": "7"})
+    run.answer("it is asked")
+    await group.calm()
+    assert [text.split()[0] for text in group.texts("99")] == ["This", "it"]
+    await group.say(f"approve {group.keyword}", BOSS, chat_id="99")
+    await group.calm()
+    assert len(group.done("kick_member")) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(10, "10 seconds"), (60, "1 minute"), (119, "1 minute"), (120, "2 minutes")]
+)
+async def test_nobody_is_promised_more_time_than_there_is(seconds: float, told: str) -> None:
+    group, _ = await asked({"member.*": {**ASK, "seconds": seconds}})
+    await group.calm()
+    assert f"within {told}." in group.texts()[0]
 
 
 async def test_a_run_that_waits_goes_on_with_the_result() -> None:

@@ -11,7 +11,7 @@ from parlour.core.journal import Select
 from parlour_sdk.protocol.chain import File, Quote
 from parlour_sdk.protocol.platform_events import PlatformSpecific
 
-from ..support import DISCOVERY, PLUGIN, LoopClock, make_agent, settle
+from ..support import DISCOVERY, PLUGIN, LoopClock, make_agent, message, settle
 from .platform_support import PlatformWorld, chat_manifest
 
 LONG = "\n\n".join(f"Paragraph {number}. " + "Some words of it. " * 10 for number in range(12))
@@ -164,6 +164,16 @@ async def test_an_event_without_a_chat_is_answered_where_the_policy_says() -> No
     (await world.plugins.next_run()).answer("noted")
     await world.rest()
     assert world.platform.texts("99") == ["noted"]
+
+
+@pytest.mark.parametrize("surface", ["schedule", "webhook"])
+async def test_what_time_or_a_program_brings_is_answered_where_the_policy_says(surface: str) -> None:
+    fallback = {"bot_id": "bot", "chat_type": "group", "chat_id": "99"}
+    world = await PlatformWorld.open(agent=make_agent(delivery_policy={"fallback_target": fallback}))
+    await world.core.gateway.ingest(message("it is time", surface=surface, principal=""))
+    (await world.plugins.next_run()).answer("good morning")
+    await world.rest()
+    assert world.platform.texts("99") == ["good morning"]
 
 
 async def test_an_answer_with_nowhere_to_go_fails_in_words() -> None:

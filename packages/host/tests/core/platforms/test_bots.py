@@ -216,6 +216,22 @@ async def test_a_removed_bot_leaves_no_routes_no_cursor_and_no_row(company: Comp
     assert company.bots.bots() == []
 
 
+async def test_who_waits_for_a_bot_does_not_wait_for_one_that_is_gone(company: Company) -> None:
+    company.catalogue.behaviour["bot"] = never_connect
+    await added(company)
+    waiting = asyncio.create_task(company.bots.until_connected("bot"))
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    await company.book.remove("bot")
+    await company.bots.apply("bot")
+    await waiting
+    await company.bots.until_connected("bot")
+
+
+async def never_connect(link: Link) -> None:
+    await asyncio.Event().wait()
+
+
 async def test_bots_are_read_back_as_they_were_written(company: Company) -> None:
     bot = await added(company, enabled=False)
     book = BotBook(company.world.journal, company.world.clock)

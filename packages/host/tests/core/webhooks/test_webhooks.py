@@ -12,7 +12,7 @@ from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
 from parlour.core.routing.routes import Route
 from parlour.core.secrets import SecretUnreadable
-from parlour.core.webhooks.sending import Answer, Request, Unreachable
+from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
 from parlour.core.webhooks.signing import signature
 
 from ..support import World, until
@@ -146,7 +146,10 @@ async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:
     ("answer", "told"),
     [
         (Answer(404, b""), "it answered 404"),
-        (Answer(302, b""), "it answered 302"),
+        (
+            Answer(302, b""),
+            "it answered 302, and redirects are not followed; write the address where it leads",
+        ),
         (Unreachable("'localhost' is not a public address", permanent=True), "'localhost' is not a public address"),
     ],
 )
@@ -170,6 +173,21 @@ async def test_what_was_owed_is_sent_after_a_restart_and_tries_go_on_counting() 
     assert len(receiver.requests) == 3
     assert len({request.headers["webhook-id"] for _, request in receiver.requests}) == 1
     assert again.rows(WEBHOOK_CALLS) == []
+
+
+async def test_what_stops_the_host_in_the_middle_of_every_try_is_given_up() -> None:
+    receiver = Receiver()
+    receiver.hold = asyncio.Event()
+    world = await opened(receiver, retry_count=1)
+    seq = (await world.say("hi", surface="platform")).seq
+    for number in range(1, 5):
+        await until(lambda: len(receiver.requests) == number)  # noqa: B023
+        world = await world.restart(hook_sender=receiver, secrets=Box())
+    await until(lambda: not len(world.core.webhooks))
+    assert len(receiver.requests) == 4
+    told = "The webhook did not take it after 4 tries: the Host stopped in the middle of the last ones."
+    assert trail(world, seq) == told
+    assert world.rows(WEBHOOK_CALLS) == []
 
 
 async def test_a_secret_of_another_key_is_said_so_and_nothing_is_sent() -> None:
@@ -207,7 +225,27 @@ async def test_an_answer_the_route_does_not_allow_does_nothing(allowed: Any) -> 
     seq = await said(world)
     await world.rest()
     assert world.rows(OUTBOX) == []
-    assert ("does not allow" in trail(world, seq)) == bool(allowed)
+    assert ("does not allow" if allowed else "the route's response_actions allow none") in trail(world, seq)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" ", b"thank you", b"[1]", b'{"ok": true}', b'{"actions": []}', b"x" * 2_000_000]
+)
+async def test_what_asks_for_nothing_where_nothing_is_allowed_is_no_trouble(body: bytes) -> None:
+    receiver = Receiver()
+    receiver.prepared.append(Answer(200, body))
+    world = await opened(receiver)
+    assert trail(world, await said(world)) == "The webhook took it."
+
+
+async def test_an_answer_that_was_cut_is_said_to_be_too_long() -> None:
+    receiver = Receiver()
+    receiver.prepared.append(Answer(200, dumps({"actions": [REPLY] * 20, "more": "x" * ANSWER_BYTES}).encode()))
+    world = await opened(receiver, response_actions=True)
+    seq = await said(world)
+    await world.rest()
+    assert world.rows(OUTBOX) == []
+    assert "Its answer could not be used: it is longer than 1048576 bytes." in trail(world, seq)
 
 
 async def test_plain_permission_names_no_other_target() -> None:
@@ -241,7 +279,7 @@ async def test_an_answer_that_can_not_be_read_is_said_so_and_nothing_is_half_don
         ({"type": "kick", "params": {"user_id": "8"}}, "It asked for 'kick', which is none of send_message, reply, "),
         ({"params": {}}, "Its answer could not be used in part: actions.0.type: Field required."),
         ({"type": "reply", "params": "hi"}, "Its answer could not be used in part: actions.0.params: "),
-        ("reply", "Its answer could not be used in part: actions.0: "),
+        ("reply", "Its answer could not be used in part: actions.0: it should be an object."),
     ],
 )
 async def test_an_action_that_there_is_not_takes_nothing_from_the_others(other: Any, told: str) -> None:

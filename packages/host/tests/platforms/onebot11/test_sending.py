@@ -182,8 +182,11 @@ async def test_a_segment_may_have_fields_of_any_name(bot: Bot, simulator: Simula
         "[CQ:at,qq=all] up",
         [{"type": "image", "data": {"file": "file:///etc/passwd"}}],
         [{"type": "node", "data": {"content": [{"type": "at", "data": {"qq": "all"}}]}}],
+        [{"type": "reply", "data": {"id": "12"}}],
+        [{"type": "forward", "data": {"id": "12"}}],
+        [{"type": "node", "data": {"id": "12"}}],
     ],
-    ids=["everybody", "in a string", "a file", "deeper"],
+    ids=["everybody", "in a string", "a file", "deeper", "a quote", "a forward", "a message of any chat"],
 )
 async def test_native_nodes_say_nothing_that_a_chain_may_not(content: Any, bot: Bot, simulator: Simulator) -> None:
     nodes = [{"type": "node", "data": {"user_id": 1, "nickname": "x", "content": content}}]

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from parlour.core.delivery import addresses
 from parlour.core.delivery.addresses import PLATFORM, Place, chat_type, named
 from parlour.core.delivery.delivery import Delivery
+from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.platforms.action_calls import Wanted
@@ -38,7 +40,7 @@ def approval(
         run_id=session.run_id,
         event_seq=event.seq,
         conversation_id=event.conversation_id,
-        chat=_asked_in(event, rule, wanted.bot_id),
+        chat=_asked_in(event, rule, wanted.bot_id, DeliveryPolicy.decode(session.binding.agent.delivery_policy)),
         requester=identity(event.envelope.actor),
         who={
             "users": list(rule.users),
@@ -66,15 +68,24 @@ def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str,
     return delivery.compose(event, about.run_id, "approval", message, place=place)
 
 
-def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str) -> dict[str, Any]:
-    """What an event must have in common to come from there; the address only if it is not the event's own chat."""
-    envelope = event.envelope
-    if not rule.show_in:
-        here = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
-        return {**here, "principal": envelope.principal, "address": {}}
-    address = {"thread_id": "", **rule.show_in}
-    bot_id = address.pop("bot_id", "") or bot_id
-    chat = chat_key((chat_type(address), address["chat_id"]), address.get("account", ""))
+def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
+    """What an event must have in common to come from there; the address only if it is not the event's own chat.
+
+    What people write in a platform's chat is from there, whoever brought the event that they are asked about.
+    """
+    if rule.show_in:
+        address = {"thread_id": "", **rule.show_in}
+        return _chat(address.pop("bot_id", "") or bot_id, address, address)
+    place, envelope = addresses.of(event, policy), event.envelope
+    if place.surface == PLATFORM and not place.nowhere:
+        own = place.target == event.conversation_id
+        return _chat(place.bot_id, place.address, {} if own else place.address)
+    here = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
+    return {**here, "principal": envelope.principal, "address": {}}
+
+
+def _chat(bot_id: str, where: dict[str, str], address: dict[str, str]) -> dict[str, Any]:
+    chat = chat_key((chat_type(where), where["chat_id"]), where.get("account", ""))
     return {"surface": PLATFORM, "bot_id": bot_id, "chat": chat, "principal": "", "address": address}
 
 

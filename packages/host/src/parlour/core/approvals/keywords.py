@@ -6,6 +6,7 @@ from parlour.core.access.refusal import Refused
 from parlour.core.delivery.rendering.buttons import ACTION_ID
 from parlour.core.events.control import Acted, ControlInput
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
+from parlour.core.platforms.chats import SURFACE
 
 from .approval import Approval
 from .approvals import Approvals, Verdict
@@ -66,6 +67,13 @@ def _said(event: EventEnvelope) -> str:
 
 
 def _asked_here(known: Approval, event: EventEnvelope) -> bool:
-    """A keyword means something only where it was asked for."""
-    there = tuple(known.chat[part] for part in ("surface", "bot_id", "chat", "principal"))
-    return there == (event.surface, event.bot_id, event.chat, event.principal)
+    """A keyword means something only where it was asked for: through any account of the bot, if none was named."""
+    there = tuple(known.chat[part] for part in ("surface", "bot_id", "principal"))
+    return there == (event.surface, event.bot_id, event.principal) and known.chat["chat"] in _chats(event)
+
+
+def _chats(event: EventEnvelope) -> tuple[str, ...]:
+    if event.surface != SURFACE:
+        return (event.chat,)
+    kind, native = event.data.get("chat_type"), event.data.get("chat_id")
+    return event.chat, f"{kind}:{native}"

@@ -74,7 +74,9 @@ def outside_a_run(manifest: AdapterManifest, policy: DeliveryPolicy) -> Chains:
 
 def _check_harmless(component: dict[str, Any], policy: DeliveryPolicy) -> None:
     if component["type"] == "AtAll" and not policy.mention_everyone:
-        raise Refused("denied", "chain: AtAll: the agent's delivery_policy has no mention_everyone")
+        raise Refused(
+            "denied", "chain: AtAll: everybody is called only by an agent whose delivery_policy has mention_everyone"
+        )
     if component.get("path"):
         raise Refused("invalid_argument", "chain: path: files are named by artifact_id, url or base64")
     if component.get("url") and not is_web_address(component["url"]):

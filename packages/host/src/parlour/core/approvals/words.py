@@ -18,10 +18,16 @@ def described(wanted: Wanted) -> str:
 
 
 def question(asked: Approval, now: int) -> str:
-    minutes = max(1, round((asked.expires_at - now) / 60_000))
     keyword = asked.keyword
-    how = f"Write 'approve {keyword}' or 'deny {keyword}' within {minutes} minute{'s' if minutes > 1 else ''}."
+    how = f"Write 'approve {keyword}' or 'deny {keyword}' within {_time(asked.expires_at - now)}."
     return f"This needs to be allowed: {asked.words}\n{how}"
+
+
+def _time(milliseconds: int) -> str:
+    """Never more than there is."""
+    seconds = milliseconds // 1000
+    number, unit = (seconds // 60, "minute") if seconds >= 60 else (seconds, "second")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def concluded(closed: Approval, by: str) -> str:

@@ -12,6 +12,8 @@ from parlour_sdk.values import dataclass
 from .policy import DeliveryPolicy
 
 PLATFORM = "platform"
+UNREAD = ("schedule", "webhook")
+"""Surfaces at which nobody waits for an answer: what comes there happened in no chat."""
 _PARTS = ("chat_type", "chat_id", "account", "message_id")
 OWN = frozenset((*_PARTS, "group", "request_id"))
 """What an event's data say of where it happened. Whoever acts on behalf of an event has these from it."""
@@ -53,10 +55,12 @@ class Place:
 def of(event: RecordedEvent, policy: DeliveryPolicy) -> Place:
     envelope = event.envelope
     address = {"chat": envelope.chat, "thread_id": envelope.thread_id}
-    if envelope.surface not in ("", PLATFORM):
-        return Place(envelope.surface, envelope.bot_id, event.conversation_id, address)
-    address |= {part: str(envelope.data[part]) for part in _PARTS if envelope.data.get(part)}
-    if "chat_id" in address or not policy.fallback_target:
+    if envelope.surface in ("", PLATFORM):
+        address |= {part: str(envelope.data[part]) for part in _PARTS if envelope.data.get(part)}
+        unread = "chat_id" not in address
+    else:
+        unread = envelope.surface in UNREAD
+    if not unread or not policy.fallback_target:
         return Place(envelope.surface, envelope.bot_id, event.conversation_id, address)
     fallback = dict(policy.fallback_target)
     bot_id = fallback.pop("bot_id", "") or envelope.bot_id

@@ -17,7 +17,7 @@ class RunningBots(Protocol):
     def connected(self, bot_id: str) -> bool: ...
 
     async def until_connected(self, bot_id: str) -> None:
-        """Returns when the bot is connected; waits for ever for one that never is."""
+        """Returns when the bot is connected, or there is no such bot any more."""
         ...
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:

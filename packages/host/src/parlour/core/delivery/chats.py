@@ -52,6 +52,8 @@ class Chat:
 
     def api(self, bots: RunningBots) -> PlatformApi:
         adapter = bots.adapter(self._row.bot_id)
+        if adapter is None and bots.manifest(self._row.bot_id) is None:
+            raise PlatformAway("the bot was deleted", permanent=True)
         if adapter is None:
             raise PlatformAway(f"bot '{self._row.bot_id}' is not running")
         return adapter.api(self.account)

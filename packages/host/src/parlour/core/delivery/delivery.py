@@ -151,7 +151,8 @@ class Delivery:
 
     async def grown_before(self, event: RecordedEvent, run_id: str) -> list[Outgoing]:
         """The rows of a message that grew on a platform in another life of the Host, and can still be finished."""
-        return await self._streams.left(run_id) if event.envelope.surface == PLATFORM else []
+        shown = event.envelope.surface in (PLATFORM, *addresses.UNREAD)
+        return await self._streams.left(run_id) if shown else []
 
     def broken(self, row: Outgoing | None) -> None:
         """The message stays unfinished: its run is over."""

@@ -161,7 +161,7 @@ def _in_the_outboxes_words() -> Iterator[None]:
     try:
         yield
     except PlatformAway as away:
-        raise SendRefused(away.reason, away.retry_after, tried=False) from away
+        raise SendRefused(away.reason, away.retry_after, away.permanent, tried=False) from away
     except PlatformRefused as refused:
         raise SendRefused(refused.reason, refused.retry_after, refused.permanent) from refused
     except PlatformUncertain as unknown:

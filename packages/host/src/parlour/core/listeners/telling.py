@@ -29,7 +29,7 @@ def _own(envelope: EventEnvelope) -> dict[str, Any]:
     data = dict(envelope.data)
     if envelope.event_type.startswith("platform."):
         rest = {name: value for name, value in data.items() if name not in ("action", *COMMON)}
-        return {"action": data.get("action", ""), "data": rest}
+        return {"action": data.get("action", ""), "data": rest, **{name: data[name] for name in COMMON if name in data}}
     if envelope.event_type.split(".")[0] in ("schedule", "api"):
         return {"data": data, **({"schedule_id": envelope.subject.id} if envelope.subject.id else {})}
     if envelope.event_type == "message.received":

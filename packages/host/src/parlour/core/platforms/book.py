@@ -71,6 +71,11 @@ class BotBook:
         self._gone(bot_id)
 
 
+def there(bot_id: str) -> Statement:
+    """To be written with what belongs to a bot: nobody takes along what is written after it has gone."""
+    return Update(BOTS, {"bot_id": bot_id}, where(bot_id=bot_id))
+
+
 def _decode(row: Row) -> Bot:
     return Bot(row["bot_id"], **loads(row["definition"]))
 

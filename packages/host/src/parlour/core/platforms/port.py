@@ -134,7 +134,7 @@ class PlatformRefused(Exception):
 
 
 class PlatformAway(PlatformRefused):
-    """Nobody is connected who could do it, so nothing was done; it may be tried again when somebody is."""
+    """Nobody is connected who could do it, so nothing was done; unless that is for good, somebody may be later."""
 
 
 class PlatformUncertain(Exception):

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from parlour.core.events.envelope import ConversationKey, EventEnvelope
-from parlour.core.facts.tables import AGENTS, BOTS, DEFAULT_AGENTS
+from parlour.core.facts.tables import AGENTS, DEFAULT_AGENTS
 from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Journal, Row, Select, Statement, Unit, Update, where
+from parlour.core.platforms.book import there
 from parlour_sdk.values import dataclass
 
 from .places import WORKSPACE, Place, around
@@ -110,13 +111,13 @@ class DefaultAgentBook:
 
         They come first, as they do where they are removed, so that neither waits for the other.
         """
-        there: list[Statement] = [Update(AGENTS, {"agent_id": default.agent_id}, where(agent_id=default.agent_id))]
+        named: list[Statement] = [Update(AGENTS, {"agent_id": default.agent_id}, where(agent_id=default.agent_id))]
         if bot_id := default.place.bot_id:
-            there.append(Update(BOTS, {"bot_id": bot_id}, where(bot_id=bot_id)))
+            named.append(there(bot_id))
         try:
-            await self._journal.commit(Unit(name, (*there, change, *also)))
+            await self._journal.commit(Unit(name, (*named, change, *also)))
         except GuardFailed as error:
-            if error.statement == len(there):
+            if error.statement == len(named):
                 raise PlaceTaken from error
             raise NamedGone(("agent_id", "bot_id")[error.statement]) from error
         self.forget(lambda each: each.default_id == default.default_id)

@@ -80,8 +80,9 @@ class RouteBook:
         return made
 
     async def replace(self, bot_id: str, routes: Iterable[Route], *also: Statement) -> list[Route]:
+        """`also` is written with them and before them, such as that their bot is there."""
         named = self.named(routes)
-        await self._journal.commit(Unit("routes.replace", (*writing(bot_id, named), *also)))
+        await self._journal.commit(Unit("routes.replace", (*also, *writing(bot_id, named))))
         self.written(bot_id, named)
         return named
 

@@ -16,6 +16,8 @@ from parlour.core.journal import Draft, Journal, Statement
 from parlour.core.providers import ProviderFailed
 from parlour_sdk.values import dataclass
 
+from .sending import ANSWER_BYTES
+
 ACTIONS = 20
 NAMES = {
     "send_message": "message.send",
@@ -69,18 +71,21 @@ class Answers:
     def read(self, call: WebhookCall, event: RecordedEvent, body: bytes) -> Asked:
         allowed = _allowed(call.config["response_actions"])
         asked = Asked()
-        if not allowed or not body.strip():
+        if not body.strip():
             return asked
         try:
-            wanted = AnswerBody.model_validate_json(body).actions
-        except ValidationError as error:
-            asked.told = f" Its answer could not be used: {_first(error, 'its answer')}."
+            wanted = _read(body)
+        except ValueError as error:
+            asked.told = f" Its answer could not be used: {error}." if allowed else ""
+            return asked
+        if wanted and not allowed:
+            asked.told = " It asked for actions, and the route's response_actions allow none."
             return asked
         for number, each in enumerate(wanted):
             try:
                 action = WantedAction.model_validate(each)
             except ValidationError as error:
-                asked.told += f" Its answer could not be used in part: {_first(error, '', 'actions', str(number))}."
+                asked.told += f" Its answer could not be used in part: {_first(error, 'actions', str(number))}."
             else:
                 self._take(asked, event, action, allowed)
         return asked
@@ -95,7 +100,7 @@ class Answers:
         try:
             composed = self._composed(event, action)
         except ProviderFailed as failure:
-            asked.told += f" It asked for {action.type}, which was refused: {failure.message}."
+            asked.told += f" It asked for {action.type}, which was refused: {failure.message.rstrip('.')}."
             return
         asked.told += f" It asked for {action.type}."
         asked.rows += composed.rows
@@ -116,9 +121,20 @@ class Answers:
         await self._delivery.deliver(self._journal, draft.unit(), asked.rows)
 
 
-def _first(error: ValidationError, whole: str, *before: str) -> str:
+def _read(body: bytes) -> list[Any]:
+    """Raises ValueError with what is wrong in words."""
+    if len(body) > ANSWER_BYTES:
+        raise ValueError(f"it is longer than {ANSWER_BYTES} bytes")
+    try:
+        return AnswerBody.model_validate_json(body).actions
+    except ValidationError as error:
+        raise ValueError(_first(error)) from None
+
+
+def _first(error: ValidationError, *before: str) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join([*before, *map(str, first['loc'])]) or whole}: {first['msg']}"
+    message = "it should be an object" if first["type"] == "model_type" else first["msg"]
+    return f"{'.'.join([*before, *map(str, first['loc'])]) or 'its answer'}: {message}"
 
 
 def _allowed(written: bool | list[str]) -> frozenset[str]:

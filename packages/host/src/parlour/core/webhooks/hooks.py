@@ -20,6 +20,8 @@ from .sending import Sending, Tried
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 32
+CUT_OFF = 2
+"""More tries than its route says are made where the Host stopped in the middle of them."""
 LONGEST_WAIT_SECONDS = 3600.0
 STORAGE_RETRY_SECONDS = 1.0
 
@@ -82,6 +84,9 @@ class Webhooks:
         event = await self._log.by_seq(call.event_seq)
         if event is None or event.erased:
             await self._journal.commit(Unit("webhook.end", (webhook_calls.done(call),)))
+            return None
+        if call.attempts > call.config["retry_count"] + CUT_OFF:
+            await self._end(call, event, Tried("refused", "the Host stopped in the middle of the last ones"))
             return None
         call = call.tried()
         await self._journal.commit(Unit("webhook.try", (webhook_calls.change(call),)))

@@ -13,6 +13,8 @@ from . import signing
 
 Meaning = Literal["taken", "again", "refused"]
 AGAIN = frozenset((408, 409, 425, 429))
+ANSWER_BYTES = 1024 * 1024
+"""What is longer is nothing that a webhook answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Request:
 class Answer:
     status: int
     body: bytes
-    """As much of it as is looked at."""
+    """Its beginning, and at least one byte more than is looked at where it is longer."""
     retry_after: float | None = None
 
 
@@ -93,4 +95,6 @@ def _read(answer: Answer) -> Tried:
         return Tried("taken", told, answer.body)
     if answer.status >= 500 or answer.status in AGAIN:
         return Tried("again", told, retry_after=answer.retry_after)
+    if 300 <= answer.status < 400:
+        told += ", and redirects are not followed; write the address where it leads"
     return Tried("refused", told)

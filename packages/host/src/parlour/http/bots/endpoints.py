@@ -15,7 +15,7 @@ from parlour.core.routing.routes import RouteBook, writing
 
 from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
-from ..errors import not_found
+from ..errors import Problem, not_found
 from ..paging import Cursor, Limit
 from ..shelf import Shelf
 from ..versions import IfMatch
@@ -35,8 +35,12 @@ class Connections(Protocol):
 def existing(bots: BotBook, bot_id: str) -> Bot:
     bot = bots.get(bot_id)
     if bot is None:
-        raise not_found(f"bot '{bot_id}'", "GET /api/v1/bots lists them")
+        raise absent(bot_id)
     return bot
+
+
+def absent(bot_id: str) -> Problem:
+    return not_found(f"bot '{bot_id}'", "GET /api/v1/bots lists them")
 
 
 def router(

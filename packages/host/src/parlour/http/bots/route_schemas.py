@@ -121,7 +121,7 @@ class RouteBody(Body):
     def _pattern(cls, pattern: str) -> str:
         if not is_event_pattern(pattern):
             raise PydanticCustomError(
-                "event_type", "it is no event type; write one as message.received, message.* or *"
+                "event_pattern", "it is no event type; write one as message.received, message.* or *"
             )
         return pattern
 

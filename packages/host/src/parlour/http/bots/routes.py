@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
-from parlour.core.platforms.book import BotBook
+from parlour.core.journal import GuardFailed
+from parlour.core.platforms.book import BotBook, there
 from parlour.core.ports import Clock
 from parlour.core.routing.router import Bound, Listened, Router, taken
 from parlour.core.routing.routes import RouteBook
@@ -16,7 +17,7 @@ from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
 from ..versions import IfMatch, check, tell
 from . import answers, dry_run
-from .endpoints import existing
+from .endpoints import absent, existing
 from .examples import example
 from .route_checking import RouteForm, shown
 from .route_schemas import DryRunBody, RouteList
@@ -51,7 +52,10 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
             made = book.named(form.routes(body, before))
             seen = [[shown(route) for route in each] for each in (before, made)]
             entry = audit.admin(principal.owner, "bot.routes", bot_id, seen[0], seen[1], clock.now())
-            await book.replace(bot_id, made, entry)
+            try:
+                await book.replace(bot_id, made, there(bot_id), entry)
+            except GuardFailed:
+                raise absent(bot_id) from None  # it was deleted meanwhile
         return told(bot_id, response)
 
     @routes.post("/bots/{bot_id}/routes/dry-run")

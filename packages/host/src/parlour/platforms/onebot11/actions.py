@@ -28,6 +28,11 @@ ACTIONS = (
     "can_send_record",
 )
 IDS = ("group_id", "user_id")
+BY_ID = ("node", "reply", "forward")
+"""Segments that show a message by its id."""
+ANY_CHAT = (
+    "messages: a message that is named by its id could be another chat's; send its words, or a chain with Forward"
+)
 
 
 async def run_action(connection: Connection, action: str, params: dict[str, Any]) -> Any:
@@ -49,6 +54,8 @@ def _check_nodes(content: Any) -> None:
             continue
         if segment.get("type") == "at" and str(data.get("qq")) == "all":
             raise PlatformRefused("messages: everybody is mentioned by a chain with AtAll, not here", permanent=True)
+        if segment.get("type") in BY_ID and data.get("id"):
+            raise PlatformRefused(ANY_CHAT, permanent=True)
         for name in PLACES & data.keys():
             reachable(str(data[name]))
         if isinstance(data.get("content"), list | str | dict):

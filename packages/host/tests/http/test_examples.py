@@ -1,0 +1,93 @@
+"""A dry run's example is the event that a platform would have brought, whether it is whole or a sketch."""
+
+from typing import Any
+
+import pytest
+
+from parlour.core.events.envelope import EventEnvelope, Party, RecordedEvent
+from parlour.core.listeners import telling
+from parlour.core.platforms import incoming
+from parlour.core.platforms.port import Incoming
+from parlour.http.bots.examples import LATEST, example
+from parlour.http.errors import Problem
+from parlour_sdk.protocol.platform_events import event_class
+
+ANN, EVE = {"id": "ann", "nickname": "Ann"}, {"id": "eve", "nickname": "Eve"}
+GROUP = {"id": "5", "name": "Group"}
+CHAT = {"chat_type": "group", "chat_id": "5", "group": GROUP}
+MEMBER = {"user": ANN, "group_id": "5", "role": "admin"}
+CHAIN = [{"type": "At", "target": "me"}, {"type": "At", "target": "eve", "display": "Eve"}]
+WHOLE: dict[str, dict[str, Any]] = {
+    "message.received": {"message_id": "m", "message_chain": [*CHAIN, {"type": "Plain", "text": " hi"}], "sender": ANN}
+    | CHAT,
+    "message.edited": {"message_id": "m", "new_content": [{"type": "Plain", "text": "hi"}], "editor": ANN, **CHAT},
+    "message.deleted": {"message_id": "m", "operator": ANN, **CHAT},
+    "message.reaction": {"message_id": "m", "user": ANN, "reaction": "+", "is_add": True, **CHAT},
+    "feedback.received": {"feedback_id": "f", "feedback_type": 2, "user_id": "ann"},
+    "group.member_joined": {"group": GROUP, "member": MEMBER, "inviter": EVE},
+    "group.member_left": {"group": GROUP, "member": MEMBER, "is_kicked": True, "operator": EVE},
+    "group.info_updated": {"group": GROUP, "operator": EVE, "changed_fields": ["name"]},
+    "friend.request_received": {"request_id": "r", "user": ANN, "message": "hi"},
+    "friend.added": {"user": ANN},
+    "bot.invited_to_group": {"group": GROUP, "inviter": ANN},
+    "bot.muted": {"group": GROUP, "operator": EVE, "duration": 60},
+    "interaction.received": {"interaction_id": "i", "user": ANN, "action_id": "a", **CHAT},
+    "platform.fake.poked": {
+        "action": "poked",
+        "data": {"user_id": 7, "target_id": 8, "chat_type": "group", "chat_id": "5"},
+    },
+}
+
+
+def seen(event: EventEnvelope) -> dict[str, Any]:
+    """All that a filter looks at."""
+    names = ("event_type", "event_id", "event_time", "bot_id", "chat", "thread_id", "actor", "text", "data", "surface")
+    return {name: getattr(event, name) for name in names}
+
+
+@pytest.mark.parametrize("event_type", WHOLE)
+def test_what_a_platform_told_is_tried_as_it_came(event_type: str) -> None:
+    entity = event_class(event_type)
+    assert entity is not None
+    event = entity.model_validate({"type": event_type, "event_id": "e", "timestamp": 5, **WHOLE[event_type]})
+    role = "admin" if event_type == "message.received" else ""
+    came = incoming.envelope(Incoming(event, "me", self_id="me", role=role), "bot", "fake")
+    told = telling.event(RecordedEvent(1, "c", 5, came))
+    assert seen(example("bot", "fake", told)) == seen(came)
+
+
+def test_a_sketch_of_a_message_has_who_wrote_it_where_and_a_text() -> None:
+    sketch = {"text": "hi", "sender": {"id": "ann", "role": "owner"}, "chat_type": "group", "chat_id": "5"}
+    tried = example("bot", "fake", sketch)
+    assert (tried.event_type, tried.text, tried.chat) == ("message.received", "hi", "group:5")
+    assert (tried.actor.id, tried.actor.data) == ("ann", {"role": "owner"})
+
+
+@pytest.mark.parametrize(
+    ("sketch", "actor"),
+    [
+        ({"type": "message.deleted", "sender": {"id": "ann"}, "chat_type": "group", "chat_id": "5"}, "ann"),
+        ({"type": "group.member_joined", "member": {"id": "ann"}, "inviter": {"id": "eve"}}, "eve"),
+        ({"type": "message.edited", "editor": {"id": "ann"}}, "ann"),
+        ({"event_type": "api.invoked", "actor": {"actor_id": "key"}}, "key"),
+    ],
+)
+def test_a_sketch_may_leave_out_what_no_filter_looks_at(sketch: dict[str, Any], actor: str) -> None:
+    assert example("bot", "fake", sketch).actor == Party("user", actor)
+
+
+def test_data_holds_what_the_event_itself_would_have_there_and_no_more() -> None:
+    sketch = {"type": "message.received", "text": "hi", "sender": {"id": "ann"}, "data": {"x": 1}, "timestamp": 5}
+    assert example("bot", "fake", sketch).data == {"sender": {"id": "ann"}, "x": 1}
+
+
+def test_only_a_message_has_a_text() -> None:
+    assert example("bot", "fake", {"type": "message.deleted", "text": "hi"}).text == ""
+    assert example("bot", "fake", {"type": "message.received", "text": "hi"}).text == "hi"
+    assert example("bot", "fake", {"event_type": "api.invoked", "input": {"text": "hi"}}).text == "hi"
+
+
+@pytest.mark.parametrize("timestamp", [-1, LATEST + 1, 10**30])
+def test_a_moment_that_no_clock_shows_is_refused(timestamp: int) -> None:
+    with pytest.raises(Problem, match=r"event\.timestamp"):
+        example("bot", "fake", {"timestamp": timestamp})
