@@ -55,6 +55,13 @@ def test_chains_are_what_the_protocol_calls_a_chain() -> None:
     assert kinds(parts) == [["Quote", "Plain", "Image", "At"], ["Voice"], ["Plain", "Image"], ["File"]]
 
 
+def test_a_value_is_a_block_of_code_of_its_own() -> None:
+    value = {"type": "json", "value": {"a": 1}}
+    [alone] = render({"content": [value]}, manifest())
+    [below] = render({"content": [{"type": "text", "text": "Look:"}, value]}, manifest())
+    assert [shown(alone), shown(below)] == ['```json\n{"a":1}\n```\n', 'Look:\n```json\n{"a":1}\n```\n']
+
+
 def test_components_keep_their_order() -> None:
     content = [{"type": "text", "text": "one"}, {"type": "image", "artifact_id": "a"}, {"type": "text", "text": "two"}]
     [part] = render({"content": content}, manifest())

@@ -93,7 +93,8 @@ class _Assembly:
                 case "text":
                     self.words(_said(element["text"], self._policy) if not self._begun else element["text"])
                 case "json":
-                    self.text(f"\n```json\n{dumps(element.get('value'))}\n```\n")
+                    above = "\n" if self._begun else ""
+                    self.text(f"{above}```json\n{dumps(element.get('value'))}\n```\n")
                 case "quote":
                     self.text(_as_quote(element))
                 case "mention":
