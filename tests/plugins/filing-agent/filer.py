@@ -25,6 +25,11 @@ class Filer(AgentRunner):
                 yield results.artifact_created("file", each["content"].encode(), name=each["name"])
             yield results.completed("shown")
             return
+        if verb == "give_back":
+            for each in ctx.input.attachments:
+                yield results.artifact_created("image", artifact_id=each.artifact_id)
+            yield results.completed("Here it is.")
+            return
         try:
             answer = await DEEDS[verb](ctx, api, **arguments)
         except AgentAPIException as refusal:

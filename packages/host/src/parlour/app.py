@@ -60,6 +60,7 @@ from parlour.core.routing.resolving import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.routing.routes import RouteBook
 from parlour.core.runs.beginning import Beginnings
+from parlour.core.runs.bringing import Bringing
 from parlour.core.runs.claims import Claims
 from parlour.core.runs.commissions import Commissions
 from parlour.core.runs.control import RunControl
@@ -238,6 +239,7 @@ def build_core(ports: Ports) -> Core:
         delivery,
         endings,
         outcomes,
+        Bringing(artifacts),
         clock,
     )
     answers = Answers(delivery, WebhookActions(ports.bots, executor), journal)

@@ -90,6 +90,8 @@ class ArtifactSettings(Section):
     s3: S3Settings | None = None
     artifact_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
     quota_bytes: int = Field(default=10 * 1024 * 1024 * 1024, ge=1024)
+    link_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
+    """The largest file that is fetched from a link."""
     unclaimed_upload_hours: float = Field(default=24, gt=0)
 
     @model_validator(mode="after")

@@ -40,6 +40,7 @@ from .platforms.catalogue import Catalogue
 from .platforms.link import Doors
 from .plugin_side import Plugins, open_plugin_side
 from .providers.hook_client import HookClient
+from .providers.link_client import LinkClient
 from .providers.tools.registry import ToolRegistry
 from .secret_key import KeyFile
 from .stores.handover_file import HandoverFile
@@ -101,6 +102,9 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 runs_per_minute=settings.runs.per_conversation_per_minute,
                 listener_seconds=settings.plugins.listener_seconds,
                 hook_sender=HookClient(settings.tools.allowed_addresses),
+                fetcher=LinkClient(
+                    settings.tools.allowed_addresses, settings.artifacts.link_bytes, settings.tools.fetch_seconds
+                ),
                 secrets=secrets,
                 time_zone=settings.workspace.time_zone,
             )

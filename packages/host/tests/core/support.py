@@ -61,12 +61,18 @@ class BreakableJournal(MemoryJournal):
         self.units: list[str] = []
         self.broken: dict[str, int] = {}
         """How often units of that name (or reads: `read`) will fail."""
+        self.unsure: dict[str, int] = {}
+        """How often units of that name will happen and be said to fail."""
         self.dead = False
 
     async def commit(self, unit: Unit) -> Receipt:
         self._trouble(unit.name)
         self.units.append(unit.name)
-        return await super().commit(unit)
+        receipt = await super().commit(unit)
+        if self.unsure.get(unit.name, 0):
+            self.unsure[unit.name] -= 1
+            raise StorageFailed("storage_uncertain", "nobody knows whether it was kept")
+        return receipt
 
     async def read(self, query: Select) -> list[Row]:
         self._trouble("read")

@@ -18,12 +18,13 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.database = MemoryDatabase()
+        self.ids = SystemIds()
         self.file = folder / "handovers"
         self.boot = folder / "boot_id"
         self.boot.write_text("first boot\n")
 
     def life(self) -> HandoverFile:
-        return HandoverFile(self.file, MemoryJournal(self.database), SystemIds(), self.boot)
+        return HandoverFile(self.file, MemoryJournal(self.database), self.ids, self.boot)
 
     async def handed_over(self, outbox_id: str) -> HandoverFile:
         life = self.life()
@@ -88,6 +89,31 @@ async def test_nothing_is_believed_of_a_file_with_a_line_cut_off(machine: Machin
     assert await uncertain(machine, "a", "b", "c")
 
 
+async def test_nothing_is_believed_of_a_copy(machine: Machine) -> None:
+    life = await machine.handed_over("a")
+    copy = machine.file.with_name("copy")
+    copy.write_bytes(machine.file.read_bytes())
+    life.begin("b")
+    copy.replace(machine.file)
+    assert await uncertain(machine, "a", "b", "c")
+
+
+async def test_a_database_that_was_taken_back_does_not_make_what_is_settled_look_as_if_it_had_never_left(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, between = machine.ids.new(), machine.ids.new()
+    life = await machine.handed_over(before)
+    life.answered(before, "1")
+    life.settle(before)
+    with monkeypatch.context() as patched:
+        patched.setattr(handover_file, "LARGEST_BYTES", 0)
+        life.begin(between)
+    after = machine.ids.new()
+    life = machine.life()
+    await life.take_up([before, between, after])
+    assert [life.begun(each) for each in (before, between, after)] == [True, True, False]
+
+
 async def test_a_kill_before_the_database_knows_of_the_new_life_leaves_everything_uncertain(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +144,42 @@ async def test_a_full_disk_takes_the_notes_away_instead_of_leaving_some_out(
     assert life.begun("b"), "this life knows it all the same"
     assert not machine.file.exists()
     assert await uncertain(machine, "a", "b", "c", "d")
+
+
+async def test_notes_that_can_not_be_removed_are_not_believed_either(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    life = await machine.handed_over("a")
+
+    def fails(*arguments: object, **options: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        for module, name in ((os, "write"), (os, "unlink")):
+            patched.setattr(module, name, fails)
+        life.begin("b")
+    assert machine.file.exists()
+    assert "is not complete and could not be removed; remove it" in caplog.text
+    assert await uncertain(machine, "a", "b", "c")
+
+
+async def test_a_file_that_failed_to_close_is_left_alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number may be a socket's by then, or the database's."""
+    life = await machine.handed_over("a")
+    close, written = os.close, []
+
+    def fails(file: int) -> None:
+        close(file)
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "close", fails)
+        patched.setattr(handover_file, "LARGEST_BYTES", 0)
+        life.begin("b")
+        patched.setattr(os, "write", lambda *written_to: written.append(written_to))
+        life.begin("c")
+    assert written == []
+    assert await uncertain(machine, "a", "b", "c")
 
 
 async def test_the_file_stays_small_and_keeps_what_is_open(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

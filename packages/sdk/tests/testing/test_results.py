@@ -51,7 +51,16 @@ async def test_the_last_words_message_counts_only_if_there_was_none_before() -> 
     assert run.text == "first"
 
 
-@pytest.mark.parametrize("said", [[], [results.finished()], [results.delta(" ")]], ids=["nothing", "an end", "blank"])
+SILENCES = {
+    "nothing": [],
+    "an end": [results.finished()],
+    "a blank fragment": [results.delta(" ")],
+    "a blank message": [results.completed(" \n\u200b"), results.finished()],
+    "a blank last word": [results.finished("stop", [])],
+}
+
+
+@pytest.mark.parametrize("said", SILENCES.values(), ids=SILENCES)
 async def test_a_run_without_an_answer_fails(said: list[Result]) -> None:
     run = await FakeHost().run(yielding(*said))
     assert run.failed_with("runner.no_output")

@@ -9,9 +9,9 @@ from typing import Any
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.events.gateway import Gateway
 from parlour.core.facts.keeping import RANGE_BYTES, Artifacts
-from parlour.core.journal import Statement
+from parlour.core.journal import Statement, StorageFailed
 from parlour.core.platforms.book import Bot, PlatformCursors
-from parlour.core.platforms.port import Content, Incoming, State
+from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
 from parlour.core.providers import ProviderFailed
 from parlour_sdk.values import dataclass
 
@@ -62,6 +62,14 @@ class BotLink:
         self._tell(state, error)
 
     async def content(self, artifact_id: str) -> Content:
+        try:
+            return await self._content(artifact_id)
+        except ProviderFailed as failed:
+            raise FileUnavailable(artifact_id, failed.message) from failed
+        except StorageFailed as failed:
+            raise FileUnavailable(artifact_id, failed.message, retryable=True) from failed
+
+    async def _content(self, artifact_id: str) -> Content:
         artifact = await self._doors.artifacts.find(artifact_id)
         if artifact is None:
             raise ProviderFailed("not_found", f"there is no artifact '{artifact_id[:64]}'")

@@ -94,6 +94,17 @@ def _refusal(host: str) -> AddressRefused:
     return AddressRefused(f"'{host[:200]}' is not a public address, and the operator did not allow it")
 
 
+def at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
+    """What was said to a session with such a connector, where that is why it failed."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, AddressRefused | NameUnresolved):
+            return seen
+        inner = getattr(seen, "os_error", None)
+        seen = inner if isinstance(inner, BaseException) else seen.__cause__
+    return None
+
+
 def connector(allowed: Allowed) -> "TCPConnector":
     """For an aiohttp session that goes where strangers send it."""
     from aiohttp import TCPConnector

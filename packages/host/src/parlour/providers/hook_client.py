@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
 
-from .addresses import AddressRefused, Allowed, NameUnresolved, connector
+from .addresses import AddressRefused, Allowed, at_the_door, connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -40,7 +40,7 @@ class HookClient:
         except TimeoutError:
             raise Unreachable(f"it did not answer within {request.seconds:g} s") from None
         except (ClientError, OSError) as error:
-            stopped = _at_the_door(error)
+            stopped = at_the_door(error)
             if isinstance(stopped, AddressRefused):
                 raise Unreachable(f"{stopped}; {INSIDE}", permanent=True) from None
             words = str(stopped) if stopped is not None else f"it could not be reached ({type(error).__name__})"
@@ -67,14 +67,3 @@ def _retry_after(response: "ClientResponse") -> float | None:
         return max(0.0, parsedate_to_datetime(written).timestamp() - time()) if written else None
     except ValueError:
         return None
-
-
-def _at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
-    """What the address door said, where that was the reason."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, AddressRefused | NameUnresolved):
-            return seen
-        inner = getattr(seen, "os_error", None)
-        seen = inner if isinstance(inner, BaseException) else seen.__cause__
-    return None

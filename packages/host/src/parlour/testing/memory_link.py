@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.platforms.port import Content, Incoming, State
-from parlour.core.providers import ProviderFailed
+from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
 
 WAIT_SECONDS = 30.0
 
@@ -43,7 +42,7 @@ class MemoryLink:
 
     async def content(self, artifact_id: str) -> Content:
         if artifact_id not in self.files:
-            raise ProviderFailed("not_found", f"there is no artifact '{artifact_id}'")
+            raise FileUnavailable(artifact_id, f"there is no artifact '{artifact_id}'")
         return self.files[artifact_id]
 
     @property

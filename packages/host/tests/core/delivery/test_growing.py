@@ -2,13 +2,22 @@
 
 import asyncio
 import base64
+import gc
+from functools import partial
 
+import pytest
+
+from parlour.core.delivery.bots import NoBots
+from parlour.core.delivery.growing.streams import Streams
+from parlour.core.delivery.pace import Pace
+from parlour.core.delivery.policy import DEFAULT
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.platforms.manifest import Limits
 from parlour.testing.fake_platform import manifest
 from parlour_sdk.protocol.chain import File
 
-from ..support import PuppetRun, make_agent, settle
+from ..support import CountedIds, LoopClock, PuppetRun, make_agent, settle
+from .outbox_support import Post
 from .platform_support import PlatformWorld, chat_manifest
 from .test_platform_delivery import LONG
 
@@ -300,3 +309,23 @@ async def test_a_run_that_goes_on_after_a_restart_finishes_the_bubbles_it_had_be
     await world.rest()
     assert world.platform.texts() == ["One two"]
     assert world.states() == ["sent"]
+
+
+async def test_a_host_that_ends_before_a_message_grows_leaves_no_wait_behind(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    await end_before_growing(Post())
+    await settle()
+    gc.collect()
+    assert [str(each.message) for each in recwarn if "never awaited" in str(each.message)] == []
+
+
+async def end_before_growing(post: Post) -> None:
+    streams = Streams(post.journal, NoBots(), CountedIds(), LoopClock(), Pace())
+    for name, declared in (("edited", chat_manifest()), ("native", manifest())):
+        row = await post.write(name, state="streaming")
+        streams.begin(row, declared, DEFAULT, "", partial(post.outbox.idle, row.target))
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -204,3 +204,36 @@ async def test_a_row_that_can_not_be_marked_as_sending_is_not_sent_until_it_can(
     await post.done()
     assert [each.possibly_repeated for each in post.surface.tries] == [False]
     assert post.state("a")[0] == "sent"
+
+
+@pytest.mark.parametrize("kind", ["message", "action"])
+async def test_a_row_that_was_marked_as_sending_though_that_was_said_to_fail_is_sent_unmarked(kind: str) -> None:
+    post = Post()
+    await post.write("a", kind=kind)
+    post.journal.unsure["outbox.sending"] = 1
+    await post.outbox.recover()
+    await post.done()
+    assert [each.possibly_repeated for each in post.surface.tries] == [False]
+    assert post.state("a") == ("sent", "")
+
+
+async def test_a_refusal_that_could_not_be_written_leaves_nothing_uncertain() -> None:
+    post = Post()
+    post.surface.prepared.append(SendRefused("too much", retry_after=1))
+    post.journal.broken["outbox.pending"] = 1
+    await post.post("a", kind="action")
+    await post.done()
+    assert [each.possibly_repeated for each in post.surface.tries] == [False, False]
+    assert post.state("a") == ("sent", "")
+
+
+async def test_a_sent_row_whose_end_was_written_though_that_was_said_to_fail_holds_nobody_up() -> None:
+    post = Post()
+    post.journal.unsure["outbox.sent"] = 1
+    ended = post.outbox.watch("a")
+    await post.post("a")
+    await post.post("b")
+    await post.done()
+    assert [each.outbox_id for each in post.surface.tries] == ["a", "b"]
+    assert (await ended).state == "sent"
+    assert [post.state(each)[0] for each in ("a", "b")] == ["sent", "sent"]

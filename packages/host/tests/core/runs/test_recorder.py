@@ -93,6 +93,46 @@ async def test_a_stream_that_ends_after_a_message_completes_the_run() -> None:
     assert ended(world) == ("completed", "stop", "answered")
 
 
+BLANK = {
+    "nothing": "",
+    "white space": " \n\t\u3000",
+    "what can't be seen": "\u200b\u2060\ufeff\u200f",
+    "no elements": [],
+    "blank elements": [{"type": "text", "text": " "}],
+    "thoughts": "<think>What could I say?</think>\n",
+    "thoughts without an end": "<think>What could I s",
+}
+
+
+@pytest.mark.parametrize("as_last_word", [True, False], ids=["as the last word", "before it"])
+@pytest.mark.parametrize("content", BLANK.values(), ids=BLANK)
+async def test_a_blank_message_is_none_and_its_user_is_told(content: Any, as_last_word: bool) -> None:
+    world, run = await active()
+    message = {"message": {"role": "assistant", "content": content}}
+    if as_last_word:
+        run.send(run.result("run.completed", {"finish_reason": "stop", **message}))
+    else:
+        run.send(run.result("message.completed", message), run.finished())
+    await world.rest()
+    assert ended(world) == ("failed", "runner.no_output", "failed")
+    assert said(world) == ["The agent ended without an answer."]
+
+
+async def test_fragments_before_a_blank_message_become_the_message() -> None:
+    world, run = await active()
+    run.send(run.delta("hel"), run.delta("lo"), run.completed(""), run.finished())
+    await world.rest()
+    assert said(world) == ["hello"]
+
+
+async def test_a_file_without_a_word_is_a_message() -> None:
+    world, run = await active()
+    made = {"artifact_type": "image", "content_base64": "aGVsbG8=", "name": "cat.png"}
+    run.send(run.result("artifact.created", made), run.completed(""), run.finished())
+    await world.rest()
+    assert ended(world) == ("completed", "stop", "answered")
+
+
 @pytest.mark.parametrize("last_word", [True, False])
 async def test_a_run_that_says_nothing_fails_and_its_user_is_told(last_word: bool) -> None:
     world, run = await active()

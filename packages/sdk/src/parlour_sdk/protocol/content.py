@@ -107,5 +107,12 @@ def plain_text(content: "str | list[ContentElement] | None") -> str:
     return "".join(element.text for element in content if isinstance(element, TextElement))
 
 
+def says_something(content: "str | list[ContentElement] | None") -> bool:
+    """Whether there is anything in it that people could see; blanks and invisible characters are nothing."""
+    if isinstance(content, list) and any(not isinstance(element, TextElement) for element in content):
+        return True
+    return any(each.isprintable() and not each.isspace() for each in plain_text(content))
+
+
 def _depth(quote: QuoteElement) -> int:
     return 1 + max((_depth(each) for each in quote.contents if isinstance(each, QuoteElement)), default=0)

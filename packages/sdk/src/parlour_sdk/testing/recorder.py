@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.content import plain_text, says_something
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.results import (
     ActionRequested,
@@ -21,6 +21,7 @@ from .outcome import Ending, Outcome
 from .rules import Dropped, ResultRules, content_of, preview
 from .served.artifacts import FakeArtifact
 
+BLANK = "a completed message is dropped: there is nothing in it that people could see"
 NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
 
 
@@ -71,9 +72,8 @@ class Recorder:
     def _finish(self, payload: RunCompleted | RunFailed) -> Ending:
         if isinstance(payload, RunFailed):
             return Ending("failed", payload.code, payload.error, payload.retryable)
-        if payload.message is not None and not self._outcome.messages:
-            self._complete(payload.message)
-        else:
+        last = payload.message if not self._outcome.messages else None
+        if last is None or not self._complete(last):
             self._complete_fragments()
         if payload.usage is not None:
             counted = {name: value for name, value in payload.usage.model_dump().items() if value is not None}
@@ -88,9 +88,13 @@ class Recorder:
         if text.strip():
             self._complete(Message(role="assistant", content=text))
 
-    def _complete(self, message: Message) -> None:
-        self._fragments.clear()
+    def _complete(self, message: Message) -> bool:
+        """False for a message that is dropped because it is blank."""
         refs = [artifact.ref for artifact in self._unattached]
+        if not refs and not message.artifact_refs and not says_something(message.content):
+            self._outcome.warnings.append(BLANK)
+            return False
+        self._fragments.clear()
         self._unattached.clear()
         shown, cut = preview(plain_text(message.content))
         if cut:
@@ -102,6 +106,7 @@ class Recorder:
         self._outcome.messages.append(message)
         context = self._outcome.context
         self._facts.transcript.add(self._outcome.session.conversation_id, message, context.event.event_id)
+        return True
 
     def _keep(self, payload: ArtifactCreated) -> None:
         content = content_of(payload)

@@ -5,6 +5,7 @@ The target is taken from the event, never from the runner: a reply goes where it
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -139,7 +140,7 @@ class Delivery:
             if manifest is None:
                 return
             quote = _quoted(row.address, policy, fragment.first_message)
-            grown = self._streams.begin(row, manifest, policy, quote, self._outbox.idle(row.target))
+            grown = self._streams.begin(row, manifest, policy, quote, partial(self._outbox.idle, row.target))
         self._typing.end(row.run_id)
         grown.grow(fragment.text)
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from parlour.core.facts import outgoing
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
-from parlour.core.journal import Draft, Journal, StorageFailed, Unit
+from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
 from parlour_sdk.values import dataclass
 
@@ -159,8 +159,8 @@ class Outbox:
             while waiting and not self._closing:
                 try:
                     await self._deliver(waiting[0])
-                except StorageFailed as error:
-                    logger.error("outbox row %s waits for the database: %s", waiting[0].outbox_id, error.message)
+                except (StorageFailed, GuardFailed) as error:
+                    logger.error("outbox row %s waits for the database: %s", waiting[0].outbox_id, error)
                     again = await self._reread(waiting[0])
                     if again is not None:
                         waiting[0] = again
@@ -172,7 +172,9 @@ class Outbox:
                 del self._waiting[target]
 
     async def _reread(self, row: Outgoing) -> Outgoing | None:
-        """After a storage failure memory is not trusted. None when the row is at its end."""
+        """After a storage failure memory is not trusted: a unit that failed may have happened all the same. None when
+        the row is at its end.
+        """
         while True:
             await asyncio.sleep(STORAGE_RETRY_SECONDS)
             try:
@@ -180,7 +182,12 @@ class Outbox:
             except StorageFailed as error:
                 logger.error("outbox row %s still waits for the database: %s", row.outbox_id, error.message)
                 continue
-            return _taken_up(known) if known is not None and known.state in ("pending", "sending") else None
+            if known is None:
+                return None
+            if known.state in ENDED:
+                self._ended(known, Outcome(known.state, known.reason, Sent(known.message_id)))
+                return None
+            return known if self._never_left(known) else _taken_up(known)
 
     async def _deliver(self, row: Outgoing) -> None:
         surface = self._surfaces[row.surface]
@@ -201,6 +208,7 @@ class Outbox:
             try:
                 sent = await self._hand_over(surface, row)
             except SendRefused as refusal:
+                self._handovers.settle(row.outbox_id)  # it was not taken, whatever becomes of the next unit
                 row = replace(row, attempts=row.attempts + refusal.counts)
                 if refusal.permanent or row.attempts >= ATTEMPTS:
                     await self._give_up(row, refusal.reason, "delivery.refused")

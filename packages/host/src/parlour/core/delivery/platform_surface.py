@@ -1,6 +1,7 @@
 """Chat platforms as one surface of the outbox: the row names the bot and the chat, its adapter does the rest."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +11,7 @@ from math import inf
 from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.calling import perform
-from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import FileUnavailable, PlatformAway, PlatformRefused, PlatformUncertain
 from parlour.core.ports import SendRefused, SendUncertain, Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
@@ -19,6 +20,9 @@ from .chats import Chat, chain_of, parsed
 from .growing.grown import GREW
 from .growing.streams import Streams
 from .pace import Pace
+from .rendering.media import told_without
+
+logger = logging.getLogger(__name__)
 
 LONGEST_TURN_SECONDS = 1.0
 """For a row that is `sending` already; what would take longer goes back to those that wait."""
@@ -53,7 +57,7 @@ class PlatformSurface:
         with _in_the_outboxes_words():
             await self._turn(chat, outgoing)
             try:
-                sent = await self._deliver(chat, outgoing)
+                sent = await self._deliver_what_is_there(chat, outgoing)
             except PlatformRefused as refused:
                 self._pace.hold(chat.room, refused)
                 if not isinstance(refused, PlatformAway):
@@ -115,6 +119,18 @@ class PlatformSurface:
         result = await perform(chat.api(self._bots), call["api"], arguments, chat.thread_id)
         return Sent(str(result.get("message_id") or ""), result)
 
+    async def _deliver_what_is_there(self, chat: Chat, row: Outgoing) -> Sent:
+        """Of a message whose file is gone the rest is sent, with a word on the file."""
+        while True:
+            try:
+                return await self._deliver(chat, row)
+            except FileUnavailable as missing:
+                chain = told_without(chain_of(row), missing.artifact_id)
+                if row.kind == "action" or missing.retryable or chain is None:
+                    raise
+                logger.warning("outbox row %s goes without a file: %s", row.outbox_id, missing.message)
+                row = replace(row, message={**row.message, "chain": chain})
+
     async def _deliver(self, chat: Chat, row: Outgoing) -> Sent:
         if row.kind == "action":
             return await self._act(chat, row)
@@ -168,3 +184,5 @@ def _in_the_outboxes_words() -> Iterator[None]:
         raise SendUncertain(str(unknown)) from unknown
     except NotSupportedError as error:
         raise SendRefused(str(error), permanent=True) from error
+    except FileUnavailable as missing:
+        raise SendRefused(missing.message, permanent=not missing.retryable) from missing

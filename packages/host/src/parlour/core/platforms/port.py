@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from parlour.core.providers import ProviderFailed
 from parlour_sdk.values import dataclass
 
 from .api import PlatformApi
@@ -52,6 +53,14 @@ class Content:
     mime_type: str
 
 
+class FileUnavailable(ProviderFailed):
+    """A file that was to be sent can't be had."""
+
+    def __init__(self, artifact_id: str, message: str, retryable: bool = False) -> None:
+        super().__init__("not_found", message, retryable)
+        self.artifact_id = artifact_id
+
+
 class Link(Protocol):
     """What an adapter gets from the Host: its bot's configuration, and the way in."""
 
@@ -76,7 +85,7 @@ class Link(Protocol):
         ...
 
     async def content(self, artifact_id: str) -> Content:
-        """Raises ProviderFailed when there is none, or it is too large to be sent."""
+        """Raises FileUnavailable."""
         ...
 
 

@@ -12,11 +12,13 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from parlour.core.delivery.rendering import thinking
 from parlour.core.delivery.rendering.previews import WHOLE
 from parlour.core.events.media import MEDIA
 from parlour.core.facts.artifacts import Artifact, Description, Place
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.providers import ProviderFailed
+from parlour_sdk.protocol.content import says_something
 from parlour_sdk.protocol.limits import RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
 from parlour_sdk.values import dataclass
 
@@ -24,6 +26,7 @@ from .results import Created, preview
 from .session import RunSession
 
 Ref = dict[str, Any]
+BLANK = "a completed message is dropped: there is nothing in it that people could see"
 
 
 @dataclass(slots=True)
@@ -34,6 +37,14 @@ class Carried:
     text: str
     refs: list[Ref] = field(default_factory=list)
     made: list[Artifact] = field(default_factory=list)
+
+    @property
+    def blank(self) -> bool:
+        """Whether people would see nothing of it: no word that is not a thought, no file, no mention."""
+        if says_something(thinking.spoken(self.text)):
+            return False
+        content = self.message.get("content", "")
+        return not self.refs and all(each["type"] == "text" for each in content if not isinstance(content, str))
 
 
 def place_of(session: RunSession) -> Place:

@@ -16,6 +16,7 @@ from parlour.core.ports import Clock, PluginCaller
 from parlour.core.secrets import SecretUnreadable
 
 from . import turns
+from .bringing import Bringing
 from .claims import Claims, LiveRun
 from .ending import Endings
 from .invoking import invoke
@@ -40,6 +41,7 @@ class Orchestrator:
         delivery: Delivery,
         endings: Endings,
         outcomes: Outcomes,
+        bringing: Bringing,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -52,6 +54,7 @@ class Orchestrator:
         self._delivery = delivery
         self._endings = endings
         self._outcomes = outcomes
+        self._bringing = bringing
         self._clock = clock
 
     async def run(self, entry: Entry, binding: Binding) -> Turn:
@@ -88,6 +91,7 @@ class Orchestrator:
             request = await begun
             self._sessions.register(session)
             self._delivery.run_started(entry.event, session.run_id)
+            await self._bringing.bring(entry.event)
             live = self._live(session)
             aftermath = await invoke(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
         finally:

@@ -18,7 +18,7 @@ from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed,
 from parlour.core.ports import Clock, Ids
 
 from . import deadlines
-from .attachments import Attachments
+from .attachments import BLANK, Attachments
 from .delta_window import DeltaWindow
 from .deltas import Deltas
 from .ending import Aftermath, EndingRun, Endings
@@ -120,9 +120,12 @@ class Recorder:
                 self._warn(effect.warning)
         return None
 
-    async def _complete(self, step: Step, effect: Completed) -> dict[str, Any]:
-        """The message as it is kept and shown."""
+    async def _complete(self, step: Step, effect: Completed) -> dict[str, Any] | None:
+        """The message as it is kept and shown; none if it is blank."""
         carried = await self._attachments.carry(effect.message, effect.text)
+        if carried.blank:
+            self._warn(BLANK)
+            return None
         data = {"message": carried.message}
         self._writing.result(step, "message.completed", data, effect.sequence, carried.refs)
         await self._showing.message(step, carried)
@@ -130,8 +133,10 @@ class Recorder:
 
     async def _complete_leftover(self, step: Step) -> None:
         text = self._deltas.leftover()
-        if text.strip():
-            carried = await self._attachments.carry({"role": "assistant", "content": text}, text)
+        if not text.strip():
+            return
+        carried = await self._attachments.carry({"role": "assistant", "content": text}, text)
+        if not carried.blank:
             self._writing.deltas(step)
             await self._showing.message(step, carried)
 
@@ -188,8 +193,9 @@ class Recorder:
         ending = effect.ending
         data = {name: value for name, value in effect.data.items() if name != "message"}
         if ending.status == "completed":
-            if effect.message is not None and not self._showing.messages:
-                data["message"] = await self._complete(step, effect.message)
+            last = effect.message if not self._showing.messages else None
+            if last is not None and (message := await self._complete(step, last)) is not None:
+                data["message"] = message
             else:
                 await self._complete_leftover(step)
         self._writing.result(step, effect.type, data, effect.sequence)

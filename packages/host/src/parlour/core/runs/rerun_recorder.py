@@ -13,7 +13,7 @@ from parlour.core.journal import Draft, Journal
 from parlour.core.ports import Clock
 
 from . import deadlines
-from .attachments import Attachments, Carried
+from .attachments import BLANK, Attachments, Carried
 from .deltas import Deltas
 from .rehearsal import Rehearsal
 from .results import Completed, Created, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite
@@ -75,16 +75,20 @@ class RerunRecorder:
                 self._warn(effect.warning)
         return None
 
-    async def _complete(self, draft: Draft, effect: Completed) -> dict[str, Any]:
+    async def _complete(self, draft: Draft, effect: Completed) -> dict[str, Any] | None:
         carried = await self._attachments.carry(effect.message, effect.text)
+        if carried.blank:
+            self._warn(BLANK)
+            return None
         self._append(draft, "message.completed", {"message": carried.message}, effect.sequence, carried.refs)
         self._completed(draft, carried)
         return carried.message
 
     async def _complete_leftover(self, draft: Draft) -> None:
         text = self._deltas.leftover()
-        if text.strip():
-            self._completed(draft, await self._attachments.carry({"role": "assistant", "content": text}, text))
+        carried = await self._attachments.carry({"role": "assistant", "content": text}, text) if text.strip() else None
+        if carried is not None and not carried.blank:
+            self._completed(draft, carried)
 
     def _completed(self, draft: Draft, carried: Carried) -> None:
         draft.add(*(artifact.insert() for artifact in carried.made))
@@ -110,8 +114,9 @@ class RerunRecorder:
     async def _finish(self, draft: Draft, effect: Finish) -> Ending:
         data = {name: value for name, value in effect.data.items() if name != "message"}
         if effect.ending.status == "completed":
-            if effect.message is not None and not self._messages:
-                data["message"] = await self._complete(draft, effect.message)
+            last = effect.message if not self._messages else None
+            if last is not None and (message := await self._complete(draft, last)) is not None:
+                data["message"] = message
             else:
                 await self._complete_leftover(draft)
         self._append(draft, effect.type, data, effect.sequence)

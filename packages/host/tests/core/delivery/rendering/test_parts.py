@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from parlour.core.delivery.policy import DeliveryPolicy
+from parlour.core.delivery.rendering.measuring import MEASURES
 from parlour.core.delivery.rendering.parts import Part, render
 from parlour.core.delivery.rendering.repeats import MARK
 from parlour_sdk.protocol.chain import MessageChain
@@ -54,6 +55,13 @@ def test_chains_are_what_the_protocol_calls_a_chain() -> None:
     assert kinds(parts) == [["Quote", "Plain", "Image", "At"], ["Voice"], ["Plain", "Image"], ["File"]]
 
 
+def test_a_value_is_a_block_of_code_of_its_own() -> None:
+    value = {"type": "json", "value": {"a": 1}}
+    [alone] = render({"content": [value]}, manifest())
+    [below] = render({"content": [{"type": "text", "text": "Look:"}, value]}, manifest())
+    assert [shown(alone), shown(below)] == ['```json\n{"a":1}\n```\n', 'Look:\n```json\n{"a":1}\n```\n']
+
+
 def test_components_keep_their_order() -> None:
     content = [{"type": "text", "text": "one"}, {"type": "image", "artifact_id": "a"}, {"type": "text", "text": "two"}]
     [part] = render({"content": content}, manifest())
@@ -94,6 +102,32 @@ def test_thinking_is_hidden_unless_the_policy_shows_it() -> None:
     assert [shown(part) for part in render(message, manifest())] == ["Yes."]
     [part] = render({**message, "content": "Yes."}, manifest(), DeliveryPolicy(thinking="shown"))
     assert shown(part) == "> It is so.\n\nYes."
+
+
+def test_thinking_is_hidden_behind_a_quote_too() -> None:
+    message = {"content": [{"type": "text", "text": "<think>hm</think>\n\nYes."}]}
+    [part] = render(message, manifest(), quote="42")
+    assert part.chain == [{"type": "Quote", "id": "42"}, {"type": "Plain", "text": "Yes."}]
+
+
+names = st.one_of(st.none(), st.text(min_size=1, max_size=300))
+elements = st.one_of(
+    st.text(max_size=300).map(lambda text: {"type": "text", "text": text}),
+    st.builds(lambda user, name: {"type": "mention", "user_id": user, "name": name}, st.text(min_size=1), names),
+    st.just({"type": "image", "artifact_id": "a"}),
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(elements), st.sampled_from(["characters", "utf16", "bytes"]))
+def test_the_names_of_those_who_are_mentioned_count_as_words(content: list[Any], unit: str) -> None:
+    for part in render({"content": content}, manifest(120, unit)):
+        written = "".join(each.get("text") or f"@{each.get('display') or each['target']}" for each in worded(part))
+        assert MEASURES[unit](written + MARK) <= 120  # type: ignore[index]
+
+
+def worded(part: Part) -> list[dict[str, Any]]:
+    return [each for each in part.chain if each["type"] in ("Plain", "At")]
 
 
 def test_the_first_message_quotes_what_it_answers() -> None:

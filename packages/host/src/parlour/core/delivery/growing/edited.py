@@ -6,7 +6,6 @@ shown while it grew is finished here instead of being sent.
 
 import asyncio
 import logging
-from collections.abc import Awaitable
 from contextlib import suppress
 
 from parlour.core.delivery.chats import Chat, chain_of, parsed
@@ -24,7 +23,7 @@ from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 from parlour_sdk.values import dataclass
 
-from .grown import Stage, outgrown, until_clear
+from .grown import Clear, Stage, outgrown, until_clear
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +52,7 @@ class EditedMessage:
         manifest: AdapterManifest,
         policy: DeliveryPolicy,
         quote: str,
-        clear: Awaitable[None],
+        clear: Clear,
     ) -> None:
         self._stage = stage
         self._manifest = manifest
@@ -126,7 +125,7 @@ class EditedMessage:
     def _api(self) -> PlatformApi:
         return self._chat.api(self._stage.bots)
 
-    async def _show_growing(self, clear: Awaitable[None]) -> None:
+    async def _show_growing(self, clear: Clear) -> None:
         try:
             await until_clear(clear, self._closing)
             while not self._closing.is_set():

@@ -1,8 +1,8 @@
 """What a growing message is to the rest of delivery, and what it stands on."""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from parlour.core.delivery.bots import RunningBots
 from parlour.core.delivery.pace import Pace
@@ -14,6 +14,10 @@ from parlour_sdk.values import dataclass
 
 GREW = "grew"
 """In a row's message: people may have seen something of it before it was whole."""
+
+
+Clear = Callable[[], Coroutine[Any, Any, None]]
+"""Returns when all that was said before is sent. Called by who waits for it, if anybody comes to that."""
 
 
 class Grown(Protocol):
@@ -64,11 +68,11 @@ def outgrown(text: str) -> bool:
     return len(text) * 4 > most and len(text.encode(errors="replace")) > most
 
 
-async def until_clear(clear: Awaitable[None], closing: asyncio.Event) -> None:
+async def until_clear(clear: Clear, closing: asyncio.Event) -> None:
     """Returns when what was said before is sent, or when nothing more is to be shown: then the whole message is behind
     it in the same line, and waits for nobody but its growing self.
     """
-    waiting = [asyncio.ensure_future(clear), asyncio.ensure_future(closing.wait())]
+    waiting = [asyncio.ensure_future(clear()), asyncio.ensure_future(closing.wait())]
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     finally:

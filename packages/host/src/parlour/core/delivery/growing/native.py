@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
 from contextlib import suppress
 
 from parlour.core.delivery.chats import Chat, chain_of, parsed
@@ -15,7 +14,7 @@ from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour.core.ports import Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .grown import Stage, outgrown, until_clear
+from .grown import Clear, Stage, outgrown, until_clear
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +23,7 @@ BROKEN = "the answer was interrupted"
 
 
 class NativeStream:
-    def __init__(self, stage: Stage, row: Outgoing, limits: Limits, clear: Awaitable[None]) -> None:
+    def __init__(self, stage: Stage, row: Outgoing, limits: Limits, clear: Clear) -> None:
         self._stage = stage
         self._row = row
         self._chat = Chat(row)
@@ -85,7 +84,7 @@ class NativeStream:
             with suppress(PlatformRefused, PlatformUncertain):
                 await stream.fail(BROKEN)
 
-    async def _hand_on(self, clear: Awaitable[None]) -> None:
+    async def _hand_on(self, clear: Clear) -> None:
         try:
             await until_clear(clear, self._closing)
             while not self._closing.is_set():

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
 
 from parlour.core.delivery.addresses import chat_type
 from parlour.core.delivery.bots import RunningBots
@@ -14,7 +13,7 @@ from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.ports import Clock, Ids
 
 from .edited import EditedMessage
-from .grown import Grown, Stage
+from .grown import Clear, Grown, Stage
 from .native import NativeStream
 
 logger = logging.getLogger(__name__)
@@ -33,9 +32,9 @@ class Streams:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(
-        self, row: Outgoing, manifest: AdapterManifest, policy: DeliveryPolicy, quote: str, clear: Awaitable[None]
+        self, row: Outgoing, manifest: AdapterManifest, policy: DeliveryPolicy, quote: str, clear: Clear
     ) -> Grown:
-        """The row is durable as `streaming`; `clear` comes when all that was said before is sent."""
+        """The row is durable as `streaming`."""
         grown: Grown
         if "open_stream" in manifest.supported_apis and self._streams_natively(row):
             grown = NativeStream(self._stage, row, manifest.limits, clear)

@@ -1,6 +1,6 @@
 """Pictures, sounds, films and files of a message as components, or as words where the platform has no such thing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour.core.platforms.manifest import AdapterManifest
@@ -27,6 +27,18 @@ def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool
     reason = "is too large to be sent here" if size is not None and size > most else "can't be shown here"
     address = f" {medium['url']}" if is_web_address(medium.get("url")) else ""
     return ("\n" if begun else "") + f"[{name} {reason}]{address}\n"
+
+
+def told_without(chain: Iterable[Mapping[str, Any]], artifact_id: str) -> list[dict[str, Any]] | None:
+    """The chain with a word in place of this file; None when it is not there."""
+    components = [dict(each) for each in chain]
+    at = next((at for at, each in enumerate(components) if each.get("artifact_id") == artifact_id), None)
+    if at is None:
+        return None
+    gone = components[at]
+    words = f"[{gone.get('name') or gone['type'].lower()} can't be shown here]"
+    components[at] = {"type": "Plain", "text": f"\n{words}" if at else words}
+    return components
 
 
 def _kind(medium: Mapping[str, Any]) -> str:

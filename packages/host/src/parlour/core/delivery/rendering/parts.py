@@ -93,7 +93,8 @@ class _Assembly:
                 case "text":
                     self.words(_said(element["text"], self._policy) if not self._begun else element["text"])
                 case "json":
-                    self.text(f"\n```json\n{dumps(element.get('value'))}\n```\n")
+                    above = "\n" if self._begun else ""
+                    self.text(f"{above}```json\n{dumps(element.get('value'))}\n```\n")
                 case "quote":
                     self.text(_as_quote(element))
                 case "mention":
@@ -103,7 +104,8 @@ class _Assembly:
 
     @property
     def _begun(self) -> bool:
-        return bool(self._waiting or self._texts or self._done)
+        """Whether something was said; what is quoted was said by somebody else."""
+        return bool(self._waiting or self._done) or any(each["type"] != "Quote" for each in self._chain)
 
     def media(self, medium: Mapping[str, Any]) -> None:
         component = component_of(medium, self._manifest)
@@ -119,18 +121,21 @@ class _Assembly:
                 self.component({"type": "AtAll"}, "")
             else:
                 self.text("@\u200beveryone" if not self._policy.mention_everyone else "@everyone")
-        elif "At" in self._manifest.components.send:
+        elif "At" in self._manifest.components.send and self._dialect.size(name) <= self._dialect.limit:
             self.component({"type": "At", "target": element["user_id"], "display": element.get("name")}, name)
         else:
             self.text(name)
 
     def component(self, component: dict[str, Any], text: str) -> None:
+        """`text` is how it is written among the words of its message."""
         self._flush_text()
-        if component["type"] not in self._mixed:
+        alone, size = component["type"] not in self._mixed, self._dialect.size(text)
+        if alone or size > self._room:
             self._close()
         self._chain.append(component)
         self._texts.append(text)
-        if component["type"] not in self._mixed:
+        self._room -= size
+        if alone:
             self._close()
 
     def parts(self) -> list[Part]:

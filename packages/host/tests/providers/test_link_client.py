@@ -1,0 +1,64 @@
+"""Files behind links, over a real network: public addresses only, and no more and no longer than is good."""
+
+import asyncio
+
+import pytest
+
+from parlour.core.providers import ProviderFailed
+from parlour.providers.link_client import LinkClient
+
+from .test_hook_client import HERE, saying, serving
+
+
+async def brought(url: str, allowed: list[str] = HERE, largest: int = 1000, seconds: float = 30) -> bytes:
+    return b"".join([piece async for piece in LinkClient(allowed, largest, seconds).fetch("url", url)])
+
+
+async def refused(url: str, **options: object) -> ProviderFailed:
+    with pytest.raises(ProviderFailed) as failure:
+        await brought(url, **options)  # type: ignore[arg-type]
+    assert url not in failure.value.message
+    assert "127.0.0.1" not in failure.value.message
+    return failure.value
+
+
+async def test_a_file_comes_whole() -> None:
+    async with serving(saying("200 OK", b"x" * 1000)) as url:
+        assert await brought(url) == b"x" * 1000
+
+
+async def test_one_that_is_too_large_does_not_come() -> None:
+    async with serving(saying("200 OK", b"x" * 1001)) as url:
+        failure = await refused(url)
+    assert (failure.code, "more than 1000 bytes" in failure.message) == ("payload_too_large", True)
+
+
+@pytest.mark.parametrize(("status", "retryable"), [("404 Not Found", False), ("502 Bad Gateway", True)])
+async def test_a_place_that_does_not_have_it_is_told(status: str, retryable: bool) -> None:
+    async with serving(saying(status)) as url:
+        failure = await refused(url)
+    assert (status[:3] in failure.message, failure.retryable) == (True, retryable)
+
+
+async def test_an_address_that_is_not_public_is_refused_also_behind_a_redirect() -> None:
+    async with serving(saying("200 OK", b"secret")) as inside:
+        assert "not public" in (await refused(inside, allowed=[])).message
+        elsewhere = inside.replace("127.0.0.1", "localhost")
+        async with serving(saying(f"302 Found\r\nlocation: {elsewhere}")) as url:
+            assert await brought(url) == b"secret"
+        async with serving(saying("302 Found\r\nlocation: http://[::1]:1/")) as url:
+            assert "not public" in (await refused(url)).message
+
+
+async def test_one_that_takes_too_long_does_not_come() -> None:
+    async def wait(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(30)
+
+    async with serving(wait) as url:
+        failure = await refused(url, seconds=0.05)
+    assert ("within 0.05 s" in failure.message, failure.retryable) == (True, True)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/a", "cat.png", "http://"])
+async def test_what_is_no_web_address_is_refused(url: str) -> None:
+    assert not (await refused(url)).retryable
