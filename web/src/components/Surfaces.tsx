@@ -67,6 +67,7 @@ const STATES: Record<string, Tone> = {
   pending: "warn", starting: "warn", connecting: "warn", queued: "warn", created: "warn", interrupted: "warn",
   sent: "good", done: "good", injected: "good", sending: "accent", streaming: "accent", refused: "bad",
   expired: "calm", timeout: "bad", timed_out: "bad", waiting_approval: "warn", claimed: "accent", reconnecting: "warn",
+  waiting: "warn", building: "warn",
 };
 
 /** A state of the Host's, in its own colour and in the page's language where it has a word for it. */
