@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
-const ASKS = 'permissions={"storage": ["plugin"], "platform_api": ["message.send"]}';
+const ASKS = 'permissions={"storage": ["plugin", "workspace"], "platform_api": ["message.send", "member.moderate", "requests.answer", "media"], "network": ["example.org"]}';
 const TOOL = `
 @tool()
 async def lend(title: str):
@@ -35,6 +35,9 @@ it("installs what was granted, upgrades only to the same plugin, and removes its
   await installing.getByLabel(word("plugins.zip")).setInputFiles(await world.writePlugin("library", library("1.0.0", ASKS), true));
   await button(installing, "plugins.install").click();
   await installing.getByRole("checkbox", { name: /message\.send/ }).uncheck();
+  const asked = installing.getByRole("group");
+  expect(await asked.getByRole("checkbox").count()).toBe(7);
+  expect(await asked.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0);
   await button(installing, "plugins.grant").click();
   await state(page, "page/library", "ready").waitFor();
   await card(page, "page/library").getByText(word("plugins.permissionsSome_one", { count: 1 })).waitFor();

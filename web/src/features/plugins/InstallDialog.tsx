@@ -63,7 +63,7 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
       </Field>
       {asked && granted ? (
         <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
-          {(control) => <CheckList control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
+          {(control) => <CheckList whole control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
         </Field>
       ) : (
         <ErrorNote error={installing.error} />

@@ -53,7 +53,7 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const options = choicesOf(plugin.permissions.asked, (grant) => words(grant.word, grant.values, grant.name));
   return (
     <div className="space-y-3">
-      <CheckList control={{ id: `grants-${plugin.id}` }} options={options} value={granted} onChange={setGranted} />
+      <CheckList whole control={{ id: `grants-${plugin.id}` }} options={options} value={granted} onChange={setGranted} />
       <p className="text-sm text-quiet">{t("plugins.changeHint")}</p>
       <ErrorNote error={saving.error} />
       <div className="flex gap-2">
