@@ -10,7 +10,7 @@ const EVE = 3;
 
 it("shows what an agent wants to do, and does it once it is approved", async () => {
   const agentId = await doorkeeper(world, "Keeper", EVE, 30);
-  const { account } = await bot(world, "The group's bot", agentId, [GROUP]);
+  const { account, botId } = await bot(world, "The group's bot", agentId, [GROUP]);
   const { page } = await visit("/approvals");
   await page.getByRole("heading", { level: 1, name: word("nav.approvals") }).waitFor();
 
@@ -23,4 +23,10 @@ it("shows what an agent wants to do, and does it once it is approved", async () 
   await page.getByText(word("state.approved")).first().waitFor();
   await page.getByText("She was rude").waitFor();
   expect(await page.getByRole("button", { name: word("approvals.approve") }).count()).toBe(0);
+
+  await page.goto(`/bots/${botId}`);
+  await page.getByRole("tab", { name: word("bots.events") }).click();
+  await page.getByRole("listitem").filter({ hasText: "Eve is rude again" }).getByText(word("runs.why")).click();
+  await page.getByText(word("why.action_pending", { action: "member.kick" })).waitFor();
+  await page.getByText(/allowed member\.kick: She was rude/).waitFor();
 });

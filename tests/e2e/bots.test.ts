@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { writtenModel } from "./support/furnish";
+import { agent, bot, ECHO, writtenModel } from "./support/furnish";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
@@ -97,4 +97,23 @@ it("makes an agent and a bot, tries a route, and shows the message that it answe
   await page.getByRole("link", { name: word("nav.runs") }).click();
   await page.getByRole("link", { name: /Librarian/ }).filter({ hasText: "Reading room" }).first().click();
   await page.getByText("The third shelf on the left.").first().waitFor();
+});
+
+it("shows routes in the order in which they are tried, also those that it did not write, and keeps it", async () => {
+  const agentId = await agent(world, "Porter", ECHO);
+  const { botId } = await bot(world, "Front door", agentId);
+  await world.api("PUT", `/bots/${botId}/routes`, [
+    { event_type: "*", handler_type: "drop" },
+    { event_type: "message.received", handler_type: "agent", handler_config: { agent_id: agentId } },
+  ]);
+  const { page } = await visit(`/bots/${botId}`);
+  await routes(page).nth(0).getByText("Porter").waitFor();
+  await routes(page).nth(1).getByText(word("handler.drop")).waitFor();
+  expect(await tried(page, "Hello")).toContain(word("handler.agent"));
+
+  await routes(page).nth(1).getByRole("button", { expanded: false }).click();
+  await page.getByLabel(word("routes.note")).fill("the rest");
+  await page.getByRole("button", { name: word("common.save"), exact: true }).click();
+  await page.getByRole("button", { name: word("common.save"), exact: true }).waitFor({ state: "detached" });
+  expect(await tried(page, "Hello")).toContain(word("handler.agent"));
 });

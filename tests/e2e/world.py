@@ -13,6 +13,7 @@ from aiohttp import web
 
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.commands import parlour_here
 from tests.integration.harness import ECHO_PLUGIN, ROOT, Host
 
 from .model import WrittenModel
@@ -35,6 +36,7 @@ class PageHost(Host):
 
 class World:
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._host = PageHost(folder)
         self._model = WrittenModel()
         self._accounts: dict[int, Simulator] = {}
@@ -72,6 +74,17 @@ class World:
     async def install(self, plugin: str) -> None:
         """One of the tests' own, while it runs."""
         await asyncio.to_thread(self._host.install, ROOT / "tests" / "plugins" / plugin)
+
+    async def write_plugin(self, name: str, code: str, packed: bool = False) -> str:
+        """A plugin of one file; where it lies, or where its zip does."""
+        file = self._folder / f"{name}.py"
+        file.write_text(code, encoding="utf-8")
+        if not packed:
+            return str(file)
+        archive = self._folder / f"{name}.zip"
+        finished = await asyncio.to_thread(parlour_here, "plugin", "build", file, "-o", archive)
+        assert finished.returncode == 0, finished.stderr
+        return str(archive)
 
     async def stop(self) -> None:
         await asyncio.to_thread(self._host.stop)

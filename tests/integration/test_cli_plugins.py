@@ -1,5 +1,6 @@
 """`parlour plugin`: installing, also into a Host that runs, and what is refused."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -108,6 +109,21 @@ def test_a_damaged_record_is_listed_and_mended_or_removed(tmp_path: Path, remedy
 
     assert (done.returncode, done.stderr) == (0, "")
     assert installed(data) == (["test/damaged 0.1.0"] if remedy == "install" else [])
+
+
+def test_a_plugin_that_does_not_run_is_listed_with_the_reason_and_the_doctor_says_where_to_look(
+    host: Host, tmp_path: Path
+) -> None:
+    folder = write_plugin(tmp_path / "plugin", "gloomy", prelude="raise OSError('there is no light')")
+    assert "there is no light" in refusal("plugin", "install", folder, "--data", host.data)
+
+    listed = parlour_here("plugin", "list", "--data", host.data).stdout
+    told = parlour_here("doctor", "--data", host.data).stdout
+
+    assert re.search(r"^test/gloomy 0\.1\.0  (waiting|failed): .*there is no light", listed, re.MULTILINE)
+    assert re.search(r"test/gloomy 0\.1\.0 (is started again in a moment|has failed): .*there is no light", told)
+    assert "logs/plugins/test/gloomy.log" in told
+    assert (host.data / "logs/plugins/test/gloomy.log").exists()
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

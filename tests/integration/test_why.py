@@ -1,9 +1,12 @@
 """Why an event was answered so, twice, or not at all: over HTTP and on the command line, in words."""
 
+from pathlib import Path
+
 import pytest
 
 from .commands import parlour_here
 from .harness import ECHO, PUPPET, Host, Json, error_code
+from .plugins import write_plugin
 
 
 def why(host: Host, name: str, key: str | None = None) -> Json:
@@ -56,6 +59,16 @@ def test_an_event_that_nobody_may_answer_says_why(host: Host) -> None:
     result = host.ask(agent, "hello")
 
     assert "is disabled" in words(why(host, result["event_id"]))
+
+
+def test_an_agent_whose_plugin_is_off_says_where_to_look(host: Host, tmp_path: Path) -> None:
+    host.install(write_plugin(tmp_path / "plugin", "resting"))
+    agent = host.agent("plugin:test/resting/default")
+    assert host.http().put("/plugins/test/resting", json={"enabled": False}).status_code == 200
+
+    told = words(why(host, host.ask(agent, "hello")["event_id"]))
+
+    assert "its plugin is not installed, is disabled or did not start; GET /plugins tells how it is doing" in told
 
 
 def test_the_command_line_says_it_in_words_while_the_host_runs(host: Host) -> None:

@@ -1,5 +1,6 @@
 """The README's five minutes, executed as written: only the port and the folders are made private to the test."""
 
+import asyncio
 import json
 import os
 import re
@@ -11,8 +12,11 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from parlour.testing.onebot_simulator import Simulator, native
 
 ROOT = Path(__file__).parents[2]
 STEP = re.compile(r"<!-- walkthrough: (?P<kind>\w+)(?: (?P<name>\S+))? -->\n```\w+\n(?P<code>.*?)```", re.DOTALL)
@@ -93,6 +97,22 @@ def kinds(output: str) -> list[object]:
     return [frame["type"] for frame in frames(output)]
 
 
+def objects(output: str) -> list[Any]:
+    """One JSON object after the other, as curl leaves them."""
+    found, place = [], 0
+    while place < len(output):
+        each, place = json.JSONDecoder().raw_decode(output, place)
+        found.append(each)
+    return found
+
+
+async def said_on_qq(port: int, text: str) -> str:
+    simulator = Simulator(token="a token")
+    async with simulator.connecting(f"ws://127.0.0.1:{port}/onebot/v11/ws"):
+        await simulator.say([native.text(text)], 1)
+        return (await simulator.answered(1))[0].text
+
+
 def test_the_readme_does_what_it_says(reader: Reader) -> None:
     steps = list(STEP.finditer((ROOT / "README.md").read_text()))
     outputs = [reader.do(step["kind"], step["name"], step["code"]) for step in steps]
@@ -100,9 +120,11 @@ def test_the_readme_does_what_it_says(reader: Reader) -> None:
     assert start == script == ""
     assert "parlour/echo-agent" in key
     assert json.loads(agent)["runner_id"] == "plugin:parlour/echo-agent/default"
-    made, end = json.JSONDecoder().raw_decode(bot)
+    quick, made, routes = objects(bot)
+    assert (quick["runner_config"]["delay_ms"], quick["runner_config"]["hold_ms"]) == (0, 0)
     assert made["adapter"] == "onebot11"
-    assert '"handler_type":"agent"' in bot[end:]
+    assert [route["handler_config"]["agent_id"] for route in routes["items"]] == [quick["agent_id"]]
+    assert asyncio.run(said_on_qq(reader.bot_port, "hello, load")) == "hello, load"
     answer = json.loads(asked)
     assert answer["messages"][0]["content"] == "hello over there"
     assert answer["run"]["status"] == "completed"

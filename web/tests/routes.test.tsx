@@ -19,6 +19,14 @@ describe("the order of routes", () => {
     expect(first).not.toHaveProperty("key");
   });
 
+  it("is by priority, then by how much is said of the event, then that of the list, as the Host has it", () => {
+    const written = ["*", "message.*", "message.received", "platform.onebot11.*", "message.edited"].map(route);
+    const urgent = { ...route("group.*"), priority: 5 };
+    expect(drafted([...written, urgent]).map(({ key }) => key)).toEqual([
+      "group.*", "message.received", "message.edited", "platform.onebot11.*", "message.*", "*",
+    ]);
+  });
+
   it("changes when one is moved, and keeps the others", () => {
     expect(moved(["a", "b", "c"], 0, 2)).toEqual(["b", "c", "a"]);
     expect(moved(["a", "b", "c"], 2, 0)).toEqual(["c", "a", "b"]);

@@ -58,6 +58,8 @@ export class World {
 
   /** One of tests/plugins. */
   readonly install = (plugin: string) => tell(this.place.control, "install", { plugin });
+  /** A plugin of one file: where that is, or its zip. */
+  readonly writePlugin = (name: string, code: string, packed = false) => tell(this.place.control, "write_plugin", { name, code, packed }) as Promise<string>;
   readonly stop = () => tell(this.place.control, "stop", {});
   readonly resume = () => tell(this.place.control, "resume", {});
   /** Only while it is stopped. */

@@ -1989,7 +1989,8 @@ export interface components {
             /** @description In words, with what to do about it. */
             last_error: string | null;
             since: number | null;
-            state: string;
+            /** @enum {string} */
+            state: "stopped" | "connecting" | "connected" | "failed";
         };
         Broadcast: {
             /** @description How many saw it. */
@@ -3284,7 +3285,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             permissions: components["schemas"]["PluginPermissionsShown"];
-            /** @description Why it does not run. */
+            /** @description Why it does not run, or what else is to be known about it. */
             reason: string | null;
             /** @description How it is confined; null when that is not known. */
             sandbox: string | null;
@@ -3293,8 +3294,11 @@ export interface components {
             sha256: string;
             /** @description Where it came from. */
             source: string;
-            /** @description `ready`, `starting`, `failed`, `stopped` and so on. */
-            status: string;
+            /**
+             * @description `building`: its environment; `waiting`: for its next start; `failed`: until somebody does something.
+             * @enum {string}
+             */
+            status: "building" | "starting" | "ready" | "waiting" | "failed" | "stopped" | "disabled";
             version: string;
             warnings: string[];
         };
@@ -3906,7 +3910,8 @@ export interface components {
         };
         RunnerPlugin: {
             id: string;
-            status: string;
+            /** @enum {string} */
+            status: "building" | "starting" | "ready" | "waiting" | "failed" | "stopped" | "disabled";
             version: string;
         };
         RunRecord: {

@@ -7,14 +7,13 @@ import { useSave } from "../lib/useSave";
 import { Button, IconButton } from "./Button";
 import { Confirm } from "./Dialog";
 
-export function DeleteButton({ label, title, text, action, icon, small, remove, stale, after }: {
+export function DeleteButton({ label, title, text, action, icon, remove, stale, after }: {
   label: string;
   title: string;
   text: string;
   /** What is done, where it is not to delete. */
   action?: string;
   icon?: boolean;
-  small?: boolean;
   remove: () => Promise<unknown>;
   stale: string[];
   after?: () => void;
@@ -34,7 +33,7 @@ export function DeleteButton({ label, title, text, action, icon, small, remove, 
       {icon ? (
         <IconButton label={label} onClick={() => setAsked(true)}><Trash2 className="size-4" /></IconButton>
       ) : (
-        <Button small={small} weight="danger" onClick={() => setAsked(true)}>{label}</Button>
+        <Button weight="danger" onClick={() => setAsked(true)}>{label}</Button>
       )}
       <Confirm
         open={asked}

@@ -62,11 +62,11 @@ export function Badge({ tone = "calm", children }: { tone?: Tone; children: Reac
 }
 
 const STATES: Record<string, Tone> = {
-  completed: "good", ready: "good", connected: "good", approved: "good", running: "accent", active: "accent",
-  failed: "bad", error: "bad", denied: "bad", crashed: "bad", cancelled: "calm", stopped: "calm", disabled: "calm",
-  pending: "warn", starting: "warn", connecting: "warn", queued: "warn", created: "warn", interrupted: "warn",
-  sent: "good", done: "good", injected: "good", sending: "accent", streaming: "accent", refused: "bad",
-  expired: "calm", timeout: "bad", timed_out: "bad", waiting_approval: "warn", claimed: "accent", reconnecting: "warn",
+  completed: "good", ready: "good", connected: "good", approved: "good", running: "accent", claimed: "accent",
+  failed: "bad", error: "bad", denied: "bad", refused: "bad", cancelled: "calm", stopped: "calm", disabled: "calm",
+  pending: "warn", waiting: "warn", building: "warn", starting: "warn", connecting: "warn", queued: "warn", created: "warn",
+  sent: "good", done: "good", injected: "good", sending: "accent", streaming: "accent",
+  expired: "calm", timeout: "bad", waiting_approval: "warn",
 };
 
 /** A state of the Host's, in its own colour and in the page's language where it has a word for it. */

@@ -21,8 +21,8 @@ export function RunnerPicker({ runners, chosen, onChoose }: { runners: Runner[];
             )}
           >
             <input type="radio" name="runner" className="sr-only" checked={runner.id === chosen} onChange={() => onChoose(runner.id)} />
-            <span className="flex items-center justify-between gap-2 font-medium">
-              {worded(runner.label, i18n.language)}
+            <span className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1 font-medium">
+              <span className="min-w-0 wrap-anywhere">{worded(runner.label, i18n.language)}</span>
               <State state={runner.plugin.status} />
             </span>
             <span className="mt-1 block text-sm text-quiet">{worded(runner.description, i18n.language)}</span>

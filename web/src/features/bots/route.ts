@@ -17,7 +17,18 @@ export function fresh(agentId: string | undefined): RouteDraft {
   };
 }
 
-export const drafted = (routes: Route[]): RouteDraft[] => routes.map((route) => ({ ...route, key: route.route_id }));
+/** How much an event type says, as the Host weighs it: all of it, so many parts of it, or nothing. */
+function specificity(pattern: string): number {
+  if (pattern === "*") return 0;
+  return pattern.endsWith(".*") ? pattern.split(".").length - 1 : 100;
+}
+
+/** In the order in which the Host tries them, which is not always that of the list when others than this page wrote it. */
+export function drafted(routes: Route[]): RouteDraft[] {
+  return routes
+    .map((route) => ({ ...route, key: route.route_id }))
+    .sort((one, other) => other.priority - one.priority || specificity(other.event_type) - specificity(one.event_type));
+}
 
 /** As the Host takes them. The order on the page is what counts; higher priorities are tried first. */
 export function numbered(routes: RouteDraft[]): Route[] {

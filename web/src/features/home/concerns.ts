@@ -8,7 +8,7 @@ import { MEASURES } from "./figures";
 
 export type Concern = { key: string; text: string; to: string; params?: Record<string, string>; search?: RunSearch };
 
-const HEALTHY = new Set(["connected", "connecting", "ready", "starting", "disabled", "stopped"]);
+const HEALTHY = new Set(["connected", "connecting", "ready", "building", "starting", "disabled", "stopped"]);
 
 export function useConcerns(): Concern[] {
   const { t } = useTranslation();

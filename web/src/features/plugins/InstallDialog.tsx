@@ -1,4 +1,4 @@
-// Installs from a folder, a zip or an address. What a plugin asks for is shown before it gets it.
+// Installs from a folder, a zip or an address, or a new version of a plugin. What it asks for is shown before it gets it.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -12,30 +12,34 @@ import { CheckList } from "../../components/form/lists";
 import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
 import { askedIn, choicesOf, namesOf } from "./grants";
+import { STALE } from "./stale";
 import { useGrantWords } from "./useGrantWords";
 
 type Given = { source: string; file: File | null; granted: string[] | null };
 
 const NOTHING: Given = { source: "", file: null, granted: null };
 
-function install({ source, file, granted }: Given): Promise<Plugin> {
-  if (!file) return answer<Plugin>(api.POST("/api/v1/plugins/install", { body: { source, granted } as never }));
+function install({ source, file, granted }: Given, upgrade?: string): Promise<Plugin> {
+  if (!file) return answer<Plugin>(api.POST("/api/v1/plugins/install", { body: { source, granted, upgrade } as never }));
   const form = new FormData();
   form.append("file", file);
   if (granted) form.append("granted", JSON.stringify(granted));
+  if (upgrade) form.append("upgrade", upgrade);
   return upload<Plugin>("/api/v1/plugins/install", form);
 }
 
-export function InstallDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+/** `upgrade` is the plugin that a new version is to take the place of; nothing else is then taken. */
+export function InstallDialog({ open, upgrade, onClose }: { open: boolean; upgrade?: string; onClose: () => void }) {
   const { t } = useTranslation();
-  return <Dialog open={open} title={t("plugins.install")} onClose={onClose}><InstallForm onDone={onClose} /></Dialog>;
+  const title = upgrade ? t("plugins.upgradeTitle", { name: upgrade }) : t("plugins.install");
+  return <Dialog open={open} title={title} onClose={onClose}><InstallForm upgrade={upgrade} onDone={onClose} /></Dialog>;
 }
 
-function InstallForm({ onDone }: { onDone: () => void }) {
+function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void }) {
   const { t } = useTranslation();
   const words = useGrantWords();
   const [given, setGiven] = useState(NOTHING);
-  const installing = useSave(install, ["plugins", "runners", "tools"], onDone);
+  const installing = useSave((given: Given) => install(given, upgrade), STALE, onDone);
   const asked = installing.error instanceof Problem && installing.error.code === "grants_required" ? askedIn(installing.error.details) : null;
   const put = (change: Partial<Given>) => {
     setGiven({ ...given, granted: null, ...change });
@@ -50,6 +54,7 @@ function InstallForm({ onDone }: { onDone: () => void }) {
         installing.mutate({ ...given, granted });
       }}
     >
+      {upgrade && <p className="text-sm text-quiet">{t("plugins.upgradeText")}</p>}
       <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
         {(control) => <Input {...control} value={given.source} placeholder="git+https://example.org/plugin.git" disabled={!!given.file} required={!given.file} onChange={(event) => put({ source: event.target.value })} />}
       </Field>
@@ -58,7 +63,7 @@ function InstallForm({ onDone }: { onDone: () => void }) {
       </Field>
       {asked && granted ? (
         <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
-          {(control) => <CheckList control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
+          {(control) => <CheckList whole control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
         </Field>
       ) : (
         <ErrorNote error={installing.error} />
@@ -66,7 +71,7 @@ function InstallForm({ onDone }: { onDone: () => void }) {
       {installing.isPending && <p role="status" className="text-sm text-quiet">{t("plugins.installing")}</p>}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
-        <Button type="submit" weight="primary" busy={installing.isPending}>{t(asked ? "plugins.grant" : "plugins.install")}</Button>
+        <Button type="submit" weight="primary" busy={installing.isPending}>{t(asked ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}</Button>
       </div>
     </form>
   );

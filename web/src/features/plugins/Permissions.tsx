@@ -11,6 +11,7 @@ import { CheckList } from "../../components/form/lists";
 import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
 import { choicesOf, namesOf } from "./grants";
+import { STALE } from "./stale";
 import { useGrantWords } from "./useGrantWords";
 
 export function Permissions({ plugin }: { plugin: Plugin }) {
@@ -46,13 +47,13 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const [author = "", name = ""] = plugin.id.split("/");
   const saving = useSave(
     () => answer<Plugin>(api.PUT("/api/v1/plugins/{author}/{name}", { params: { path: { author, name } }, body: { granted } })),
-    ["plugins", "runners", "tools"],
+    STALE,
     onDone,
   );
   const options = choicesOf(plugin.permissions.asked, (grant) => words(grant.word, grant.values, grant.name));
   return (
     <div className="space-y-3">
-      <CheckList control={{ id: `grants-${plugin.id}` }} options={options} value={granted} onChange={setGranted} />
+      <CheckList whole control={{ id: `grants-${plugin.id}` }} options={options} value={granted} onChange={setGranted} />
       <p className="text-sm text-quiet">{t("plugins.changeHint")}</p>
       <ErrorNote error={saving.error} />
       <div className="flex gap-2">

@@ -1,5 +1,6 @@
 // One plugin: how it does, what it brings, what it may do, what it wrote.
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
@@ -7,16 +8,16 @@ import type { Plugin } from "../../api/facts";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { DeleteButton } from "../../components/DeleteButton";
 import { Fold } from "../../components/Fold";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Badge, Card, Code, State } from "../../components/Surfaces";
 import { Switch } from "../../components/Switch";
 import { worded } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
+import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
-
-const STALE = ["plugins", "runners", "tools"];
+import { RemovePlugin } from "./RemovePlugin";
+import { STALE } from "./stale";
 
 export function PluginCard({ plugin }: { plugin: Plugin }) {
   const { t, i18n } = useTranslation();
@@ -27,6 +28,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
   const switching = useSave((enabled: boolean) => answer(api.PUT("/api/v1/plugins/{author}/{name}", { ...path, body: { enabled } })), STALE);
   const label = worded(plugin.label, i18n.language) || plugin.id;
   const ungranted = plugin.permissions.words.ungranted.length;
+  const refused = restarting.error ?? switching.error;
   return (
     <Card>
       <div className="flex flex-wrap items-start gap-3">
@@ -36,23 +38,16 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
           <p className="mt-2 text-sm text-quiet">{worded(plugin.description, i18n.language)}</p>
         </div>
         {edit && (
-          <div className="flex items-center gap-2">
+          <div className="flex flex-wrap items-center gap-2">
             <Switch label={t("plugins.on", { name: label })} checked={plugin.enabled} disabled={switching.isPending} onChange={(enabled) => switching.mutate(enabled)} />
             <Button small busy={restarting.isPending} disabled={!plugin.enabled} onClick={() => restarting.mutate(undefined)}>{t("plugins.restart")}</Button>
-            <DeleteButton
-              small
-              label={t("common.remove")}
-              title={t("plugins.removeTitle", { name: plugin.id })}
-              text={t("plugins.removeText")}
-              action={t("common.remove")}
-              remove={() => answer(api.DELETE("/api/v1/plugins/{author}/{name}", path))}
-              stale={STALE}
-            />
+            <Upgrade plugin={plugin} />
+            <RemovePlugin plugin={plugin} />
           </div>
         )}
       </div>
       <div className="mt-3 space-y-2">
-        <ErrorNote error={restarting.error ?? switching.error ?? (plugin.reason ? new Error(plugin.reason) : null)} />
+        <ErrorNote error={refused ?? plugin.reason} mild={!refused && plugin.status !== "failed"} />
         {plugin.warnings.map((warning) => <p key={warning} className="text-sm text-warn">{warning}</p>)}
         <div className="flex flex-wrap gap-1.5">
           {plugin.components.map((each) => <Badge key={each.kind + each.name}>{t(`component.${each.kind}`, { name: each.name })}</Badge>)}
@@ -62,6 +57,18 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
         {operate && <Fold title={t("plugins.logs")}><Logs id={plugin.id} /></Fold>}
       </div>
     </Card>
+  );
+}
+
+/** Whatever is given must be this plugin: what it may do stays, and it goes on until the new version has started. */
+function Upgrade({ plugin }: { plugin: Plugin }) {
+  const { t } = useTranslation();
+  const [asked, setAsked] = useState(false);
+  return (
+    <>
+      <Button small onClick={() => setAsked(true)}>{t("plugins.upgrade")}</Button>
+      <InstallDialog open={asked} upgrade={plugin.id} onClose={() => setAsked(false)} />
+    </>
   );
 }
 

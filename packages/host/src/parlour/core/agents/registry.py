@@ -26,6 +26,12 @@ class Descriptor:
         return literals(self.manifest.permissions)
 
 
+def absence(runner_id: str) -> str:
+    """What is said where a runner is wanted that there is not."""
+    why = "its plugin is not installed, is disabled or did not start"
+    return f"runner '{runner_id}' is not there: {why}; GET /plugins tells how it is doing"
+
+
 class Registry:
     def __init__(self) -> None:
         self._descriptors: dict[str, Descriptor] = {}

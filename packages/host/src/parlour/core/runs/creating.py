@@ -14,7 +14,7 @@ from parlour.core.access.refusal import Refused
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.forms import prefilled, problems
 from parlour.core.agents.policy import Selection
-from parlour.core.agents.registry import Descriptor, Registry
+from parlour.core.agents.registry import Descriptor, Registry, absence
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.events.media import EventMedia, Taken, taken_elsewhere
 from parlour.core.facts import event_log, inbox, ledger, transcript
@@ -114,7 +114,7 @@ class Creating:
         binding = decision.binding
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
-            raise Refused("not_found", f"runner '{binding.agent.runner_id}' is not installed or did not start")
+            raise Refused("not_found", absence(binding.agent.runner_id))
         if descriptor.plugin_id not in Selection.of(binding.agent.resource_policy.plugins):
             raise Refused("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
         commission = envelope.commission

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.policy import Selection
-from parlour.core.agents.registry import Descriptor, Registry
+from parlour.core.agents.registry import Descriptor, Registry, absence
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.journal import Draft, Journal
 from parlour.core.log_context import about_run
@@ -60,7 +60,7 @@ class Orchestrator:
     async def run(self, entry: Entry, binding: Binding) -> Turn:
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
-            await self._refuse(entry, f"runner '{binding.agent.runner_id}' is not installed or did not start")
+            await self._refuse(entry, absence(binding.agent.runner_id))
             return Turn()
         if descriptor.plugin_id not in Selection.of(binding.agent.resource_policy.plugins):
             await self._refuse(entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")

@@ -18,7 +18,7 @@ from parlour.core.agents.agent import Agent, Binding
 from parlour.core.agents.book import AgentBook
 from parlour.core.agents.forms import prefilled, problems
 from parlour.core.agents.policy import Names, Selection
-from parlour.core.agents.registry import Descriptor, Registry
+from parlour.core.agents.registry import Descriptor, Registry, absence
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import ledger, transcript
 from parlour.core.facts.event_log import EventLog
@@ -134,7 +134,7 @@ class Reruns:
             agent = replace(agent, runner_config=dict(commission.config))
         descriptor = self._registry.get(agent.runner_id)
         if descriptor is None:
-            raise Refused("not_found", f"runner '{agent.runner_id}' is not installed or did not start")
+            raise Refused("not_found", absence(agent.runner_id))
         if descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
             raise Refused("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
         form = descriptor.manifest.config_schema

@@ -91,7 +91,7 @@ def denied(entry: Row) -> Step:
 
 
 def fact(run_event: Row) -> Step | None:
-    """Of the ledger, what explains: tools, steering, failures."""
+    """Of the ledger, what explains: tools, actions, steering, failures."""
     data = loads(run_event["data"])
     sentence = _explained(run_event["type"], data)
     return _step(run_event["created_at"], run_event["type"], data, sentence) if sentence is not None else None
@@ -107,17 +107,21 @@ def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
             return Sentence("steering_queued", {"event": data.get("source_event_id")})
         case "steering.injected" | "steering.dropped":
             return Sentence(kind.replace(".", "_"))
-        case "action.decided":
-            why = f": {data['message']}" if data.get("message") else ""
-            values = {"action": data.get("action", "an action"), "status": data.get("status"), "reason": why}
-            return Sentence("action", values)
-        case "approval.decided":
-            values = {"approval": data.get("approval_id"), "status": data.get("status"), "who": data.get("decided_by")}
-            return Sentence("approval", values)
+        case "action.decided" if data.get("status") in ("begun", "pending", "refused"):  # denials are the audit's
+            values = {"action": data.get("action"), "reason": f": {data.get('message')}"}
+            return Sentence(f"action_{data['status']}", values)
         case "run.failed":
             return Sentence("runner_failed", {"error": data.get("error")})
         case _:
             return None
+
+
+def decided(approval: Row) -> Step:
+    """By a person, or by nobody in time."""
+    reason = f": {approval['reason']}" if approval["reason"] else ""
+    values = {"who": approval["decided_by"], "action": approval["action"], "reason": reason}
+    data = {"approval_id": approval["approval_id"], "status": approval["status"]}
+    return _step(approval["decided_at"], "approval", data, Sentence(f"approval_{approval['status']}", values))
 
 
 def delivered(outgoing: Row) -> Step:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.core.facts.tables import AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
+from parlour.core.facts.tables import APPROVALS, AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
 from parlour.core.journal import Journal, Row, Select, Table, one_of, where
 from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
@@ -10,7 +10,7 @@ from parlour_sdk.values import dataclass
 from . import steps
 from .steps import Step
 
-EXPLAINING = ("tool.call.started", "tool.call.completed", "run.failed")
+EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
 STEERING = ("steering.queued", "steering.injected", "steering.dropped")
 FACTS_PER_TRAIL = 200
 
@@ -65,6 +65,8 @@ class Trails:
         trail += [steps.denied(row) for row in await self._rows(AUDIT, run_id=run["run_id"], outcome="denied")]
         facts = await self._rows(RUN_EVENTS, run_id=run["run_id"], type=one_of(*EXPLAINING, *STEERING))
         trail += [step for step in map(steps.fact, facts) if step is not None]
+        approvals = await self._rows(APPROVALS, run_id=run["run_id"])
+        trail += [steps.decided(row) for row in approvals if row["status"] != "pending"]
         trail += [steps.delivered(row) for row in await self._rows(OUTBOX, run_id=run["run_id"])]
         if run["finished_at"]:
             trail.append(steps.ended(run))

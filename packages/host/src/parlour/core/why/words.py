@@ -29,8 +29,8 @@ ENGLISH = {
     "granted_nothing": "It was granted nothing of the Host's.",
     "ended_completed": "Run {run} completed after {seconds} s.",
     "ended_failed": "Run {run} failed after {seconds} s{reason}.",
-    "ended_cancelled": "Run {run} cancelled after {seconds} s{reason}.",
-    "ended_timeout": "Run {run} timeout after {seconds} s{reason}.",
+    "ended_cancelled": "Run {run} was cancelled after {seconds} s{reason}.",
+    "ended_timeout": "Run {run} timed out after {seconds} s{reason}.",
     "ended": "Run {run} {status} after {seconds} s{reason}.",
     "not_shown": "Nothing of it had been shown.",
     "denied": "The run asked for {action} and was refused: {code}.",
@@ -40,8 +40,12 @@ ENGLISH = {
     "steering_queued": "Event {event} came while it ran and was put into its queue.",
     "steering_injected": "It took in what had come meanwhile.",
     "steering_dropped": "What it had not taken in went back to be answered on its own.",
-    "action": "It asked for {action}, which is {status}{reason}.",
-    "approval": "Its approval {approval} is {status}, by {who}.",
+    "action_begun": "It asked for {action}, which its policy allows.",
+    "action_pending": "It asked for {action}, which a person has to allow.",
+    "action_refused": "It asked for an action that can't be done{reason}.",
+    "approval_approved": "{who} allowed {action}{reason}.",
+    "approval_denied": "{who} denied {action}{reason}.",
+    "approval_expired": "Nobody allowed or denied {action} in time, so it was not done.",
     "runner_failed": "The runner said that it failed: {error}.",
     "delivery_pending": "{what} waits to be sent to {where}.",
     "delivery_again": "{what} waits to be sent to {where} again: {reason}.",
@@ -67,7 +71,7 @@ ENGLISH = {
     "settled_failed": "It was not answered{reason}.",
     "settled": "It ended as {outcome}{reason}.",
 }
-KINDS = {"message": "A reply", "notice": "A notice", "approval": "A question to a person", "action": "An action"}
+KINDS = {"message": "A reply", "notice": "A notice", "approval": "A message about an approval", "action": "An action"}
 """Of what is delivered; its sentences have the kind beside the words for it."""
 
 

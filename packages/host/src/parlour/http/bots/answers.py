@@ -4,11 +4,13 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from parlour.core.platforms.port import State
+
 from ..answers import Id, Moment
 
 
 class BotStatus(TypedDict):
-    state: str
+    state: State
     since: Moment | None
     last_error: str | None
     """In words, with what to do about it."""

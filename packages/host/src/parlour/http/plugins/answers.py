@@ -1,10 +1,13 @@
 """A plugin as it is shown."""
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from ..answers import Moment, Words
 
 Permissions = dict[str, list[str]]
+PluginState = Literal["building", "starting", "ready", "waiting", "failed", "stopped", "disabled"]
 
 
 class PermissionInWords(TypedDict):
@@ -38,10 +41,10 @@ class Plugin(TypedDict):
     id: str
     """`author/name`."""
     version: str
-    status: str
-    """`ready`, `starting`, `failed`, `stopped` and so on."""
+    status: PluginState
+    """`building`: its environment; `waiting`: for its next start; `failed`: until somebody does something."""
     reason: str | None
-    """Why it does not run."""
+    """Why it does not run, or what else is to be known about it."""
     enabled: bool
     label: Words | None
     description: Words | None

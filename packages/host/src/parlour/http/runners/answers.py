@@ -6,12 +6,13 @@ from parlour_sdk.protocol.form import FormItem
 from parlour_sdk.protocol.manifest import Capabilities, Permissions
 
 from ..answers import Words
+from ..plugins.answers import PluginState
 
 
 class RunnerPlugin(TypedDict):
     id: str
     version: str
-    status: str
+    status: PluginState
 
 
 class Runner(TypedDict):

@@ -46,9 +46,11 @@ def _plugin(plugin_id: str, record: Record, state: PluginStatus | None) -> Findi
     name = f"{plugin_id} {record.current.version}"
     if not record.enabled:
         return ok("plugins", f"{name} is disabled")
+    look = f"mend what it says, or look at what it wrote: logs/plugins/{plugin_id}.log in the data directory"
     if state is not None and state.status == "failed":
-        logs = f"parlour plugin list tells more, and GET /plugins/{plugin_id}/logs what it wrote"
-        return problem("plugins", f"{name} has failed: {state.reason}", logs)
+        return problem("plugins", f"{name} has failed: {state.reason}", look)
+    if state is not None and state.status == "waiting":
+        return warning("plugins", f"{name} is started again in a moment: {state.reason}", look)
     if record.refused is not None:
         told = f"{name} runs; {record.refused}"
         return warning("plugins", told, "install a version that starts")

@@ -1,0 +1,36 @@
+"""The page about operations names every setting there is, and no other."""
+
+import re
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from parlour.config import Settings
+
+from .pages import ROOT
+
+
+def settings(part: BaseModel, path: str = "") -> Iterator[str]:
+    for name in type(part).model_fields:
+        value = getattr(part, name)
+        if isinstance(value, BaseModel):
+            yield from settings(value, f"{path}{name}.")
+        else:
+            yield path + name
+
+
+def named() -> Iterator[str]:
+    """In the first column of its table; `.bucket` goes on where the name before it ended."""
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    table = page.split("| key | default | |")[1].split("\n\n")[0]
+    for row in table.splitlines()[2:]:
+        before = ""
+        for name in re.findall(r"`([\w.]+)`", row.split("|")[1]):
+            before = name if not name.startswith(".") else before.rpartition(".")[0] + name
+            yield before
+
+
+def test_every_setting_is_in_the_table_once_and_nothing_else_is() -> None:
+    in_table = sorted(name for name in named() if not name.startswith("artifacts.s3."))
+
+    assert in_table == sorted(name for name in settings(Settings()) if name != "artifacts.s3")

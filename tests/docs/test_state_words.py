@@ -1,0 +1,28 @@
+"""Whatever state the Host tells of something that the page shows, the page has a word for it in each language."""
+
+import json
+
+import pytest
+
+from .pages import ROOT
+from .test_why_words import words
+
+DOCUMENT = ROOT / "packages/host/src/parlour/http/openapi.json"
+SHOWN = [
+    ("Plugin", "status"),
+    ("RunnerPlugin", "status"),
+    ("BotStatus", "state"),
+    ("McpStatus", "state"),
+    ("Run", "status"),
+    ("Delivery", "state"),
+    ("ApprovalShown", "status"),
+]
+
+
+@pytest.mark.parametrize("language", ["en", "zh-Hans"])
+@pytest.mark.parametrize(("thing", "field"), SHOWN)
+def test_every_state_has_a_word(thing: str, field: str, language: str) -> None:
+    document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+    states = document["components"]["schemas"][thing]["properties"][field]["enum"]
+
+    assert set(states) <= words(language, "state").keys()
