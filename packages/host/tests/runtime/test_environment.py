@@ -260,6 +260,22 @@ async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_on
     assert listed(root) == {"needed", "young"}
 
 
+async def test_what_a_killed_build_left_is_swept_and_one_that_goes_on_is_not(root: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    environments = Environments(root, EnvironmentRules(uv=program(tmp_path, f'echo > "{begun}"; exec sleep 60')))
+    building = asyncio.create_task(environments.python(SIX))
+    await asyncio.to_thread(appears, begun)
+    left = root / f".building-{key(Requirements(('six',)))}-left"
+    left.mkdir()
+    before = listed(root)
+
+    environments.sweep(set())
+
+    assert listed(root) - {f"{key(Requirements(('six',)))}.lock"} == before - {left.name}
+    building.cancel()
+    await asyncio.wait([building])
+
+
 @pytest.mark.long
 async def test_asking_for_an_environment_makes_it_young_again(environments: Environments, root: Path) -> None:
     python = await environments.python(SIX)

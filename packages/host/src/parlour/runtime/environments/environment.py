@@ -76,6 +76,9 @@ class Environments:
         """Deletes environments that nobody asked for in a while, and what a build that was cut off left."""
         for path in self._root.glob("*"):
             with contextlib.suppress(FileNotFoundError):
+                if path.name.startswith(_STAGING):
+                    self._sweep_staging(path)
+                    continue
                 marker = path / MARKER
                 dated = marker if marker.exists() else path
                 if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_SECONDS:
@@ -86,6 +89,16 @@ class Environments:
                     shutil.rmtree(path)
                 else:
                     path.unlink()
+
+    def _sweep_staging(self, staging: Path) -> None:
+        """Whoever builds holds the environment's lock, and no process does so after its end."""
+        name = staging.name.removeprefix(_STAGING).partition("-")[0]
+        descriptor = os.open(self._root / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if _taken(descriptor):
+                shutil.rmtree(staging, ignore_errors=True)
+        finally:
+            os.close(descriptor)
 
     async def _make(self, folder: Path, requirements: Requirements, tell: Tell) -> None:
         try:
@@ -115,7 +128,7 @@ class Environments:
 
     async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: Tell) -> None:
         """Beside its place, which it takes when it is whole."""
-        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=self._root))
+        staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}-", dir=self._root))
         try:
             fresh = staging / "environment"
             listed = staging / "requirements.txt"
