@@ -93,9 +93,10 @@ async def _install(
     """Also what was there before it, and what is to be said of it."""
     installer = desk.installation.installer
     async with installer.package(source) as package:
-        before = installer.before(package, upgrade)
-        granted = _granted(package, before, grant)
+        _granted(package, installer.before(package, upgrade), grant)  # before anything is built for it
         await installer.build(package)
+        before = installer.before(package, upgrade)  # another may have been installed meanwhile
+        granted = _granted(package, before, grant)
         installed = await installer.add(package, granted)
     permissions = _permissions(grants.asked(package.plugin.manifest), granted)
     words = [
