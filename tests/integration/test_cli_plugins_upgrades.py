@@ -12,6 +12,11 @@ from .harness import ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, Host, Json, eventually,
 from .plugins import write_plugin, write_remembering_plugin
 
 QUICK = {"PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05", "PARLOUR__PLUGINS__GIVE_UP_AFTER": "2"}
+HANGING = (
+    "import os, pathlib, time\n"
+    "while not (pathlib.Path(os.environ['PARLOUR_PLUGIN_DATA']) / 'open').exists():\n    time.sleep(0.01)\n"
+)
+"""Until somebody makes a file in its data folder."""
 UNFIT = {
     "a crash": ("raise RuntimeError('no luck today')", "no luck today"),
     "another protocol": (
@@ -80,11 +85,7 @@ def test_a_version_that_does_not_start_is_not_taken_while_the_old_one_answers_on
 
 def test_a_plugin_that_hangs_at_its_start_does_not_keep_the_host_from_another(own: Host, tmp_path: Path) -> None:
     gate = own.data / "plugin-data" / "test" / "hanging" / "open"
-    prelude = (
-        "import os, pathlib, time\n"
-        "while not (pathlib.Path(os.environ['PARLOUR_PLUGIN_DATA']) / 'open').exists():\n    time.sleep(0.01)\n"
-    )
-    slow = write_plugin(tmp_path / "slow", "hanging", prelude=prelude)
+    slow = write_plugin(tmp_path / "slow", "hanging", prelude=HANGING)
 
     with ThreadPoolExecutor(1) as elsewhere:
         installing = elsewhere.submit(parlour, "plugin", "install", slow, "--data", own.data)
@@ -209,6 +210,29 @@ def test_a_plugin_is_removed_without_a_host(tmp_path: Path) -> None:
 
     assert done.stdout == "removed parlour/echo-agent; its data is kept\n"
     assert parlour_here("plugin", "list", "--data", data).stdout == ""
+
+
+def test_a_host_that_ends_while_a_command_waits_for_it_is_said_to_have_ended(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    host = make_host(PUPPET_PLUGIN).start()
+    agent = host.agent(PUPPET)
+    host.send(agent, f"gate {host.shared_file('gate')}")
+    host.active_run(agent)
+    slow = write_plugin(tmp_path / "slow", "hanging", prelude=HANGING)
+
+    with ThreadPoolExecutor(2) as elsewhere:
+        installing = elsewhere.submit(parlour, "plugin", "install", slow, "--data", host.data)
+        removing = elsewhere.submit(parlour, "plugin", "remove", "test/puppet-agent", "--data", host.data)
+        eventually(lambda: shown(host, "test/hanging").get("status") == "starting", "one starts")
+        eventually(lambda: shown(host, "test/puppet-agent").get("status") == "stopped", "the other is to go")
+        host.kill()
+
+        assert "the Host ended before it had started it; it does so when it is started" in installing.result().stderr
+        assert removing.result().stdout == "removed test/puppet-agent; its data is kept\n"
+    assert [each.split()[0] for each in parlour_here("plugin", "list", "--data", host.data).stdout.splitlines()] == [
+        "test/hanging"
+    ]
 
 
 @pytest.mark.parametrize("running", [True, False])

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from .conftest import HostType
-from .harness import ECHO_PLUGIN, NO_TLS, Host, Json, error_code, eventually, named_fields, texts
+from .conftest import HostType, MakeHost
+from .harness import ECHO_PLUGIN, NO_TLS, Host, Json, bearer, error_code, eventually, named_fields, texts
 from .plugins import write_plugin, write_remembering_plugin, write_zip
 
 pytestmark = pytest.mark.both_runtimes
@@ -293,6 +293,24 @@ def test_an_upgrade_of_a_named_plugin_takes_no_other(own: Host, tmp_path: Path) 
 
     assert (refused.status_code, error_code(refused)) == (409, "identity_mismatch")
     assert shown(own, "test/another") == {}
+
+
+def test_a_host_that_stops_tells_who_waits_for_an_installation(make_host: MakeHost, tmp_path: Path) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text("#!/bin/sh\nexec sleep 60\n")
+    uv.chmod(0o755)
+    host = make_host(PARLOUR__PLUGINS__UV=uv).start()
+    source = write_plugin(tmp_path / "plugin", "slow", requirements="six")
+    key, asked = host.key(), {"source": str(source)}
+
+    with ThreadPoolExecutor(1) as elsewhere, httpx.Client(base_url=f"{host.address}/api/v1", verify=NO_TLS) as client:
+        waiting = elsewhere.submit(client.post, "/plugins/install", json=asked, headers=bearer(key), timeout=30)
+        eventually(lambda: shown(host, "test/slow").get("status") == "building", "it is being built")
+        host.stop()
+        answer = waiting.result()
+
+    assert (answer.status_code, error_code(answer)) == (503, "stopping")
+    assert not list((host.home / "plugins").glob("*/*"))
 
 
 def bad_zip(**entries: str) -> bytes:

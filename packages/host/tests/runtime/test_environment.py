@@ -1,6 +1,7 @@
 """Environments of plugins: built by the real uv from the real registry, whole or not at all, and then kept."""
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
@@ -9,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.environments import uv
+from parlour.runtime.environments import sdk_wheel, uv
 from parlour.runtime.environments.builds import Builds
 from parlour.runtime.environments.environment import (
     MARKER,
     UNUSED_SECONDS,
     EnvironmentFailed,
+    EnvironmentFull,
     EnvironmentRules,
     Environments,
     key,
@@ -135,6 +137,37 @@ async def test_a_requirement_on_the_sdk_means_the_hosts_own(environments: Enviro
     assert says(python, "import parlour_sdk.plugin; print('here')") == "here"
 
 
+@pytest.mark.parametrize("by", ["uv", "the Host"])
+async def test_without_room_for_an_environment_the_remedy_is_said_and_no_requirement_is_blamed(
+    root: Path, tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = f"error: Failed to install: six.whl\n  Caused by: failed to copy file from /a to {root}/.building-x/b/c: "
+    full = program(tmp_path, f"echo '{words}No space left on device (os error 28)'; exit 2")
+
+    def no_room(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if by == "the Host":
+        monkeypatch.setattr(sdk_wheel, "write", no_room)
+    with pytest.raises(EnvironmentFull) as refused:
+        await Environments(root, EnvironmentRules(uv=full)).python(SIX)
+
+    assert str(refused.value) == (
+        "its environment can't be written: No space left on device; make room on the disk of the data directory and "
+        "on the one of uv's cache, and try again"
+    )
+    assert listed(root) == {f"{key(SIX)}.lock"}
+
+
+async def test_where_an_environment_was_about_to_be_is_no_part_of_why_it_is_not(root: Path, tmp_path: Path) -> None:
+    broken = program(tmp_path, f"echo 'error: six: {root}/.building-x/environment/lib/a.py is damaged'; exit 2")
+
+    with pytest.raises(EnvironmentFailed) as refused:
+        await Environments(root, EnvironmentRules(uv=broken)).python(Requirements(("six",)))
+
+    assert str(refused.value) == "its requirement 'six' can't be installed: six: environment/lib/a.py is damaged"
+
+
 async def test_a_build_that_is_cut_off_is_never_used(root: Path, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     hanging = program(tmp_path, f'for last; do :; done; mkdir -p "$last/bin"; touch "{begun}"; exec sleep 60')
@@ -225,6 +258,22 @@ async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_on
     environments.sweep({"needed"})
 
     assert listed(root) == {"needed", "young"}
+
+
+async def test_what_a_killed_build_left_is_swept_and_one_that_goes_on_is_not(root: Path, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    environments = Environments(root, EnvironmentRules(uv=program(tmp_path, f'echo > "{begun}"; exec sleep 60')))
+    building = asyncio.create_task(environments.python(SIX))
+    await asyncio.to_thread(appears, begun)
+    left = root / f".building-{key(Requirements(('six',)))}-left"
+    left.mkdir()
+    before = listed(root)
+
+    environments.sweep(set())
+
+    assert listed(root) - {f"{key(Requirements(('six',)))}.lock"} == before - {left.name}
+    building.cancel()
+    await asyncio.wait([building])
 
 
 @pytest.mark.long

@@ -1,16 +1,16 @@
 """Installed plugins: a version is there wholly or not at all, and what runs keeps its files."""
 
 import fcntl
-import os
+import subprocess
+import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from parlour.runtime.installed import folder as folder_module
 from parlour.runtime.installed import records
-from parlour.runtime.installed.folder import RECORD, STALE_SECONDS, PluginFolder
+from parlour.runtime.installed.folder import RECORD, PluginFolder
 from parlour.runtime.installed.records import Version
 from parlour.runtime.packages import tree
 from parlour_sdk.plugin import PluginInvalid
@@ -260,16 +260,22 @@ def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginFolder, root: Path
     assert names(root) == {".lock"}
 
 
-def test_only_old_leftovers_of_staging_are_swept(plugins: PluginFolder, root: Path) -> None:
-    for name, age in (("old", STALE_SECONDS + 60), ("young", 0.0)):
-        folder = root / ".staging" / name
-        folder.mkdir(parents=True)
-        (folder / "file").write_text("half")
-        os.utime(folder, (time.time() - age, time.time() - age))
+def test_what_a_killed_installation_left_is_swept_and_one_that_goes_on_is_not(
+    plugins: PluginFolder, root: Path
+) -> None:
+    code = (
+        "import os, pathlib, sys; from parlour.runtime.installed.folder import PluginFolder\n"
+        "with PluginFolder(pathlib.Path(sys.argv[1])).staging() as staging:\n"
+        "    (staging / 'file').write_text('half'); os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(root)], check=False)
+    [left] = (root / ".staging").iterdir()
 
-    plugins.sweep()
+    with plugins.staging() as staging:
+        PluginFolder(root).sweep()
+        assert (left.exists(), staging.exists()) == (False, True)
 
-    assert [path.name for path in (root / ".staging").iterdir()] == ["young"]
+    assert names(root) == {".lock"}
 
 
 def test_a_failed_write_of_the_record_leaves_what_was_there(

@@ -221,6 +221,24 @@ async def test_installs_of_one_plugin_have_their_turns_and_each_is_told_what_bec
     assert world.version() == "4.0"
 
 
+async def test_a_version_over_which_a_command_installed_another_is_not_said_to_be_taken(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    other = World(tmp_path)
+    settle = world.settler.settle
+
+    async def overtaken(plugin_id: str) -> None:
+        async with other.installer.package(str(write_plugin(tmp_path / "three", version="3.0"))) as package:
+            await other.installer.add(package, {})
+        await settle(plugin_id)
+
+    monkeypatch.setattr(world.settler, "settle", overtaken)
+    with pytest.raises(PluginProblem, match=r"acme/hello 2\.0 was not taken, since another version was installed mean"):
+        await world.install(write_plugin(tmp_path / "two", version="2.0"))
+    assert world.version() == "3.0"
+
+
 async def test_a_plugin_that_hangs_at_its_start_holds_up_no_other(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "good", name="good", version="1.1"))
     world.runtime.slow["9.0"] = asyncio.Event()

@@ -330,6 +330,20 @@ async def test_a_repository_that_does_not_answer_is_given_up(
         await take(f"git+{repository}", staging, fetch_seconds=0.2)
 
 
+async def test_a_repository_for_which_there_is_no_room_is_a_full_disk(
+    repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").write_text("#!/bin/sh\necho 'fatal: cannot mkdir x: No space left on device'; exit 128\n")
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+
+    with pytest.raises(OSError, match="No space left on device") as full:
+        await take(f"git+{repository}", staging)
+    assert full.value.errno == errno.ENOSPC
+
+
 async def test_without_git_it_is_said_what_else_there_is(
     repository: Path, staging: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

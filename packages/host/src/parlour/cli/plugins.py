@@ -93,9 +93,10 @@ async def _install(
     """Also what was there before it, and what is to be said of it."""
     installer = desk.installation.installer
     async with installer.package(source) as package:
-        before = installer.before(package, upgrade)
-        granted = _granted(package, before, grant)
+        _granted(package, installer.before(package, upgrade), grant)  # before anything is built for it
         await installer.build(package)
+        before = installer.before(package, upgrade)  # another may have been installed meanwhile
+        granted = _granted(package, before, grant)
         installed = await installer.add(package, granted)
     permissions = _permissions(grants.asked(package.plugin.manifest), granted)
     words = [
@@ -137,7 +138,7 @@ def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
     """Tells the person how the Host's start of it went."""
     status = _watch(desk, plugin.plugin_id, pid, lambda: desk.status.settled(pid, plugin.plugin_id, plugin.stamp))
     if status is None:
-        raise CommandFailed("it is installed, and the running Host has not started it yet; its log says why")
+        raise CommandFailed(f"it is installed, and {_not_yet(desk, pid, 'started')}")
     if status.status != "ready":
         raise CommandFailed(f"it is installed, and the running Host can't start it: {status.reason}")
 
@@ -146,7 +147,7 @@ def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
     folder = plugin.folder.name
     record = _watch(desk, plugin.plugin_id, pid, lambda: _settled(desk, plugin.plugin_id))
     if record is None:
-        raise CommandFailed("the running Host has not taken it yet; its log says why")
+        raise CommandFailed(f"it is installed, and {_not_yet(desk, pid, 'taken')}")
     if record.current.folder != folder:
         if record.refused is None or record.refused.folder != folder:
             meanwhile = "since another version was installed meanwhile"
@@ -156,6 +157,12 @@ def _hand_over_upgrade(desk: Desk, plugin: Installed, pid: int) -> None:
         raise CommandFailed(
             f"{plugin.plugin_id} {plugin.version} could not be started, and {stays}: {record.refused.reason}"
         )
+
+
+def _not_yet(desk: Desk, pid: int, done: str) -> str:
+    if desk.directory.serving_pid() == pid:
+        return f"the running Host has not {done} it yet; its log says why"
+    return f"the Host ended before it had {done} it; it does so when it is started again"
 
 
 def _told(pid: int) -> bool:
@@ -230,16 +237,24 @@ def remove(settings: Settings, plugin_id: str, wish: Wish) -> None:
     try:
         with disk.in_words(f"{plugin_id} can't be marked as removed"):
             folder.give_up(plugin_id, wish)
-        pid = desk.directory.serving_pid()
-        if pid is None or not _told(pid):
+        if not _ended_by_host(desk, plugin_id):
             asyncio.run(_end(desk, plugin_id, wish))
-        elif not _wait(desk, pid, lambda: _ended(desk, plugin_id)):
-            raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
     except PluginProblem as problem:
         raise CommandFailed(problem.message) from problem
     print(f"removed {plugin_id}" + (" and its data" if wish == "delete" else "; its data is kept"))
     if wish == "delete" and desk.directory.runtime_tokens.exists():
         print(IN_A_HOST)
+
+
+def _ended_by_host(desk: Desk, plugin_id: str) -> bool:
+    """False when there is none, or none any more."""
+    pid = desk.directory.serving_pid()
+    if pid is None or not _told(pid):
+        return False
+    ended = _wait(desk, pid, lambda: _ended(desk, plugin_id))
+    if not ended and desk.directory.serving_pid() == pid:
+        raise CommandFailed("the running Host has not ended it yet; it will, and its log says how far it is")
+    return bool(ended)
 
 
 def _ended(desk: Desk, plugin_id: str) -> bool | None:

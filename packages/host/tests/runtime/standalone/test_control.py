@@ -1,5 +1,6 @@
-"""What a Host is told when the runtime's disk refuses."""
+"""What becomes of a Host's wishes when it is lost, and what it is told when the runtime's disk refuses."""
 
+import asyncio
 import base64
 import errno
 import os
@@ -25,14 +26,48 @@ class FullKeeper:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-async def test_a_full_disk_is_told_as_such_with_the_remedy(tmp_path: Path) -> None:
-    keeper = cast(PluginKeeper, FullKeeper())
+class SlowKeeper:
+    """A removal that takes until it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.removed = asyncio.Event()
+
+    async def remove(self, plugin_id: str, delete_data: bool) -> None:
+        self.begun.set()
+        await self.go_on.wait()
+        self.removed.set()
+
+
+async def greeted(keeper: object, uploads: Path) -> Control:
     token = Token(token_id="1", name="test", digest="", created_at=0)
     sessions = Sessions(lambda: None)
-    control = Control(token, keeper, Board(list, dict), sessions, Uploads(tmp_path, 10), "0")
+    control = Control(token, cast(PluginKeeper, keeper), Board(list, dict), sessions, Uploads(uploads, 10), "0")
     control.peer = cast(Peer, object())
     hello = contract.ControlHello(protocol=contract.PROTOCOL, version="0", host="one").model_dump()
     await cast(Any, control.dispatch("hello", hello))
+    return control
+
+
+async def test_what_a_host_asked_for_is_brought_to_its_end_when_the_host_is_lost(tmp_path: Path) -> None:
+    keeper = SlowKeeper()
+    control = await greeted(keeper, tmp_path)
+    asking = asyncio.create_task(
+        cast(Any, control.dispatch("remove", {"plugin_id": "acme/hello", "delete_data": False}))
+    )
+    await keeper.begun.wait()
+
+    asking.cancel()
+    await asyncio.wait([asking])
+    keeper.go_on.set()
+
+    async with asyncio.timeout(10):
+        await keeper.removed.wait()
+
+
+async def test_a_full_disk_is_told_as_such_with_the_remedy(tmp_path: Path) -> None:
+    control = await greeted(FullKeeper(), tmp_path)
 
     with pytest.raises(WireError, match="No space left on device; make room on the disk") as told:
         await cast(Any, control.dispatch("remove", {"plugin_id": "acme/hello", "delete_data": False}))

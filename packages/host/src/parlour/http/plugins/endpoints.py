@@ -1,5 +1,6 @@
 """Plugins: installed, shown, changed, restarted, removed."""
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from operator import attrgetter
@@ -61,6 +62,8 @@ def _refusals() -> Iterator[None]:
         yield
     except PluginProblem as problem:
         raise Problem(STATUS.get(problem.code, 422), problem.code, problem.message, problem.details) from problem
+    except asyncio.CancelledError:  # the server ends, and lets nobody wait for what may take minutes
+        raise Problem(503, "stopping", "the Host stopped before this was done; look at it when it runs again") from None
 
 
 def router(plugins: PluginKeeper, uploads: Path, changes: Changes, cursors: Cursors) -> APIRouter:

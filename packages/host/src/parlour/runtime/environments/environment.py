@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from parlour_sdk.values import dataclass
 
+from ..disk import FULL
 from ..packages.commands import Tell, nothing
 from ..packages.requirements import Requirements
 from . import sdk_wheel
@@ -28,6 +30,7 @@ MARKER = "parlour-environment.json"
 UNUSED_SECONDS = 3600.0
 """How long an environment is kept that no plugin needs: somebody may be about to install one that does."""
 POLL_SECONDS = 0.05
+_STAGING = ".building-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,17 @@ class EnvironmentRules:
 
 class EnvironmentFailed(OSError):
     """A plugin's environment can't be made. To whoever starts the plugin it is one more reason why it can't start."""
+
+
+class EnvironmentFull(EnvironmentFailed):
+    """There is no room for a plugin's environment."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(
+            message
+            or "its environment can't be written: No space left on device; make room on the disk of the data "
+            "directory and on the one of uv's cache, and try again"
+        )
 
 
 class Environments:
@@ -62,6 +76,9 @@ class Environments:
         """Deletes environments that nobody asked for in a while, and what a build that was cut off left."""
         for path in self._root.glob("*"):
             with contextlib.suppress(FileNotFoundError):
+                if path.name.startswith(_STAGING):
+                    self._sweep_staging(path)
+                    continue
                 marker = path / MARKER
                 dated = marker if marker.exists() else path
                 if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_SECONDS:
@@ -72,6 +89,16 @@ class Environments:
                     shutil.rmtree(path)
                 else:
                     path.unlink()
+
+    def _sweep_staging(self, staging: Path) -> None:
+        """Whoever builds holds the environment's lock, and no process does so after its end."""
+        name = staging.name.removeprefix(_STAGING).partition("-")[0]
+        descriptor = os.open(self._root / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if _taken(descriptor):
+                shutil.rmtree(staging, ignore_errors=True)
+        finally:
+            os.close(descriptor)
 
     async def _make(self, folder: Path, requirements: Requirements, tell: Tell) -> None:
         try:
@@ -101,7 +128,7 @@ class Environments:
 
     async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: Tell) -> None:
         """Beside its place, which it takes when it is whole."""
-        staging = Path(tempfile.mkdtemp(prefix=".building-", dir=self._root))
+        staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}-", dir=self._root))
         try:
             fresh = staging / "environment"
             listed = staging / "requirements.txt"
@@ -116,6 +143,8 @@ class Environments:
         except OSError as error:
             if isinstance(error, EnvironmentFailed):
                 raise
+            if error.errno in FULL:
+                raise EnvironmentFull from error
             raise EnvironmentFailed(f"its environment can't be written: {error.strerror or error}") from error
         finally:
             await asyncio.to_thread(shutil.rmtree, staging, ignore_errors=True)
@@ -123,7 +152,11 @@ class Environments:
     async def _ask(self, program: Path, arguments: list[str], requirements: Requirements, tell: Tell) -> None:
         finished = await uv(program, arguments, tell)
         if finished.status != 0:
-            raise EnvironmentFailed(self._explain(reason(finished.lines), requirements))
+            gone = re.escape(f"{self._root}/{_STAGING}") + r"[^/\s]*/"
+            words = re.sub(gone, "", reason(finished.lines))
+            if any(f"(os error {number})" in words for number in FULL):
+                raise EnvironmentFull
+            raise EnvironmentFailed(self._explain(words, requirements))
 
     def _explain(self, words: str, requirements: Requirements) -> str:
         named = requirements.named_in(words)

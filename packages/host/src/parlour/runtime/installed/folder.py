@@ -10,7 +10,6 @@ import fcntl
 import os
 import secrets
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
@@ -25,8 +24,7 @@ from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Ver
 
 RECORD = "record.json"
 FAILURE = "failure.json"
-STALE_SECONDS = 3600.0
-"""How old something half done must be before it is taken for left behind."""
+STAGED = ".lock"
 NAME_CHARACTERS = 100
 NAME_BYTES = 200
 """A file's name may have 255, and some are made of a plugin's."""
@@ -120,14 +118,17 @@ class PluginFolder:
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[Path]:
-        """An empty folder to prepare a version in, gone afterwards."""
+        """A folder to prepare a version in, gone afterwards; what a process leaves that was killed is swept away."""
         above = self._root / ".staging"
         with self._locked():
             above.mkdir(exist_ok=True)
             folder = Path(tempfile.mkdtemp(dir=above))
+            held = os.open(folder / STAGED, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(held, fcntl.LOCK_EX)
         try:
             yield folder
         finally:
+            os.close(held)
             delete(folder)
             with self._locked(), contextlib.suppress(OSError):  # another installation stages there too
                 above.rmdir()
@@ -217,7 +218,7 @@ class PluginFolder:
     def _unused(self, in_use: frozenset[Path]) -> Iterator[Path]:
         for home in self._root.glob("*/*"):
             if home.parent.name == ".staging":
-                if _is_stale(home):
+                if _is_abandoned(home):
                     yield home
             elif home.is_dir():
                 with contextlib.suppress(RecordUnreadable):
@@ -270,7 +271,13 @@ def _folder_name(version: str) -> str:
     return f"{readable[:40].lstrip('.') or '0'}-{secrets.token_hex(4)}"
 
 
-def _is_stale(folder: Path) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return time.time() - folder.stat().st_mtime > STALE_SECONDS
+def _is_abandoned(staging: Path) -> bool:
+    """Whoever prepares a version in it holds its lock, and no process does so after its end."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(staging / STAGED, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(descriptor)
+        return True
     return False

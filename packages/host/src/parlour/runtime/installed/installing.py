@@ -12,7 +12,7 @@ from parlour_sdk.plugin import PluginInvalid
 
 from .. import disk
 from ..environments.builds import Builds
-from ..environments.environment import EnvironmentFailed
+from ..environments.environment import EnvironmentFailed, EnvironmentFull
 from ..packages.commands import Tell, nothing
 from ..packages.sources import Package, PackageRules, stage
 from .advice import advised
@@ -36,7 +36,8 @@ class Installer:
             async with _aside(self._folder.staging()) as staging:
                 yield await stage(source, shown, staging, self._rules)
         except EnvironmentFailed as error:
-            raise PluginProblem("environment_failed", f"{error}; nothing was changed") from error
+            code = "storage_full" if isinstance(error, EnvironmentFull) else "environment_failed"
+            raise PluginProblem(code, f"{error}; nothing was changed") from error
         except PluginInvalid as error:
             raise PluginProblem(error.code, str(error).replace(source, shown or source)) from error
         except OSError as error:
@@ -73,7 +74,7 @@ class Installer:
             reason = advised(error, self._builds.lines(package.plugin_id))
             with contextlib.suppress(OSError):  # no room for the note: whoever installs it is told all the same
                 await asyncio.to_thread(self._folder.refuse, package.plugin_id, self._failure(package, reason))
-            raise EnvironmentFailed(reason) from error
+            raise type(error)(reason) from error
 
     def _failure(self, package: Package, reason: str) -> Failure:
         return Failure(

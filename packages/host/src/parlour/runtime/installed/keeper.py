@@ -104,6 +104,12 @@ class Keeper:
                 f"{installed.plugin_id} {installed.version} could not be started, and "
                 f"{staying(record.current.version, running.status if running else '')}: {record.refused.reason}",
             )
+        if installed.folder.name not in {version.folder for version in record.versions()}:
+            raise PluginProblem(
+                "plugin_not_started",
+                f"{installed.plugin_id} {installed.version} was not taken, since another version was installed "
+                "meanwhile; install it again if it is the one that should run",
+            )
         return self._facts(installed.plugin_id, record)
 
     async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from parlour_sdk.plugin import PluginInvalid
 
+from .. import disk
 from ..environments.builds import Builds
 from ..environments.environment import EnvironmentFailed
 from ..packages.requirements import Requirements, read_requirements
@@ -19,9 +20,12 @@ class Preparation:
         self._data = data
 
     async def __call__(self, plugin: Installed) -> Start:
-        """Raises OSError when something can't be made."""
+        """Raises OSError, in words, when something can't be made."""
         data = self._data / plugin.plugin_id
-        data.mkdir(parents=True, exist_ok=True)
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OSError(disk.problem(error, "its data folder can't be made").message) from error
         requirements = self._requirements(plugin)
         try:
             python = await self._builds.python(plugin.plugin_id, requirements)

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.values import dataclass
 
+from ..disk import FULL
 from .archive import SizeLimits
 from .commands import Tell, nothing, run
 
@@ -109,6 +110,9 @@ async def _git(address: Address, *arguments: str, tell: Tell = nothing) -> None:
     }
     finished = await run(["git", *options, *arguments], environment, tell)
     if finished.status != 0:
+        for number in FULL:
+            if any(os.strerror(number) in line for line in finished.lines):
+                raise OSError(number, os.strerror(number))
         fatal = [line.removeprefix("fatal: ") for line in finished.lines if line.startswith("fatal: ")]
         words = next(iter([*fatal, *finished.lines[-1:]]), "git gave no reason")
         raise PluginInvalid(f"{address.shown} can't be fetched: {words.replace(address.repository, address.shown)}")

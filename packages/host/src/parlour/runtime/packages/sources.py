@@ -148,4 +148,7 @@ def _top(unpacked: Path) -> Path:
     folders = [path for path in unpacked.iterdir() if path.is_dir() and path.name != "__MACOSX"]
     if len(folders) == 1 and (folders[0] / "manifest.yaml").exists():
         return folders[0]
-    raise PluginInvalid("there is no manifest.yaml at its top, nor in a single folder at its top")
+    raise PluginInvalid(
+        "there is no manifest.yaml at its top, nor in a single folder at its top; pack the plugin's own folder "
+        "(parlour plugin build does)"
+    )

@@ -1,6 +1,8 @@
 """The control connection of a Host: who it is, how the plugins are doing, and what is to be done with them."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -14,6 +16,8 @@ from .board import Board
 from .sessions import Session, Sessions
 from .tokens import Token
 from .uploads import Uploads
+
+logger = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -30,6 +34,7 @@ class Control:
         self._uploads = uploads
         self._version = version
         self._session: Session | None = None
+        self._begun: set[asyncio.Task[Any]] = set()
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
             "log": self._log,
             "upload": self._upload,
@@ -66,13 +71,22 @@ class Control:
             protocol=contract.PROTOCOL, version=self._version, session=self._session.id
         ).model_dump()
 
-    async def _answered(self, work: Awaitable[Any]) -> Any:
+    async def _answered(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """What was begun is brought to its end, also when its Host is lost meanwhile: nothing of it stays half done."""
+        task = asyncio.create_task(work)
+        self._begun.add(task)
+        task.add_done_callback(self._done_with)
         try:
-            return await work
+            return await asyncio.shield(task)
         except PluginProblem as problem:
             raise self._told(problem) from problem
         except OSError as error:
             raise self._told(disk.problem(error, "the plugin runtime can't do this")) from error
+
+    def _done_with(self, task: "asyncio.Task[Any]") -> None:
+        self._begun.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.debug("a Host's wish was not fulfilled: %s", task.exception())  # it is told, if it is still there
 
     def _told(self, problem: PluginProblem) -> WireError:
         return WireError(problem.code, problem.message, {"details": problem.details, "revision": self._board.changed()})

@@ -1,0 +1,23 @@
+"""What a plugin's start needs, and in words why it is not there."""
+
+from pathlib import Path
+
+import pytest
+
+from parlour.runtime.environments.builds import Builds
+from parlour.runtime.environments.environment import EnvironmentRules, Environments
+from parlour.runtime.installed.folder import Installed, PluginFolder
+from parlour.runtime.installed.preparation import Preparation
+
+from .plugin_files import write_plugin
+
+
+async def test_a_data_folder_that_can_not_be_made_is_told_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    builds = Builds(Environments(tmp_path / "environments", EnvironmentRules()))
+    prepare = Preparation(PluginFolder(tmp_path / "plugins"), builds, tmp_path / "data")
+
+    with pytest.raises(
+        OSError, match=r"^its data folder can't be made: Not a directory; let the user that runs Parlour"
+    ):
+        await prepare(Installed("acme/hello", "1.0", write_plugin(tmp_path / "code"), 1))
