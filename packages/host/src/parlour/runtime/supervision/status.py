@@ -1,12 +1,15 @@
 """Tells other processes how the plugins of a running Host are doing: one small file, replaced on every change."""
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from parlour_sdk.values import dataclass
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +25,14 @@ class StatusFile:
         self._path = path
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
+        """A disk that is full keeps no plugin from being kept: what can't be told now is told with the next change."""
         content = {"pid": os.getpid(), "plugins": {name: asdict(status) for name, status in plugins.items()}}
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(content))
-        fresh.replace(self._path)
+        try:
+            fresh.write_text(json.dumps(content))
+            fresh.replace(self._path)
+        except OSError as error:
+            logger.warning("%s can't be written, so commands may not know of the latest: %s", self._path, error)
 
     def all(self, pid: int) -> dict[str, PluginStatus]:
         """What this Host has told; nothing when it has not."""
