@@ -67,6 +67,10 @@ class PluginProcess(Protocol):
         """It and every process that came from it."""
         ...
 
+    async def unlinked_bytes(self, folder: Path) -> int:
+        """What its open files take that have no name any more, on the disk of this folder."""
+        ...
+
     async def wait(self) -> int: ...
 
     async def terminate(self) -> None:
@@ -117,6 +121,9 @@ class PlainProcess:
         if await asyncio.to_thread(self.tree.resident_bytes) <= memory_bytes:
             return False
         return await asyncio.to_thread(self.tree.proportional_bytes) > memory_bytes
+
+    async def unlinked_bytes(self, folder: Path) -> int:
+        return await asyncio.to_thread(lambda: self.tree.unlinked_bytes(folder.stat().st_dev))
 
     async def wait(self) -> int:
         return await self.process.wait()

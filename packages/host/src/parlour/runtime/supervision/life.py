@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, Literal
 
 from parlour.core.plugins import Offer
@@ -112,7 +113,11 @@ class Life:
         await self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
 
     async def _data_overflowing(self, megabytes: int, every: float) -> str:
-        return await resources.watch_folder(self._start.data, megabytes, every, self._measure, self.ready)
+        return await resources.watch_folder(self._start.data, megabytes, every, self._held, self.ready)
+
+    async def _held(self, folder: Path) -> int:
+        """With and without a name."""
+        return await self._measure(folder) + await self._process.unlinked_bytes(folder)
 
     async def _asked(self) -> Ending:
         await self._stopping.wait()
