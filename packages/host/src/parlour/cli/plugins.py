@@ -22,7 +22,7 @@ from parlour.runtime.installed.folder import Installed
 from parlour.runtime.installed.records import Record
 from parlour.runtime.installed.views import staying
 from parlour.runtime.packages.sources import Package
-from parlour.runtime.supervision.status import StatusFile
+from parlour.runtime.supervision.status import PluginStatus, StatusFile
 from parlour.stores.opening import current, opened
 from parlour_sdk.values import dataclass
 
@@ -193,7 +193,7 @@ def show(settings: Settings) -> None:
         granted = _listed(grants.common(version.granted, asked))
         missing = _listed(grants.missing(version.granted, asked))
         notes = [
-            told[plugin_id].status if plugin_id in told else "",
+            _state(told[plugin_id]) if plugin_id in told else "",
             "" if record.enabled else "disabled",
             f"{record.current.version} until it has started" if record.candidate else "",
             str(record.refused) if record.refused else "",
@@ -203,6 +203,10 @@ def show(settings: Settings) -> None:
         print(f"{plugin_id} {version.version}  {'; '.join(note for note in notes if note)}".rstrip())
     for plugin_id, unusable in folder.unusable().items():
         print(" ".join(filter(None, (plugin_id, unusable.version))) + f"  failed: {unusable.reason}")
+
+
+def _state(told: PluginStatus) -> str:
+    return f"{told.status}: {told.reason}" if told.reason else told.status
 
 
 def remove(settings: Settings, plugin_id: str, delete_data: bool) -> None:

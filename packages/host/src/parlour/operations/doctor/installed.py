@@ -1,6 +1,7 @@
 """The installed plugins and, where a Host runs, how they and the bots are doing."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from parlour.config import Settings
 from parlour.core.identity import SystemClock
@@ -37,18 +38,20 @@ def _plugins(directory: DataDirectory) -> list[Finding]:
     serving = directory.serving_pid()
     states = StatusFile(directory.plugin_status).all(serving) if serving else {}
     records = folder.records()
-    findings = [_plugin(name, record, states.get(name)) for name, record in records.items()]
+    logs = directory.logs / "plugins"
+    findings = [_plugin(name, record, states.get(name), logs) for name, record in records.items()]
     findings += [_unusable(name, each) for name, each in folder.unusable().items()]
     return findings or [ok("plugins", "none are installed; parlour plugin install adds one")]
 
 
-def _plugin(plugin_id: str, record: Record, state: PluginStatus | None) -> Finding:
+def _plugin(plugin_id: str, record: Record, state: PluginStatus | None, logs: Path) -> Finding:
     name = f"{plugin_id} {record.current.version}"
     if not record.enabled:
         return ok("plugins", f"{name} is disabled")
     if state is not None and state.status == "failed":
-        logs = f"parlour plugin list tells more, and GET /plugins/{plugin_id}/logs what it wrote"
-        return problem("plugins", f"{name} has failed: {state.reason}", logs)
+        restart = f"restart it on the page Plugins, or by POST /api/v1/plugins/{plugin_id}/restart"
+        remedy = f"what it wrote is in {logs / f'{plugin_id}.log'}; once that is mended, {restart}"
+        return problem("plugins", f"{name} has failed: {state.reason}", remedy)
     if record.refused is not None:
         told = f"{name} runs; {record.refused}"
         return warning("plugins", told, "install a version that starts")
