@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,37 @@ def test_a_plugin_that_uses_too_much_memory_is_ended_in_words_and_starts_again(r
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
     eventually(lambda: "it used more than 150 MB of memory" in rogue.log(), "the Host says why")
     assert texts(rogue.ask(agent, "say slim again")) == ["slim again"]
+
+
+@pytest.mark.parametrize(
+    ("deed", "reason"),
+    [
+        ("leak_file 200", "it used more than 150 MB of memory"),
+        ("fill_unseen 30", "its data folder holds more than 20 MB"),
+    ],
+)
+def test_what_a_plugin_keeps_in_files_without_a_name_counts_too(rogue: Host, deed: str, reason: str) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+
+    result = rogue.ask(agent, deed)
+
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    assert texts(rogue.ask(agent, "say slim again")) == ["slim again"]
+    assert reason in str(plugin(rogue)["reason"])
+
+
+def test_a_plugin_whose_data_folder_can_not_be_looked_through_is_ended_in_words(rogue: Host) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+    name = "deep" * 50
+
+    result = rogue.ask(agent, f"bury {name}")
+
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    assert str(plugin(rogue)["reason"]).startswith("its data folder can't be looked through (File name too long)")
+    subprocess.run(["rm", "-r", rogue.shared_file(name, ROGUE_ID)], check=True)
+    assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
+    assert texts(rogue.ask(agent, "say tidy again")) == ["tidy again"]
 
 
 def test_a_plugin_that_has_too_many_processes_is_ended_in_words_with_all_of_them(rogue: Host) -> None:

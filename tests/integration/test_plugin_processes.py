@@ -7,6 +7,7 @@ import httpx
 import psutil
 import pytest
 
+from .commands import parlour_here
 from .conftest import HostType, MakeHost
 from .harness import ECHO, ECHO_PLUGIN, NO_TLS, PUPPET, PUPPET_PLUGIN, Host, eventually, texts
 from .plugins import write_plugin
@@ -122,6 +123,21 @@ def test_a_plugin_that_can_not_start_is_given_up_with_its_reason_while_others_wo
     assert FAULTY[name][1] in line
     assert troubled.plugin_status(f"test/{name}") == ""
     assert texts(troubled.ask(troubled.agent(), "works")) == ["works"]
+
+
+def test_on_the_command_line_a_plugin_that_was_given_up_has_its_reason_and_the_way_out(troubled: Host) -> None:
+    name = "test/at-import"
+    given_up = f"plugin {name} is given up after 2 failures"
+    eventually(lambda: given_up in troubled.log(), "it is given up")
+
+    listed = parlour_here("plugin", "list", "--data", troubled.home).stdout
+    doctored = parlour_here("doctor", "--data", troubled.home).stdout
+
+    [line] = [line for line in listed.splitlines() if line.startswith(name)]
+    assert "failed: its process ended" in line
+    assert FAULTY["at-import"][1] in line
+    assert f"what it wrote: {troubled.home / 'logs' / 'plugins' / f'{name}.log'}; once that is mended" in doctored
+    assert f"restart it on the page Plugins, or by POST /api/v1/plugins/{name}/restart" in doctored
 
 
 def test_a_plugin_that_keeps_dying_is_shown_as_failed_and_its_agents_say_so(troubled: Host) -> None:

@@ -171,6 +171,15 @@ async def test_the_largest_frame_of_a_plugin_passes(runtime: Runtime) -> None:
     assert len(delta["data"]["chunk"]["content"]) == size
 
 
+async def test_what_a_host_has_to_tell_may_hold_more_values_than_a_plugins_frame(runtime: Runtime) -> None:
+    request = saying("say heard")
+    request["context"]["config"] = {"vectors": [0] * (2 * LIMITS.max_elements)}
+    async with channel(runtime) as peer, asyncio.timeout(SECONDS):
+        [answer] = [part async for part in peer.stream("run_agent", request)]
+
+    assert answer["data"]["message"]["content"] == "heard"
+
+
 async def test_a_plugin_that_is_not_there_and_a_path_that_is_none_are_told(runtime: Runtime) -> None:
     async with channel(runtime, "test/nobody") as peer:
         with pytest.raises(WireError, match="test/nobody is not installed"):

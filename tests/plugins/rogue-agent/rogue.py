@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from parlour_sdk import results
 from parlour_sdk.api import AgentRunAPI
@@ -102,6 +103,36 @@ async def fill(argument: str) -> Deed:
     yield results.completed("nobody minded")
 
 
+async def leak_file(argument: str) -> Deed:
+    """So many MiB that are in memory and no part of the process."""
+    file = os.memfd_create("hoard")
+    for _ in range(int(argument)):
+        os.write(file, os.urandom(MEBIBYTE))
+    await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
+async def fill_unseen(argument: str) -> Deed:
+    """So many MiB on the disk, in a file that is in no folder."""
+    with TemporaryFile(dir=os.environ["PARLOUR_PLUGIN_DATA"]) as file:
+        for _ in range(int(argument)):
+            file.write(os.urandom(MEBIBYTE))
+        file.flush()
+        await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
+async def bury(argument: str) -> Deed:
+    """Folders in each other, until their names together are longer than a path may be."""
+    os.chdir(os.environ["PARLOUR_PLUGIN_DATA"])
+    for _ in range(30):
+        os.mkdir(argument)
+        os.chdir(argument)
+    write("treasure", 1)
+    await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
 async def shout(argument: str) -> Deed:
     for number in range(int(argument)):
         print(f"shouted {number}")  # noqa: T201
@@ -118,4 +149,5 @@ async def tell(argument: str) -> Deed:
     yield results.completed(json.dumps(facts))
 
 
-DEEDS = {deed.__name__: deed for deed in (say, gate, stubborn, block, daemon, crash, leak, fill, shout, tell)}
+_ALL = (say, gate, stubborn, block, daemon, crash, leak, leak_file, fill, fill_unseen, bury, shout, tell)
+DEEDS = {deed.__name__: deed for deed in _ALL}

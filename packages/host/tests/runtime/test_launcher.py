@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import pytest
 
 from parlour.runtime.process import control_group, leftovers
 from parlour.runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, spawn
+from parlour.runtime.process.processes import Seen
 from parlour_sdk.wire import Limits
 
 MEBIBYTE = 1024 * 1024
 TELL = "import json, os, sys, time\ntell = lambda fact: print(json.dumps(fact), file=sys.stderr, flush=True)\n"
 FOREVER = "\nwhile True: time.sleep(60)\n"
+NOBODY = 10_000_000
+"""No process has such a number."""
 
 Run = Callable[[str], Awaitable[PlainProcess]]
 
@@ -96,6 +100,20 @@ async def test_a_process_and_its_children_are_restrained_from_outside(run: Run) 
 
     assert await told(process) == [min(19, os.nice(0) + 7), 200, 200]
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] != 200
+
+
+async def test_a_process_that_is_another_at_every_look_is_not_looked_for_without_end(run: Run) -> None:
+    process = await run(FOREVER)
+    looks = count()
+
+    def alive() -> list[Seen]:
+        """What there is while one child after the other starts the next and ends."""
+        assert next(looks) < 1000, "it is looked for again and again"
+        return [Seen(process.pid, 0, 0), Seen(NOBODY + next(looks), 0, 0)]
+
+    process.tree.alive = alive  # type: ignore[method-assign]
+
+    assert await process.restrain(200, 7) == 2
 
 
 def session_niceness(pid: int) -> int | None:

@@ -49,6 +49,13 @@ def test_last_words_are_looked_for_no_further_back_than_asked() -> None:
     assert log.last_line(after=began) == ""
 
 
+def test_last_words_command_no_terminal() -> None:
+    log = LogBuffer()
+    log.add(["\x1b[2J\x1b]0;all is well\x07 it\u2028broke\r"])
+
+    assert log.last_line(after=0) == " [2J ]0;all is well  it broke "
+
+
 async def test_of_a_line_without_an_end_its_beginning_is_kept() -> None:
     assert await followed(b"begin", *[b"x" * 50_000] * 10) == [("begin" + "x" * LINE_CHARACTERS)[:LINE_CHARACTERS]]
 

@@ -191,6 +191,28 @@ async def test_a_cancelled_call_is_always_answered_by_a_terminal_frame(link: Lin
     assert gate.cancelled == 1
 
 
+async def test_a_second_cancel_does_not_disturb_what_a_handler_still_has_to_do(link: Link) -> None:
+    begun, tidying, tidied = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def work(data: Any) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await tidying.wait()
+            tidied.set()
+
+    _, raw = await link.peer_and_raw(Handlers(work=work))
+    raw.send(seq_id=1, action="work", data=None)
+    await within(begun.wait())
+    for _ in range(3):
+        raw.send(cancel=1)
+        assert await raw.round_trip() == []
+    tidying.set()
+    assert (await raw.receive())["code"] == "cancelled"
+    assert tidied.is_set()
+
+
 async def test_a_call_cancelled_before_its_handler_starts_is_answered(link: Link) -> None:
     _, raw = await link.peer_and_raw(Handlers(forever=forever, numbers=numbers))
     raw.send(seq_id=1, action="forever", data=None)

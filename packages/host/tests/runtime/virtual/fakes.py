@@ -67,6 +67,9 @@ class FakeProcess:
     async def uses_more_than(self, memory_bytes: int) -> bool:
         return self.memory > memory_bytes
 
+    async def unlinked_bytes(self, folder: Path) -> int:
+        return 0
+
     async def wait(self) -> int:
         return await asyncio.shield(self._exit)
 

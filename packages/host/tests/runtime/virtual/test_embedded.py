@@ -111,6 +111,24 @@ async def test_no_more_start_at_once_than_set(runtime: EmbeddedRuntime, shelf: S
     assert now() == 60
 
 
+async def test_a_disk_that_takes_no_status_keeps_no_plugin_from_starting_again(
+    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, tmp_path: Path
+) -> None:
+    shelf.put("here")
+    await runtime.refresh()
+    (tmp_path / "plugins.new").mkdir()  # where the next status would be written
+    launcher.processes[0].exit(1)
+    await asyncio.sleep(5)
+
+    assert runtime.supervisors()["test/here"].status == "ready"
+    assert await ask(runtime, "here") == ["hello by 2"]
+    (tmp_path / "plugins.new").rmdir()
+    launcher.processes[1].exit(1)
+    await asyncio.sleep(5)
+
+    assert json.loads((tmp_path / "plugins.json").read_text())["plugins"]["test/here"]["status"] == "ready"
+
+
 async def test_a_plugin_that_is_not_installed_is_unavailable(runtime: EmbeddedRuntime) -> None:
     with pytest.raises(PluginUnavailable, match="test/absent is not installed"):
         await ask(runtime, "absent")

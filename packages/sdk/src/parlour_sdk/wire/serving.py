@@ -29,13 +29,14 @@ _CANCELLED: Final = WireError(CANCELLED, "the request was cancelled")
 class _Work:
     """One request being served."""
 
-    __slots__ = ("action", "answer", "answering", "seq_id", "task")
+    __slots__ = ("action", "answer", "answering", "cancelled", "seq_id", "task")
 
     def __init__(self, seq_id: int, action: str) -> None:
         self.seq_id = seq_id
         self.action = action
         self.answer: Coroutine[Any, Any, Any]
         self.task: asyncio.Task[None]
+        self.cancelled = False
         self.answering = False  # the outcome is settled and at most waits to be written
 
 
@@ -168,6 +169,10 @@ class Serving:
             await parts.aclose()
 
     def _cancel(self, work: _Work) -> None:
+        """Once: what it does about it must not be cut off by a cancel that comes again."""
+        if work.cancelled:
+            return
+        work.cancelled = True
         work.task.cancel()
         work.task.add_done_callback(partial(self._never_begun, work))
 

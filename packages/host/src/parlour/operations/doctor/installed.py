@@ -1,6 +1,7 @@
 """The installed plugins and, where a Host runs, how they and the bots are doing."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from parlour.config import Settings
 from parlour.core.identity import SystemClock
@@ -37,18 +38,20 @@ def _plugins(directory: DataDirectory) -> list[Finding]:
     serving = directory.serving_pid()
     states = StatusFile(directory.plugin_status).all(serving) if serving else {}
     records = folder.records()
-    findings = [_plugin(name, record, states.get(name)) for name, record in records.items()]
+    logs = directory.logs / "plugins"
+    findings = [_plugin(name, record, states.get(name), logs) for name, record in records.items()]
     findings += [_unusable(name, each) for name, each in folder.unusable().items()]
     return findings or [ok("plugins", "none are installed; parlour plugin install adds one")]
 
 
-def _plugin(plugin_id: str, record: Record, state: PluginStatus | None) -> Finding:
+def _plugin(plugin_id: str, record: Record, state: PluginStatus | None, logs: Path) -> Finding:
     name = f"{plugin_id} {record.current.version}"
     if not record.enabled:
         return ok("plugins", f"{name} is disabled")
-    look = f"mend what it says, or look at what it wrote: logs/plugins/{plugin_id}.log in the data directory"
+    look = f"mend what it says, or look at what it wrote: {logs / f'{plugin_id}.log'}"
     if state is not None and state.status == "failed":
-        return problem("plugins", f"{name} has failed: {state.reason}", look)
+        restart = f"restart it on the page Plugins, or by POST /api/v1/plugins/{plugin_id}/restart"
+        return problem("plugins", f"{name} has failed: {state.reason}", f"{look}; once that is mended, {restart}")
     if state is not None and state.status == "waiting":
         return warning("plugins", f"{name} is started again in a moment: {state.reason}", look)
     if record.refused is not None:

@@ -25,6 +25,8 @@ ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", 
 """What a plugin sees of the Host's environment; no secret is in it."""
 DATA_VARIABLE = "PARLOUR_PLUGIN_DATA"
 """Where a plugin finds the folder that it may write."""
+_LOOKS = 10
+"""How often in a row its processes are looked for."""
 _FIRST_TO_GO = b"500"
 """When the machine runs out of memory, the kernel is to take a plugin and not its Host."""
 
@@ -67,6 +69,10 @@ class PluginProcess(Protocol):
         """It and every process that came from it."""
         ...
 
+    async def unlinked_bytes(self, folder: Path) -> int:
+        """What its open files take that have no name any more, on the disk of this folder."""
+        ...
+
     async def wait(self) -> int: ...
 
     async def terminate(self) -> None:
@@ -104,19 +110,26 @@ class PlainProcess:
         return await asyncio.to_thread(self._restrain, open_files, niceness)  # as all that looks for its processes
 
     def _restrain(self, open_files: int, niceness: int) -> int:
-        """One of them may be about to start another: until nobody new is found."""
+        """One of them may be about to start another: until nobody new is found, but there may always be somebody."""
         done: set[int] = set()
-        while found := {seen.pid for seen in self.tree.alive()} - done:
+        alive: set[int] = set()
+        for _ in range(_LOOKS):
+            alive = {seen.pid for seen in self.tree.alive()}
+            if not (found := alive - done):
+                break
             for pid in found:
                 restrain(pid, open_files, niceness)
             self.group.hold(found, niceness)
             done |= found
-        return len(done)
+        return len(alive)
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
         if await asyncio.to_thread(self.tree.resident_bytes) <= memory_bytes:
             return False
         return await asyncio.to_thread(self.tree.proportional_bytes) > memory_bytes
+
+    async def unlinked_bytes(self, folder: Path) -> int:
+        return await asyncio.to_thread(lambda: self.tree.unlinked_bytes(folder.stat().st_dev))
 
     async def wait(self) -> int:
         return await self.process.wait()

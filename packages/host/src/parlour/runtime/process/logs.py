@@ -37,9 +37,13 @@ class LogBuffer:
         return list(self._lines)
 
     def last_line(self, after: int) -> str:
-        """The last one that says something, of those that came after so many; empty when there is none."""
+        """The last one that says something, of those that came after so many; empty when there is none.
+
+        It is shown on terminals, which what else is in it could command.
+        """
         recent = islice(reversed(self._lines), self.count - after)
-        return next((line for line in recent if line.strip()), "")
+        line = next((line for line in recent if line.strip()), "")
+        return "".join(character if character.isprintable() else " " for character in line)
 
     def add(self, lines: Sequence[str]) -> None:
         """Secrets are taken out; a block at once costs less than its lines."""

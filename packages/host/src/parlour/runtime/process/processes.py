@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import stat
 import time
 
 from parlour_sdk.values import dataclass
@@ -10,6 +11,8 @@ from parlour_sdk.values import dataclass
 from .leftovers import marked
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_BLOCK_BYTES = 512
+"""The unit in which a file's blocks are told."""
 _ROUNDS = 100
 _PAUSE_SECONDS = 0.01
 _RESTS = 4
@@ -22,6 +25,16 @@ class Seen:
     started: int
     """With the pid it names one process: a pid is used again, this moment is not."""
     resident_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nameless:
+    """A file that is open and in no folder."""
+
+    device: int
+    inode: int
+    bytes: int
+    in_memory: bool
 
 
 class ProcessTree:
@@ -45,17 +58,24 @@ class ProcessTree:
         return list(found.values())
 
     def resident_bytes(self) -> int:
-        """Quickly told; what processes share is counted for each of them."""
-        return sum(seen.resident_bytes for seen in self.alive())
+        """Quickly told; what processes share is counted for each of them, and once more where it is a file."""
+        alive = self.alive()
+        return sum(seen.resident_bytes for seen in alive) + _in_memory(alive)
 
     def proportional_bytes(self) -> int:
         """What processes share is counted once. Takes the kernel a while for each, so it rests between them."""
-        total = 0
-        for seen in self.alive():
+        total = shared = 0
+        alive = self.alive()
+        for seen in alive:
             begun = time.monotonic()
-            total += _own_share(seen)
+            share, of_files = _own_share(seen)
+            total, shared = total + share, shared + of_files
             time.sleep(_RESTS * (time.monotonic() - begun))
-        return total
+        return total + max(0, _in_memory(alive) - shared)  # a file in memory is theirs, mapped or not
+
+    def unlinked_bytes(self, device: int) -> int:
+        """What files take on this device that are open and have no name any more."""
+        return sum(file.bytes for file in _nameless(self.alive()) if file.device == device)
 
     def kill(self) -> None:
         """Blocks for as long as it takes to see them gone, a second at most."""
@@ -90,14 +110,38 @@ def _children(pid: int) -> list[int]:
     return children
 
 
-def _own_share(seen: Seen) -> int:
+def _own_share(seen: Seen) -> tuple[int, int]:
+    """In bytes, and how much of it is mapped files in memory."""
     try:
         with open(f"/proc/{seen.pid}/smaps_rollup", "rb") as file:
-            for line in file:
-                if line.startswith(b"Pss:"):
-                    return int(line.split()[1]) * 1024
+            found = {line.split()[0]: int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss")}
     except OSError:
-        pass
+        found = {}
+    if b"Pss:" in found:
+        return found[b"Pss:"], found.get(b"Pss_Shmem:", found[b"Pss:"])
     # Refused, or unknown to this kernel, or gone meanwhile: then what it had when it was seen is nobody's any more.
     now = _look(seen.pid)
-    return now.resident_bytes if now is not None and now.started == seen.started else 0
+    resident = now.resident_bytes if now is not None and now.started == seen.started else 0
+    return resident, resident
+
+
+def _in_memory(processes: list[Seen]) -> int:
+    return sum(file.bytes for file in _nameless(processes) if file.in_memory)
+
+
+def _nameless(processes: list[Seen]) -> set[Nameless]:
+    """Files that nobody finds by looking for them, since only those who have opened them have them."""
+    found: set[Nameless] = set()
+    for seen in processes:
+        with contextlib.suppress(OSError):
+            for number in os.listdir(f"/proc/{seen.pid}/fd"):
+                with contextlib.suppress(OSError):  # closed meanwhile
+                    _add_nameless(found, f"/proc/{seen.pid}/fd/{number}")
+    return found
+
+
+def _add_nameless(found: set[Nameless], path: str) -> None:
+    file = os.stat(path)
+    if stat.S_ISREG(file.st_mode) and file.st_nlink == 0 and file.st_blocks:
+        in_memory = os.readlink(path).startswith("/memfd:")
+        found.add(Nameless(file.st_dev, file.st_ino, file.st_blocks * _BLOCK_BYTES, in_memory))

@@ -8,6 +8,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, Literal
 
 from parlour.core.plugins import Offer
@@ -113,7 +114,11 @@ class Life:
         await self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
 
     async def _data_overflowing(self, megabytes: int, every: float) -> str:
-        return await resources.watch_folder(self._start.data, megabytes, every, self._measure, self.ready)
+        return await resources.watch_folder(self._start.data, megabytes, every, self._held, self.ready)
+
+    async def _held(self, folder: Path) -> int:
+        """With and without a name."""
+        return await self._measure(folder) + await self._process.unlinked_bytes(folder)
 
     async def _asked(self) -> Ending:
         await self._stopping.wait()

@@ -1,7 +1,7 @@
 """Notices when a plugin uses more than it may of processes, memory or disk, by looking now and then. Ends nobody."""
 
 import asyncio
-import contextlib
+import errno
 import os
 import sys
 import time
@@ -14,6 +14,8 @@ from .policy import Allowance
 MEBIBYTE = 1024 * 1024
 _SHARE_OF_TIME = 20
 """Looking takes at most one part in so many of the time."""
+_UNSEEN = (errno.EACCES, errno.ENAMETOOLONG)
+"""What only the plugin can have brought about: a folder that it has closed, or that lies too deep to be named."""
 _BLOCK_BYTES = 512
 """The unit in which a file's blocks are told."""
 
@@ -36,14 +38,19 @@ async def watch_folder(folder: Path, megabytes: int, every: float, measure: Meas
     while True:
         await asyncio.sleep(max(every, took * _SHARE_OF_TIME))
         begun = time.monotonic()
-        held = await measure(folder)
+        try:
+            held = await measure(folder)
+        except OSError as error:
+            if ready.is_set() and error.errno in _UNSEEN:
+                return f"its data folder can't be looked through ({os.strerror(error.errno)})"
+            held = 0
         if held > megabytes * MEBIBYTE and (ready.is_set() or held > before):
             return f"its data folder holds more than {megabytes} MB"
         took, before = time.monotonic() - begun, held
 
 
 async def folder_bytes(folder: Path) -> int:
-    """What its files take on the disk; links are not followed."""
+    """What its files take on the disk; links are not followed. Raises OSError for what can't be looked at."""
     return await asyncio.to_thread(_folder_bytes, folder)
 
 
@@ -51,10 +58,21 @@ def _folder_bytes(folder: Path) -> int:
     total = 0
     pending = [os.fspath(folder)]
     while pending:
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError):  # it went while we looked
-                    total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    try:
+                        total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+                        if entry.is_dir(follow_symlinks=False):
+                            pending.append(entry.path)
+                    except OSError as error:
+                        _pass_over(error)
+        except OSError as error:
+            _pass_over(error)
     return total
+
+
+def _pass_over(error: OSError) -> None:
+    """What went while we looked, and what this machine is to blame for."""
+    if error.errno in _UNSEEN:
+        raise error
