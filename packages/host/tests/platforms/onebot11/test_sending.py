@@ -199,7 +199,7 @@ async def test_a_refusal_for_now_that_names_no_time_is_tried_like_any_other(bot:
     assert (refused.value.retry_after, refused.value.permanent) == (None, False)
 
 
-@pytest.mark.parametrize("target", ["", "abc", "1; 2", "１２a"])
+@pytest.mark.parametrize("target", ["", "abc", "1; 2", "１２a", "１２", "1_2", " 12", "1" * 30])
 async def test_a_target_that_is_no_number_is_refused(target: str, bot: Bot, simulator: Simulator) -> None:
     with pytest.raises(PlatformRefused, match=r"target_id: .* is no id of OneBot"):
         await bot.adapter.api().send_message("group", target, HELLO)

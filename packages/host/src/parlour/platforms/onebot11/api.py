@@ -19,7 +19,7 @@ from .encode import Message, encode
 from .meetings import Name
 from .memory import Memory
 from .segments import chain_of, place_of, segments_of
-from .values import native_id
+from .values import native_id, number
 
 LONGEST_BAN_SECONDS = 30 * 24 * 3600
 """What QQ takes at most; a ban for good is this long."""
@@ -167,8 +167,8 @@ class OneBotApi(PlatformApi):
     async def is_muted(self, group_id: str) -> bool:
         account = self._connection(meetings.chat("group", group_id)).account
         told = await self._member("get_group_member_info", group_id, account, no_cache=True)
-        until = people.object_of(told).get("shut_up_timestamp")
-        return isinstance(until, int) and until > time.time()
+        until = number(people.object_of(told).get("shut_up_timestamp"))
+        return until is not None and until > time.time()
 
     async def get_user_info(self, user_id: str) -> User:
         number = native_id("user_id", user_id)
