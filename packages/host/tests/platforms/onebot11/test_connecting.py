@@ -151,6 +151,23 @@ async def test_an_account_that_is_logged_out_is_shown_until_it_is_back(bot: Bot,
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
+@pytest.mark.parametrize("back", ["bot_online", "a message"])
+async def test_an_account_that_qq_logged_out_is_shown_until_it_is_back(
+    back: str, bot: Bot, simulator: Simulator
+) -> None:
+    offline = {"user_id": 10001, "tag": "Kicked", "message": "another device logged in"}
+    await simulator.report(native.notice(10001, "bot_offline", **offline))
+    told = "QQ logged account 10001 out (another device logged in); log in at its OneBot implementation again"
+    await bot.link.until(lambda: bot.link.now == ("connected", told))
+    await simulator.report(native.heartbeat(10001, 60))
+    await simulator.report(native.notice(10001, "friend_add", user_id=7))
+    await bot.link.events(2)
+    assert bot.link.now == ("connected", told)
+    again = native.notice(10001, back) if back == "bot_online" else native.message(10001, 5, 7, [native.text("hello")])
+    await simulator.report(again)
+    await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
 async def test_a_clock_that_is_wrong_is_shown(bot: Bot, joined: Reverse) -> None:
     simulator = await joined(bot)
     late = {**native.heartbeat(10001, 60), "time": int(time.time()) - 3600}

@@ -96,7 +96,7 @@ class Accounts:
             return
         connections.remove(connection)
         ROSTER.left(account)
-        for kind in ("offline", "clock", "identity"):
+        for kind in ("offline", "login", "clock", "identity"):
             self._trouble.pop(f"{kind} {account}", None)
         if not connections:
             del self._connections[account]

@@ -13,14 +13,14 @@ from parlour_sdk.values import dataclass
 from . import complete, decode
 from .accounts import Accounts
 from .api import OneBotApi
-from .client import Connection
+from .client import Connection, Cut
 from .forward import Caller
 from .meetings import BOUND, Name, named_in
 from .memory import Memory
 from .reverse import Listener
 from .roster import ROSTER
 from .segments import segments_of
-from .values import number
+from .values import number, text
 
 LONGEST_INTERVAL = 3600 * 1000
 """Of heartbeats, in milliseconds; one that promises less often is not watched."""
@@ -79,6 +79,8 @@ class OneBot:
     async def _ask_whose(self, connection: Connection) -> None:
         try:
             login = await connection.call("get_login_info", {})
+        except Cut:
+            return
         except (PlatformRefused, PlatformUncertain) as problem:
             self._accounts.nameless(connection, str(problem))
             return
@@ -104,6 +106,7 @@ class OneBot:
         if payload["post_type"] == "meta_event":
             self._meta(connection, payload, now)
             return
+        self._note_login(connection.account, payload)
         self._memory.meetings.met(connection.account, *named_in(payload))
         if not decode.is_own(payload):
             if payload["post_type"] == "message":
@@ -123,6 +126,17 @@ class OneBot:
             )
             self._accounts.trouble(f"identity {account}", sentence)
         return payload
+
+    def _note_login(self, account: str, payload: Payload) -> None:
+        """Lagrange's heartbeats go on while QQ has logged the account out; whoever gets messages is logged in."""
+        match payload.get("notice_type"):
+            case "bot_offline":
+                said = text(payload, "message")
+                why = f" ({said[:200]})" if said else ""
+                sentence = f"QQ logged account {account} out{why}; log in at its OneBot implementation again"
+                self._accounts.trouble(f"login {account}", sentence)
+            case "bot_online" | None:
+                self._accounts.trouble(f"login {account}", "")
 
     async def _take(self, arrival: Arrival) -> None:
         connection, payload = arrival.connection, arrival.payload
