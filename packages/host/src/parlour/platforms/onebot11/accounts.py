@@ -103,7 +103,8 @@ class Accounts:
             self._gone.add(account)
             self._later(f"gone {account}", GONE_SECONDS, lambda: self._forget(account))
         if connection.silent:
-            self.incident("silent", account, f"the heartbeat of account {account} stopped", GONE_SECONDS)
+            sentence = f"the heartbeat of account {account} stopped; look at its OneBot implementation"
+            self.incident("silent", account, sentence, GONE_SECONDS)
         if connection.too_large:
             size = f"more than {LARGEST_FRAME >> 20} MiB at once"
             problem = f"account {account} told {size}, so its connection was closed; let it tell files by their address"

@@ -8,6 +8,7 @@ from typing import Any
 
 from parlour.core.platforms.port import Adapter, Incoming, Link, PlatformRefused, PlatformUncertain
 from parlour.platforms.intake import Intake
+from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.values import dataclass
 
 from . import complete, decode
@@ -147,7 +148,7 @@ class OneBot:
             self._accounts.incident("moment", connection.account, oddity)
         happened_at = connection.clock.here(incoming.event.timestamp, arrival.moment)
         incoming = replace(incoming, event=ROSTER.marked(incoming.event), happened_at=happened_at)
-        await self._link.received(self._addressed(incoming, payload))
+        await self._link.received(self._addressed(incoming))
 
     async def _completed(self, connection: Connection, payload: Payload) -> Payload:
         try:
@@ -168,9 +169,11 @@ class OneBot:
 
         return ask
 
-    def _addressed(self, incoming: Incoming, payload: Payload) -> Incoming:
+    def _addressed(self, incoming: Incoming) -> Incoming:
         """An answer to one of the bot's own messages is meant for it."""
-        return replace(incoming, addressed=True) if self._memory.quoted_in(payload) else incoming
+        quotes = (each for each in getattr(incoming.event, "message_chain", ()) if isinstance(each, Quote))
+        own = any(each.sender == incoming.self_id or self._memory.has_sent(each.id) for each in quotes)
+        return replace(incoming, addressed=True) if own else incoming
 
     def _meta(self, connection: Connection, payload: Payload, now: int) -> None:
         beats = payload.get("meta_event_type") == "heartbeat"
