@@ -28,12 +28,14 @@ async def test_implementations_may_come_to(path: str, bot: Bot) -> None:
         await bot.link.events(1)
 
 
-async def test_another_path_is_refused_with_those_that_are_not(bot: Bot) -> None:
+async def test_another_path_is_refused_with_those_that_are_not(bot: Bot, joined: Reverse) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        await connect(bot.url + "/api", proxy=None)
+        await connect(bot.url + "/api", additional_headers={"X-Self-ID": "10001"}, proxy=None)
     assert refused.value.response.status_code == 404
     assert b"/onebot/v11/ws" in refused.value.response.body
     assert "it asked for another path than /, /ws, /onebot/v11/ws; correct its address" in bot.link.now[1]
+    await joined(bot)
+    assert bot.link.now == ("connected", "")
 
 
 @pytest.mark.parametrize("accounts_told", [["1", "2"], ["9" * 100]])

@@ -93,7 +93,7 @@ class Listener:
             self._accounts.wrong_token(account, peer)
             return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
         if address.path.rstrip("/") not in {path.rstrip("/") for path in PATHS}:
-            self._accounts.wrong_path(peer, PATHS)
+            self._accounts.wrong_path(account, peer, PATHS)
             return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
         role = _role(headers)
         if account and await self._accounts.claimed(account, role):
