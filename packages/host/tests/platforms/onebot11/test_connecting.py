@@ -28,6 +28,16 @@ async def test_implementations_may_come_to(path: str, bot: Bot) -> None:
         await bot.link.events(1)
 
 
+@pytest.mark.parametrize(
+    ("host", "place"),
+    [("127.0.0.1", "127.0.0.1"), ("", "127.0.0.1"), ("0.0.0.0", "THIS-MACHINE"), ("localhost", "localhost")],
+)
+async def test_where_implementations_are_to_connect_is_told(host: str, place: str, reverse: Reverse) -> None:
+    port = free_port()
+    bot = await reverse(host=host, port=port)
+    assert f"point its reverse WebSocket at ws://{place}:{port}/onebot/v11/ws" in bot.link.now[1]
+
+
 async def test_another_path_is_refused_with_those_that_are_not(bot: Bot, joined: Reverse) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await connect(bot.url + "/api", additional_headers={"X-Self-ID": "10001"}, proxy=None)

@@ -18,7 +18,7 @@ from .client import Connection, Cut
 from .forward import Caller
 from .meetings import BOUND, Name, named_in
 from .memory import Memory
-from .reverse import Listener
+from .reverse import Listener, waiting
 from .roster import ROSTER
 from .segments import segments_of
 from .values import number, text
@@ -41,7 +41,7 @@ class OneBot:
     def __init__(self, link: Link) -> None:
         self._link = link
         forward = link.config.get("mode") == "forward"
-        self._accounts = Accounts(link, "" if forward else _waiting(link))
+        self._accounts = Accounts(link, "" if forward else waiting(link))
         self._memory = Memory()
         self._intake: Intake[Arrival] = Intake(self._take)
         self._way = (Caller if forward else Listener)(link, self._accounts, self._talk)
@@ -188,11 +188,6 @@ class OneBot:
         with suppress(ValueError, KeyError):
             connection.clock.compare(decode.moment(payload), now, certainly=beats)  # go-cqhttp greets with an old one
             self._accounts.trouble(f"clock {connection.account}", connection.clock.trouble)
-
-
-def _waiting(link: Link) -> str:
-    address = f"ws://{link.config.get('host')}:{link.config.get('port')}/onebot/v11/ws"
-    return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
 
 
 def create(link: Link) -> Adapter:
