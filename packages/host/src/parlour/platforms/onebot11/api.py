@@ -116,7 +116,7 @@ class OneBotApi(PlatformApi):
     async def forward_message(
         self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
     ) -> MessageResult:
-        """As a merged forward of one: the only way that every implementation has."""
+        """As a merged forward of one, which NapCat, LLOneBot and go-cqhttp have; Lagrange refuses it."""
         node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
         where = _message(from_chat_type, from_chat_id, message_id)
         answer = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
