@@ -103,6 +103,10 @@ class MatrixRig(Rig):
         self.proxy.cut("GET", "/sync", times=2, happens=False)
         self.proxy.cut_all()
 
+    async def cut_for_long(self, times: int) -> None:
+        self.proxy.refuse("GET", "/account/whoami", 502, {"error": "not now"}, times=times)
+        await self.cut()
+
     async def malformed(self) -> int:
         made = events(seed=7, number=200)
         for number in range(0, len(made), 20):

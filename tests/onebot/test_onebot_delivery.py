@@ -210,6 +210,27 @@ async def test_an_agent_answers_a_friend_request_because_its_policy_says_so(acti
     assert (made["flag"], made["approve"], made["remark"]) == ("flag-1", True, "a friend")
 
 
+async def test_an_agent_answers_who_wants_to_join_a_group_and_nobody_elses_request(acting: QQ) -> None:
+    def answer(flag: str) -> list[Any]:
+        params = {"flag": flag, "sub_type": "add", "approve": True}
+        return ["platform.call", None, {"action": "set_group_add_request", "params": params}, 0]
+
+    asked = json.dumps([answer("another"), answer("flag-1")])
+    events = ["platform.onebot11.group_join_request"]
+    agent_id = await agent(acting, {"platform.call.*": "allow"}, event_types=events, config={"otherwise": asked})
+    bot = acting.bot(to_agent(agent_id))
+    async with bot.connected() as simulator:
+        simulator.world.requests["flag-1"] = {}
+        request = native.request(simulator.self_id, "group", "flag-1", user_id=EVE, group_id=GROUP, sub_type="add")
+        await simulator.report(request)
+        said = [each.text for each in await simulator.answered(2)]
+        made = [each["params"] for each in simulator.requests if each["action"] == "set_group_add_request"]
+    bot.delete()
+    assert "'elsewhere/platform.call.set_group_add_request' was not granted" in said[0]
+    assert said[1] == "platform.call: done"
+    assert [each["flag"] for each in made] == ["flag-1"]
+
+
 async def test_an_approval_in_the_web_chat_for_a_message_to_somebody_else(acting: QQ) -> None:
     by_requester = {"decision": "ask", "who": {"requester": True}}
     agent_id = await agent(acting, {"elsewhere/message.send": by_requester})

@@ -14,6 +14,7 @@ import pytest
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Incoming
+from parlour.platforms.backoff import Backoff
 from parlour_sdk.protocol.chain import Component, MessageChain, Platform, Source, Unknown
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
@@ -34,6 +35,8 @@ class Rig(ABC):
     token: str
     """Which the adapter was configured with."""
     samples: Sequence[Sample]
+    connects = True
+    """Whether it is the adapter that connects, and not the platform."""
 
     @abstractmethod
     async def deliver(self, native: Any) -> None:
@@ -50,6 +53,10 @@ class Rig(ABC):
     @abstractmethod
     async def cut(self) -> None:
         """The connection breaks; the platform can be reached again at once."""
+
+    @abstractmethod
+    async def cut_for_long(self, times: int) -> None:
+        """The connection breaks, and so many attempts to connect fail. Of adapters that connect."""
 
     @abstractmethod
     async def malformed(self) -> int:
@@ -140,6 +147,23 @@ class AdapterContract:
         states = [state for state, _ in rig.link.states[connected:]]
         assert states[-1] == "connected"
         assert "connecting" in states
+
+    async def test_it_tries_again_at_intervals_that_grow(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+        if not rig.connects:
+            pytest.skip("the platform connects, and waits as it likes")
+        waits: list[float] = []
+        another = Backoff.another
+
+        def noted(backoff: Backoff) -> float:
+            waits.append(another(backoff))
+            return waits[-1]
+
+        monkeypatch.setattr(Backoff, "another", noted)
+        monkeypatch.setattr("random.uniform", lambda least, most: most)
+        await rig.cut_for_long(3)
+        await rig.say("after all")
+        await rig.link.events(1)
+        assert waits == pytest.approx([waits[0] * 2**number for number in range(4)])
 
     async def test_what_cannot_be_read_harms_nothing(self, rig: Rig) -> None:
         await rig.malformed()

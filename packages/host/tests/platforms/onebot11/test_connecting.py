@@ -28,12 +28,24 @@ async def test_implementations_may_come_to(path: str, bot: Bot) -> None:
         await bot.link.events(1)
 
 
-async def test_another_path_is_refused_with_those_that_are_not(bot: Bot) -> None:
+@pytest.mark.parametrize(
+    ("host", "place"),
+    [("127.0.0.1", "127.0.0.1"), ("", "127.0.0.1"), ("0.0.0.0", "THIS-MACHINE"), ("localhost", "localhost")],
+)
+async def test_where_implementations_are_to_connect_is_told(host: str, place: str, reverse: Reverse) -> None:
+    port = free_port()
+    bot = await reverse(host=host, port=port)
+    assert f"point its reverse WebSocket at ws://{place}:{port}/onebot/v11/ws" in bot.link.now[1]
+
+
+async def test_another_path_is_refused_with_those_that_are_not(bot: Bot, joined: Reverse) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        await connect(bot.url + "/api", proxy=None)
+        await connect(bot.url + "/api", additional_headers={"X-Self-ID": "10001"}, proxy=None)
     assert refused.value.response.status_code == 404
     assert b"/onebot/v11/ws" in refused.value.response.body
     assert "it asked for another path than /, /ws, /onebot/v11/ws; correct its address" in bot.link.now[1]
+    await joined(bot)
+    assert bot.link.now == ("connected", "")
 
 
 @pytest.mark.parametrize("accounts_told", [["1", "2"], ["9" * 100]])
@@ -148,6 +160,23 @@ async def test_an_account_that_is_logged_out_is_shown_until_it_is_back(bot: Bot,
     simulator.heartbeat_seconds = 0.05
     await bot.link.until(lambda: "log in there again" in bot.link.now[1])
     simulator.world.online = True
+    await bot.link.until(lambda: bot.link.now == ("connected", ""))
+
+
+@pytest.mark.parametrize("back", ["bot_online", "a message"])
+async def test_an_account_that_qq_logged_out_is_shown_until_it_is_back(
+    back: str, bot: Bot, simulator: Simulator
+) -> None:
+    offline = {"user_id": 10001, "tag": "Kicked", "message": "another device logged in"}
+    await simulator.report(native.notice(10001, "bot_offline", **offline))
+    told = "QQ logged account 10001 out (another device logged in); log in at its OneBot implementation again"
+    await bot.link.until(lambda: bot.link.now == ("connected", told))
+    await simulator.report(native.heartbeat(10001, 60))
+    await simulator.report(native.notice(10001, "friend_add", user_id=7))
+    await bot.link.events(2)
+    assert bot.link.now == ("connected", told)
+    again = native.notice(10001, back) if back == "bot_online" else native.message(10001, 5, 7, [native.text("hello")])
+    await simulator.report(again)
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 

@@ -67,6 +67,10 @@ class OneBotRig(Rig):
     async def cut(self) -> None:
         await self.simulator.cut()
 
+    async def cut_for_long(self, times: int) -> None:
+        self.simulator.turns_away = times
+        await self.cut()
+
     async def malformed(self) -> int:
         sent = frames(seed=7, number=200, self_id=self.simulator.self_id)
         for frame in sent:
@@ -126,7 +130,9 @@ class TestReverse(AdapterContract):
         simulator = Simulator(token=TOKEN)
         async with simulator.connecting(f"ws://127.0.0.1:{port}/ws?access_token={TOKEN}"):
             await link.until(lambda: link.now[0] == "connected")
-            yield OneBotRig(link, adapter, simulator)
+            rig = OneBotRig(link, adapter, simulator)
+            rig.connects = False
+            yield rig
         work.cancel()
         await asyncio.wait([work])
 

@@ -7,8 +7,8 @@ import pytest
 
 from parlour.core.identity import SystemIds
 from parlour.core.platforms.port import PlatformAway
-from parlour.testing.onebot_simulator import Simulator
-from parlour_sdk.protocol.chain import Image, MessageChain, Plain, Voice
+from parlour.testing.onebot_simulator import Simulator, native
+from parlour_sdk.protocol.chain import At, Image, MessageChain, Plain, Voice
 
 from .conftest import Bot
 
@@ -29,6 +29,18 @@ async def test_what_arrived_is_found(target_type: str, target_id: str, bot: Bot,
     assert found is not None
     assert found.message_id == sent.message_id
     assert await api.find_message(target_type, "9", HELLO, key, nobodys) is None  # type: ignore[arg-type]
+
+
+async def test_what_comes_back_as_one_text_with_other_ends_of_lines_is_found(bot: Bot, simulator: Simulator) -> None:
+    chain: MessageChain = [Plain(text="one\n"), Plain(text="two\n"), At(target="7"), Plain(text="three\n")]
+    api, key = bot.adapter.api(), SystemIds().new()
+    sent = await api.send_message("group", "5", chain, key)
+    told = [native.text("one\r\ntwo\r"), native.segment("at", qq=7, name="Ann"), native.text("three")]
+    simulator.world.messages[int(sent.message_id or 0)]["message"] = told
+    found = await api.find_message("group", "5", chain, key, nobodys)
+    assert found is not None
+    other: MessageChain = [Plain(text="one\ntwo\n"), At(target="8"), Plain(text="three\n")]
+    assert await api.find_message("group", "5", other, key, nobodys) is None
 
 
 async def test_an_equal_message_that_is_known_is_not_taken_for_it(bot: Bot, simulator: Simulator) -> None:

@@ -202,7 +202,7 @@ async def test_a_refusal_for_now_that_names_no_time_is_tried_like_any_other(bot:
     assert (refused.value.retry_after, refused.value.permanent) == (None, False)
 
 
-@pytest.mark.parametrize("target", ["", "abc", "1; 2", "１２a"])
+@pytest.mark.parametrize("target", ["", "abc", "1; 2", "１２a", "１２", "1_2", " 12", "1" * 30])
 async def test_a_target_that_is_no_number_is_refused(target: str, bot: Bot, simulator: Simulator) -> None:
     with pytest.raises(PlatformRefused, match=r"target_id: .* is no id of OneBot"):
         await bot.adapter.api().send_message("group", target, HELLO)
@@ -235,3 +235,12 @@ async def test_an_answer_to_the_bots_own_message_addresses_it(bot: Bot, simulato
     assert (answer.addressed, other.addressed) == (True, False)
     expected = Quote(id=sent.message_id, sender="10001", origin=[Plain(text="hello")])
     assert answer.event.message_chain[1] == expected  # type: ignore[attr-defined]
+
+
+async def test_an_answer_to_what_the_bot_said_in_an_earlier_life_addresses_it(bot: Bot, simulator: Simulator) -> None:
+    own = simulator.world.show("group:5", [native.text("long ago")]).message_id
+    others = await simulator.say("by somebody", group_id=5)
+    for quoted in (own, others["message_id"]):
+        await simulator.say([native.segment("reply", id=str(quoted)), native.text("why?")], group_id=5)
+    _, answer, other = await bot.link.events(3)
+    assert (answer.addressed, other.addressed) == (True, False)

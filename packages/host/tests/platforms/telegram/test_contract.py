@@ -63,6 +63,11 @@ class TelegramRig(Rig):
     async def cut(self) -> None:
         await self.simulator.cut()
 
+    async def cut_for_long(self, times: int) -> None:
+        for _ in range(times):
+            self.simulator.faults.refuse("getMe", 502, "Bad Gateway")
+        await self.cut()
+
     async def malformed(self) -> int:
         sent = updates(seed=7, number=200)
         for update in sent:

@@ -68,9 +68,9 @@ class Accounts:
         problem = "its access token is missing or wrong; set the same one here and there"
         self.incident("token", account or peer, f"a OneBot implementation at {peer} was refused: {problem}")
 
-    def wrong_path(self, peer: str, paths: Sequence[str]) -> None:
+    def wrong_path(self, account: str, peer: str, paths: Sequence[str]) -> None:
         problem = f"it asked for another path than {', '.join(paths)}; correct its address"
-        self.incident("path", peer, f"a OneBot implementation at {peer} was refused: {problem}")
+        self.incident("path", account or peer, f"a OneBot implementation at {peer} was refused: {problem}")
 
     def nameless(self, connection: Connection, problem: str) -> None:
         """Of a connection that was asked whose it is; an empty problem says that it is over."""
@@ -84,7 +84,7 @@ class Accounts:
         self._connections.setdefault(account, []).append(connection)
         ROSTER.joined(account)
         self._gone.discard(account)
-        for kind in ("claim", "token", "silent"):
+        for kind in ("claim", "token", "path", "silent"):
             self._trouble.pop(f"{kind} {account}", None)
         self._trouble.pop(_nameless(connection), None)
         self._tell()
@@ -96,14 +96,15 @@ class Accounts:
             return
         connections.remove(connection)
         ROSTER.left(account)
-        for kind in ("offline", "clock", "identity"):
+        for kind in ("offline", "login", "clock", "identity"):
             self._trouble.pop(f"{kind} {account}", None)
         if not connections:
             del self._connections[account]
             self._gone.add(account)
             self._later(f"gone {account}", GONE_SECONDS, lambda: self._forget(account))
         if connection.silent:
-            self.incident("silent", account, f"the heartbeat of account {account} stopped", GONE_SECONDS)
+            sentence = f"the heartbeat of account {account} stopped; look at its OneBot implementation"
+            self.incident("silent", account, sentence, GONE_SECONDS)
         if connection.too_large:
             size = f"more than {LARGEST_FRAME >> 20} MiB at once"
             problem = f"account {account} told {size}, so its connection was closed; let it tell files by their address"

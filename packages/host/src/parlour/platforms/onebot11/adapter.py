@@ -8,19 +8,20 @@ from typing import Any
 
 from parlour.core.platforms.port import Adapter, Incoming, Link, PlatformRefused, PlatformUncertain
 from parlour.platforms.intake import Intake
+from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.values import dataclass
 
 from . import complete, decode
 from .accounts import Accounts
 from .api import OneBotApi
-from .client import Connection
+from .client import Connection, Cut
 from .forward import Caller
 from .meetings import BOUND, Name, named_in
 from .memory import Memory
-from .reverse import Listener
+from .reverse import Listener, waiting
 from .roster import ROSTER
 from .segments import segments_of
-from .values import number
+from .values import number, text
 
 LONGEST_INTERVAL = 3600 * 1000
 """Of heartbeats, in milliseconds; one that promises less often is not watched."""
@@ -40,7 +41,7 @@ class OneBot:
     def __init__(self, link: Link) -> None:
         self._link = link
         forward = link.config.get("mode") == "forward"
-        self._accounts = Accounts(link, "" if forward else _waiting(link))
+        self._accounts = Accounts(link, "" if forward else waiting(link))
         self._memory = Memory()
         self._intake: Intake[Arrival] = Intake(self._take)
         self._way = (Caller if forward else Listener)(link, self._accounts, self._talk)
@@ -79,6 +80,8 @@ class OneBot:
     async def _ask_whose(self, connection: Connection) -> None:
         try:
             login = await connection.call("get_login_info", {})
+        except Cut:
+            return
         except (PlatformRefused, PlatformUncertain) as problem:
             self._accounts.nameless(connection, str(problem))
             return
@@ -104,6 +107,7 @@ class OneBot:
         if payload["post_type"] == "meta_event":
             self._meta(connection, payload, now)
             return
+        self._note_login(connection.account, payload)
         self._memory.meetings.met(connection.account, *named_in(payload))
         if not decode.is_own(payload):
             if payload["post_type"] == "message":
@@ -124,6 +128,17 @@ class OneBot:
             self._accounts.trouble(f"identity {account}", sentence)
         return payload
 
+    def _note_login(self, account: str, payload: Payload) -> None:
+        """Lagrange's heartbeats go on while QQ has logged the account out; whoever gets messages is logged in."""
+        match payload.get("notice_type"):
+            case "bot_offline":
+                said = text(payload, "message")
+                why = f" ({said[:200]})" if said else ""
+                sentence = f"QQ logged account {account} out{why}; log in at its OneBot implementation again"
+                self._accounts.trouble(f"login {account}", sentence)
+            case "bot_online" | None:
+                self._accounts.trouble(f"login {account}", "")
+
     async def _take(self, arrival: Arrival) -> None:
         connection, payload = arrival.connection, arrival.payload
         if payload["post_type"] == "message":
@@ -133,7 +148,7 @@ class OneBot:
             self._accounts.incident("moment", connection.account, oddity)
         happened_at = connection.clock.here(incoming.event.timestamp, arrival.moment)
         incoming = replace(incoming, event=ROSTER.marked(incoming.event), happened_at=happened_at)
-        await self._link.received(self._addressed(incoming, payload))
+        await self._link.received(self._addressed(incoming))
 
     async def _completed(self, connection: Connection, payload: Payload) -> Payload:
         try:
@@ -154,9 +169,11 @@ class OneBot:
 
         return ask
 
-    def _addressed(self, incoming: Incoming, payload: Payload) -> Incoming:
+    def _addressed(self, incoming: Incoming) -> Incoming:
         """An answer to one of the bot's own messages is meant for it."""
-        return replace(incoming, addressed=True) if self._memory.quoted_in(payload) else incoming
+        quotes = (each for each in getattr(incoming.event, "message_chain", ()) if isinstance(each, Quote))
+        own = any(each.sender == incoming.self_id or self._memory.has_sent(each.id) for each in quotes)
+        return replace(incoming, addressed=True) if own else incoming
 
     def _meta(self, connection: Connection, payload: Payload, now: int) -> None:
         beats = payload.get("meta_event_type") == "heartbeat"
@@ -171,11 +188,6 @@ class OneBot:
         with suppress(ValueError, KeyError):
             connection.clock.compare(decode.moment(payload), now, certainly=beats)  # go-cqhttp greets with an old one
             self._accounts.trouble(f"clock {connection.account}", connection.clock.trouble)
-
-
-def _waiting(link: Link) -> str:
-    address = f"ws://{link.config.get('host')}:{link.config.get('port')}/onebot/v11/ws"
-    return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
 
 
 def create(link: Link) -> Adapter:

@@ -19,7 +19,7 @@ from .encode import Message, encode
 from .meetings import Name
 from .memory import Memory
 from .segments import chain_of, place_of, segments_of
-from .values import native_id
+from .values import native_id, number
 
 LONGEST_BAN_SECONDS = 30 * 24 * 3600
 """What QQ takes at most; a ban for good is this long."""
@@ -116,7 +116,7 @@ class OneBotApi(PlatformApi):
     async def forward_message(
         self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
     ) -> MessageResult:
-        """As a merged forward of one: the only way that every implementation has."""
+        """As a merged forward of one, which NapCat, LLOneBot and go-cqhttp have; Lagrange refuses it."""
         node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
         where = _message(from_chat_type, from_chat_id, message_id)
         answer = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
@@ -167,8 +167,8 @@ class OneBotApi(PlatformApi):
     async def is_muted(self, group_id: str) -> bool:
         account = self._connection(meetings.chat("group", group_id)).account
         told = await self._member("get_group_member_info", group_id, account, no_cache=True)
-        until = people.object_of(told).get("shut_up_timestamp")
-        return isinstance(until, int) and until > time.time()
+        until = number(people.object_of(told).get("shut_up_timestamp"))
+        return until is not None and until > time.time()
 
     async def get_user_info(self, user_id: str) -> User:
         number = native_id("user_id", user_id)

@@ -50,6 +50,10 @@ class Socket(Protocol):
     async def ping(self) -> Awaitable[float]: ...
 
 
+class Cut(PlatformUncertain):
+    """The connection ended before the answer came."""
+
+
 class Connection:
     """`role` is universal, api or event, as the implementation said."""
 
@@ -93,7 +97,7 @@ class Connection:
         finally:
             del self._answers[echo]
         if answer is None:
-            raise PlatformUncertain(f"the connection was cut before OneBot answered {action}")
+            raise Cut(f"the connection was cut before OneBot answered {action}")
         if not answer.keys() & SAYING:
             raise PlatformUncertain(f"OneBot answered {action} without saying whether it was done")
         raise_for(action, answer)

@@ -49,12 +49,14 @@ def alike(messages: list[Payload], segments: list[Segment]) -> Iterator[str]:
             yield str(message["message_id"])
 
 
-def _outline(segments: list[Any]) -> list[str]:
-    return [_word(segment["type"], segment["data"]) for segment in segments]
+def _outline(segments: list[Any]) -> str:
+    """Texts that follow each other may come back as one, and their lines may end otherwise."""
+    told = "".join(_word(segment["type"], segment["data"]) for segment in segments)
+    return told.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _word(kind: str, data: Payload) -> str:
-    return f"{kind}:{data.get('text', '')}{data.get('qq', '')}"
+    return str(data.get("text", "")) if kind == "text" else f"\0{kind}:{data.get('qq', '')}\0"
 
 
 def _sender(message: Payload) -> str:

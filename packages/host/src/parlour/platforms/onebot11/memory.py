@@ -4,7 +4,6 @@ from collections import OrderedDict
 from typing import Any
 
 from .meetings import Meetings
-from .segments import segments_of
 from .values import number
 
 MOST = 10_000
@@ -22,6 +21,9 @@ class Memory:
         self._ids[message_id] = None
         if len(self._ids) > MOST:
             self._ids.popitem(last=False)
+
+    def has_sent(self, message_id: str | None) -> bool:
+        return message_id in self._ids
 
     def parts(self, key: str | None) -> list[str]:
         """The ids of the parts that went out under this key; a second try goes on after them."""
@@ -54,18 +56,3 @@ class Memory:
 
     def group_of(self, user_id: str) -> int | None:
         return self._groups.get(user_id)
-
-    def quoted_in(self, payload: dict[str, Any]) -> bool:
-        if not self._ids or payload.get("post_type") != "message":
-            return False
-        try:
-            segments = segments_of(payload.get("message"))
-        except ValueError:
-            return False
-        return any(self._answers(segment) for segment in segments)
-
-    def _answers(self, segment: Any) -> bool:
-        if not isinstance(segment, dict) or segment.get("type") != "reply":
-            return False
-        data = segment.get("data")
-        return isinstance(data, dict) and str(data.get("id")) in self._ids

@@ -19,6 +19,9 @@ from .accounts import Accounts
 from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
 from .configuration import LAST_PORT, host_problem, port_problem
 
+DEFAULT_HOST = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::")
+"""Addresses to listen on by which nobody can connect."""
 PATHS = ("/", "/ws", "/onebot/v11/ws")
 ROLES = ("universal", "api", "event")
 LONGEST_ACCOUNT = 64
@@ -32,7 +35,7 @@ Talk = Callable[[Connection], Awaitable[None]]
 class Listener:
     def __init__(self, link: Link, accounts: Accounts, talk: Talk) -> None:
         self._link = link
-        self._host = str(link.config.get("host") or "127.0.0.1")
+        self._host = str(link.config.get("host") or DEFAULT_HOST)
         self._port = int(link.config.get("port") or 0)
         self._token = str(link.config.get("access_token") or "")
         self._accounts = accounts
@@ -93,7 +96,7 @@ class Listener:
             self._accounts.wrong_token(account, peer)
             return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
         if address.path.rstrip("/") not in {path.rstrip("/") for path in PATHS}:
-            self._accounts.wrong_path(peer, PATHS)
+            self._accounts.wrong_path(account, peer, PATHS)
             return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
         role = _role(headers)
         if account and await self._accounts.claimed(account, role):
@@ -119,6 +122,14 @@ class Listener:
         if error.errno == errno.EACCES:
             return f"{place} may not be opened by this user; choose a port above 1023"
         return f"{place} can't be listened on: {error.strerror or error}"
+
+
+def waiting(link: Link) -> str:
+    """What is to be done while nobody is connected."""
+    host = str(link.config.get("host") or DEFAULT_HOST)
+    place = "THIS-MACHINE" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    address = f"ws://{place}:{link.config.get('port')}/onebot/v11/ws"
+    return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
 
 
 def _role(headers: Headers) -> str:

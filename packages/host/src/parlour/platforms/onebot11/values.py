@@ -1,10 +1,12 @@
 """Values as OneBot implementations send them, some of which write numbers as texts. Ids become strings losslessly."""
 
+import re
 from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused
 from parlour.core.shapes import shape
 
+WHOLE = re.compile(r"-?[0-9]{1,20}")
 LONGEST_ID = 512
 """Of what the Host keeps and finds again."""
 
@@ -47,8 +49,7 @@ def text(data: dict[str, Any], name: str) -> str | None:
 
 def native_id(name: str, value: str) -> int:
     """For a request: OneBot's ids are numbers."""
-    try:
+    if WHOLE.fullmatch(value):
         return int(value)
-    except ValueError:
-        reason = f"{name}: '{value[:60]}' is no id of OneBot; a whole number is expected"
-        raise PlatformRefused(reason, permanent=True) from None
+    reason = f"{name}: '{value[:60]}' is no id of OneBot; a whole number is expected"
+    raise PlatformRefused(reason, permanent=True)

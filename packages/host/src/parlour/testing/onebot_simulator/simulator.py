@@ -42,6 +42,8 @@ class Simulator:
         """How many there have been."""
         self.refusal = 0
         """The HTTP status that the last attempt to connect was answered with."""
+        self.turns_away = 0
+        """How many of those who connect to it next it does not let in."""
         self.requests: list[Payload] = []
         """Every call, as it came."""
         self._deaf = False
@@ -79,6 +81,9 @@ class Simulator:
         """Forward: yields the address to connect to."""
 
         def admit(socket: ServerConnection, request: Request) -> Response | None:
+            if self.turns_away:
+                self.turns_away -= 1
+                return socket.respond(503, "not now\n")
             given = request.headers.get("Authorization", "")
             if self.token and given != f"Bearer {self.token}":
                 return socket.respond(403 if given else 401, "wrong token\n")
