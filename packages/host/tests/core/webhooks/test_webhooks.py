@@ -12,6 +12,7 @@ from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
 from parlour.core.routing.routes import Route
 from parlour.core.secrets import SecretUnreadable
+from parlour.core.webhooks.hooks import AT_ONCE
 from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
 from parlour.core.webhooks.signing import signature
 
@@ -120,6 +121,21 @@ async def test_the_conversation_does_not_wait_for_the_other_side() -> None:
     assert world.rows(INBOX) == []
     receiver.hold.set()
     await until(lambda: not len(world.core.webhooks))
+
+
+async def test_an_address_that_does_not_answer_holds_up_no_other_bot() -> None:
+    receiver = Receiver()
+    receiver.hold = asyncio.Event()
+    world = await opened(receiver)
+    await world.core.routes.replace("other", [Route("*", "webhook", CONFIG)])
+    for number in range(100):
+        await world.say("hi", surface="platform", chat=f"chat {number}")
+    await until(lambda: len(receiver.requests) == AT_ONCE)
+    await world.say("hi", surface="platform", bot_id="other")
+    await until(lambda: len(receiver.requests) == AT_ONCE + 1)
+    receiver.hold.set()
+    await until(lambda: not len(world.core.webhooks))
+    assert len(receiver.requests) == 101
 
 
 async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_same_id() -> None:

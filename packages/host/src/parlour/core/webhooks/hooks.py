@@ -5,6 +5,7 @@ How often a call was tried is written before each try, so that what kills the Ho
 
 import asyncio
 import logging
+from collections import defaultdict
 from dataclasses import replace
 
 from parlour.core.events.envelope import RecordedEvent
@@ -19,7 +20,8 @@ from .sending import Sending, Tried
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 32
+AT_ONCE = 16
+"""Of one bot: an address that does not answer holds up nobody else's."""
 CUT_OFF = 2
 """More tries than its route says are made where the Host stopped in the middle of them."""
 LONGEST_WAIT_SECONDS = 3600.0
@@ -34,7 +36,7 @@ class Webhooks:
         self._sending = sending
         self._answers = answers
         self._clock = clock
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(AT_ONCE))
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
 
@@ -72,7 +74,7 @@ class Webhooks:
 
     async def _patiently(self, call: WebhookCall) -> WebhookCall | None:
         try:
-            async with self._places:
+            async with self._places[call.bot["id"]]:
                 return await self._try(call)
         except StorageFailed as failure:
             logger.error("webhook %s waits for the database: %s", call.call_id, failure.message)
