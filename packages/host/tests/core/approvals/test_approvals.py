@@ -105,6 +105,18 @@ async def test_two_who_decide_at_once_are_one_decision() -> None:
     assert len(group.done("kick_member")) == 1
 
 
+async def test_who_comes_a_moment_too_late_is_told_who_decided() -> None:
+    group, _ = await asked()
+    approvals, approval_id = group.world.core.approvals, group.approval()["approval_id"]
+    stranger = asyncio.create_task(approvals.decide(approval_id, "deny", Decider(Party("user", "eve"))))
+    first = asyncio.create_task(approvals.decide(approval_id, "approve", OPERATOR))
+    with pytest.raises(Refused, match="you may not decide this"):
+        await stranger
+    with pytest.raises(Refused, match="it was decided before by api_key:k1: approved"):
+        await approvals.decide(approval_id, "deny", Decider(Party("user", "boss")))
+    assert (await first).status == "approved"
+
+
 async def test_it_expires_in_words_and_is_refused_afterwards() -> None:
     group, _ = await asked()
     await asyncio.sleep(1801)
