@@ -148,6 +148,18 @@ async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_sa
     assert trail(world, seq) == "The webhook took it after 4 tries."
 
 
+async def test_while_it_is_tried_again_the_trail_says_why_and_when() -> None:
+    receiver = Receiver()
+    receiver.prepared.append(Answer(503, b"", retry_after=90))
+    world = await opened(receiver)
+    seq = (await world.say("hi", surface="platform")).seq
+    await until(lambda: bool(world.rows(TRAIL, event_seq=seq, step="webhook")))
+    told = "The webhook has not taken it yet: it answered 503; it is tried again after 90 s."
+    assert trail(world, seq) == told
+    await until(lambda: not len(world.core.webhooks))
+    assert trail(world, seq) == "The webhook took it after 2 tries."
+
+
 async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:
     receiver = Receiver()
     receiver.prepared.extend([Answer(503, b"")] * 9)
