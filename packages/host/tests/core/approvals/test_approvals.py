@@ -11,6 +11,7 @@ from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
+from parlour_sdk.protocol.people import User
 
 from ..support import PuppetRun, message
 from .support import ANN, ASK, BOSS, EVE, Group
@@ -82,6 +83,16 @@ async def test_a_role_in_the_group_may_decide() -> None:
     await group.say(f"approve {group.keyword}", EVE, role="admin")
     await group.calm()
     assert len(group.done("kick_member")) == 1
+
+
+@pytest.mark.parametrize(("named", "status"), [("boss", "pending"), ("robot", "approved")])
+async def test_a_bot_decides_nothing_unless_the_policy_names_it(named: str, status: str) -> None:
+    group, _ = await asked({"member.*": {"decision": "ask", "who": {"users": [named], "roles": ["admin"]}}})
+    robot = User(id="robot", nickname="Robot", is_bot=True)
+    await group.say(f"approve {group.keyword}", robot, role="admin")
+    await group.calm()
+    assert group.approval()["status"] == status
+    assert len(group.texts()) == (1 if status == "pending" else 2), "a bot that is not named gets no word either"
 
 
 async def test_a_second_decision_is_refused_and_nothing_happens_twice() -> None:
