@@ -12,6 +12,7 @@ from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
 from parlour_sdk.protocol.people import User
+from parlour_sdk.protocol.platform_events import FriendRequestReceived
 
 from ..support import PuppetRun, message
 from .support import ANN, ASK, BOSS, EVE, Group
@@ -209,6 +210,23 @@ async def test_what_happened_in_no_chat_is_asked_about_where_its_answers_go() ->
     await group.say(f"approve {group.keyword}", BOSS, chat_id="99")
     await group.calm()
     assert len(group.done("kick_member")) == 1
+
+
+@pytest.mark.parametrize("fallback", [{}, {"bot_id": "bot", "chat_type": "group", "chat_id": "99"}])
+async def test_a_stranger_is_not_asked_about_their_own_request(fallback: dict[str, str]) -> None:
+    group = await Group.open({"*": ASK}, event_types=("*",), delivery_policy={"fallback_target": fallback})
+    wants = FriendRequestReceived(event_id="e1", timestamp=0, request_id="r1", user=EVE)
+    await group.world.platform.happen(wants)
+    run = await group.world.plugins.next_run()
+    await group.ask(run, "friend_request.answer", None, {"approve": True})
+    run.send(run.finished("silent"))
+    run.end()
+    await group.calm()
+    assert len(group.texts("99")) == (1 if fallback else 0)
+    await group.world.core.approvals.decide(group.approval()["approval_id"], "approve", OPERATOR)
+    await group.calm()
+    assert group.texts("eve") == []
+    assert [each["request_id"] for each in group.done("answer_friend_request")] == ["r1"]
 
 
 @pytest.mark.parametrize(
