@@ -248,6 +248,7 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
     assert recalled.json()["route"]["event_type"] == "message.recalled"
     nobody = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()
     assert (nobody["route"], nobody["handler_type"]) == (None, "plugin")
+    assert nobody["reasons"][-1] == "it goes to the listeners of all plugins"
 
 
 @pytest.mark.parametrize(

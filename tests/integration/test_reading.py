@@ -152,7 +152,8 @@ def test_routes_are_tried_before_they_are_kept(host: Host, bot_id: str) -> None:
 
     assert (told["index"], told["handler_type"], told["route"]["event_type"]) == (0, "drop", "message.*")
     assert told["reasons"][-1] == "nobody answers, on purpose"
-    assert tried(host, bot_id, routes=[])["index"] is None
+    nobody = tried(host, bot_id, routes=[])
+    assert (nobody["index"], nobody["reasons"]) == (None, ["no plugin listens to it, so nobody answers"])
     assert host.http().get(f"/bots/{bot_id}/routes").json() == kept
 
 

@@ -136,6 +136,7 @@ class Core:
     routes: RouteBook
     default_agents: DefaultAgentBook
     router: Router
+    audience: Audience
     webhooks: Webhooks
     later: LaterListening
     registry: Registry
@@ -285,6 +286,7 @@ def build_core(ports: Ports) -> Core:
         routes=routes,
         default_agents=default_agents,
         router=router,
+        audience=audience,
         webhooks=webhooks,
         later=later,
         registry=registry,

@@ -64,6 +64,11 @@ def saved(written: Any, plugins: Any = None, before: list[Route] | None = None) 
         ({"filters": {"mentions_bot": "yes"}}, "0.filters.mentions_bot", "a valid boolean, not a text"),
         ({"filters": {"probability": True}}, "0.filters.probability", "a valid number, not true or false"),
         ({"filters": {"groups": [7]}}, "0.filters.groups.0", "a valid string, not a number"),
+        *(
+            ({"filters": {"data": {path: 1}}}, "0.filters.data", "a path has names with a dot between them")
+            for path in ("", ".", "a..b", "a.", f"message_chain.{'9' * 5000}")
+        ),
+        ({"event_type": "message.**"}, "0.event_type", "write one as message.received, message.* or *"),
     ],
 )
 def test_a_value_of_another_type_is_refused_with_what_is_accepted(

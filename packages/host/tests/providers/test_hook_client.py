@@ -8,6 +8,7 @@ import pytest
 
 from parlour.core.webhooks.sending import ANSWER_BYTES, Request, Unreachable
 from parlour.providers.hook_client import HookClient
+from parlour.testing.network import free_port
 
 HERE = ["127.0.0.1/32"]
 Behave = Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -88,13 +89,30 @@ async def test_a_name_that_can_not_be_resolved_may_be_asked_for_again() -> None:
     assert not failure.value.permanent
 
 
-async def test_who_cuts_the_connection_may_be_asked_again() -> None:
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (b"", "it hung up without an answer"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", "its answer broke off"),
+        (b"\x00\x01\r\n\r\n", "its answer is no valid HTTP"),
+        (b"HTTP/1.1 200 OK\r\nx: " + b"a" * 100_000 + b"\r\n\r\n", "its answer is no valid HTTP"),
+    ],
+    ids=["none", "half", "no http", "endless header"],
+)
+async def test_who_answers_badly_is_told_how_and_may_be_asked_again(answer: bytes, told: str) -> None:
     async def rude(writer: asyncio.StreamWriter) -> None:
-        writer.transport.abort()
+        writer.write(answer)
+        await writer.drain()
 
     async with serving(rude) as url:
-        with pytest.raises(Unreachable) as failure:
+        with pytest.raises(Unreachable, match=f"^{told}$") as failure:
             await HookClient(HERE).send(request(url))
+    assert not failure.value.permanent
+
+
+async def test_where_nobody_listens_is_told_so() -> None:
+    with pytest.raises(Unreachable, match="it could not be reached: Connection refused") as failure:
+        await HookClient(HERE).send(request(f"http://127.0.0.1:{free_port()}/in"))
     assert not failure.value.permanent
 
 

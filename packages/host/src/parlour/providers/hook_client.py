@@ -1,5 +1,6 @@
 """Sends webhooks to public addresses, and to those that the operator allows. Holds no connection when idle."""
 
+import os
 from collections.abc import Iterable
 from email.utils import parsedate_to_datetime
 from time import time
@@ -43,8 +44,24 @@ class HookClient:
             stopped = at_the_door(error)
             if isinstance(stopped, AddressRefused):
                 raise Unreachable(f"{stopped}; {INSIDE}", permanent=True) from None
-            words = str(stopped) if stopped is not None else f"it could not be reached ({type(error).__name__})"
-            raise Unreachable(words) from None
+            raise Unreachable(_words(error) if stopped is None else str(stopped)) from None
+
+
+def _words(error: Exception) -> str:
+    from aiohttp import ClientPayloadError, ClientResponseError, ClientSSLError, ServerDisconnectedError
+
+    match error:
+        case ClientSSLError():
+            return "its certificate or encryption is not valid"
+        case ServerDisconnectedError():
+            return "it hung up without an answer"
+        case ClientPayloadError():
+            return "its answer broke off"
+        case ClientResponseError():
+            return "its answer is no valid HTTP"
+        case OSError(errno=int(number)) if number > 0:
+            return f"it could not be reached: {os.strerror(number)}"
+    return f"it could not be reached ({type(error).__name__})"
 
 
 async def _beginning(response: "ClientResponse") -> bytes:

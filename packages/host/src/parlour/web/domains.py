@@ -226,7 +226,7 @@ class Domains:
 
         host, core = self.host, self.host.core
         form = RouteForm(core.agents, host.plugins, host.secrets)
-        return router(core.bots, core.routes, form, core.router, host.clock)
+        return router(core.bots, core.routes, form, core.router, core.audience, host.clock)
 
     def default_agents(self) -> "APIRouter":
         from parlour.http.default_agents.checking import DefaultAgentForm

@@ -11,6 +11,8 @@ from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
 from parlour.core.journal import Unit, Update, where
+from parlour_sdk.protocol.people import User
+from parlour_sdk.protocol.platform_events import FriendRequestReceived
 
 from ..support import PuppetRun, message
 from .support import ANN, ASK, BOSS, EVE, Group
@@ -84,6 +86,16 @@ async def test_a_role_in_the_group_may_decide() -> None:
     assert len(group.done("kick_member")) == 1
 
 
+@pytest.mark.parametrize(("named", "status"), [("boss", "pending"), ("robot", "approved")])
+async def test_a_bot_decides_nothing_unless_the_policy_names_it(named: str, status: str) -> None:
+    group, _ = await asked({"member.*": {"decision": "ask", "who": {"users": [named], "roles": ["admin"]}}})
+    robot = User(id="robot", nickname="Robot", is_bot=True)
+    await group.say(f"approve {group.keyword}", robot, role="admin")
+    await group.calm()
+    assert group.approval()["status"] == status
+    assert len(group.texts()) == (1 if status == "pending" else 2), "a bot that is not named gets no word either"
+
+
 async def test_a_second_decision_is_refused_and_nothing_happens_twice() -> None:
     group, _ = await asked()
     await group.say(f"approve {group.keyword}", BOSS)
@@ -103,6 +115,18 @@ async def test_two_who_decide_at_once_are_one_decision() -> None:
     await group.calm()
     assert sum(isinstance(each, Refused) for each in outcomes) == 4
     assert len(group.done("kick_member")) == 1
+
+
+async def test_who_comes_a_moment_too_late_is_told_who_decided() -> None:
+    group, _ = await asked()
+    approvals, approval_id = group.world.core.approvals, group.approval()["approval_id"]
+    stranger = asyncio.create_task(approvals.decide(approval_id, "deny", Decider(Party("user", "eve"))))
+    first = asyncio.create_task(approvals.decide(approval_id, "approve", OPERATOR))
+    with pytest.raises(Refused, match="you may not decide this"):
+        await stranger
+    with pytest.raises(Refused, match="it was decided before by api_key:k1: approved"):
+        await approvals.decide(approval_id, "deny", Decider(Party("user", "boss")))
+    assert (await first).status == "approved"
 
 
 async def test_it_expires_in_words_and_is_refused_afterwards() -> None:
@@ -186,6 +210,23 @@ async def test_what_happened_in_no_chat_is_asked_about_where_its_answers_go() ->
     await group.say(f"approve {group.keyword}", BOSS, chat_id="99")
     await group.calm()
     assert len(group.done("kick_member")) == 1
+
+
+@pytest.mark.parametrize("fallback", [{}, {"bot_id": "bot", "chat_type": "group", "chat_id": "99"}])
+async def test_a_stranger_is_not_asked_about_their_own_request(fallback: dict[str, str]) -> None:
+    group = await Group.open({"*": ASK}, event_types=("*",), delivery_policy={"fallback_target": fallback})
+    wants = FriendRequestReceived(event_id="e1", timestamp=0, request_id="r1", user=EVE)
+    await group.world.platform.happen(wants)
+    run = await group.world.plugins.next_run()
+    await group.ask(run, "friend_request.answer", None, {"approve": True})
+    run.send(run.finished("silent"))
+    run.end()
+    await group.calm()
+    assert len(group.texts("99")) == (1 if fallback else 0)
+    await group.world.core.approvals.decide(group.approval()["approval_id"], "approve", OPERATOR)
+    await group.calm()
+    assert group.texts("eve") == []
+    assert [each["request_id"] for each in group.done("answer_friend_request")] == ["r1"]
 
 
 @pytest.mark.parametrize(

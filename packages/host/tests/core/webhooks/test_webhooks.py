@@ -12,6 +12,7 @@ from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
 from parlour.core.routing.routes import Route
 from parlour.core.secrets import SecretUnreadable
+from parlour.core.webhooks.hooks import AT_ONCE
 from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
 from parlour.core.webhooks.signing import signature
 
@@ -122,6 +123,21 @@ async def test_the_conversation_does_not_wait_for_the_other_side() -> None:
     await until(lambda: not len(world.core.webhooks))
 
 
+async def test_an_address_that_does_not_answer_holds_up_no_other_bot() -> None:
+    receiver = Receiver()
+    receiver.hold = asyncio.Event()
+    world = await opened(receiver)
+    await world.core.routes.replace("other", [Route("*", "webhook", CONFIG)])
+    for number in range(100):
+        await world.say("hi", surface="platform", chat=f"chat {number}")
+    await until(lambda: len(receiver.requests) == AT_ONCE)
+    await world.say("hi", surface="platform", bot_id="other")
+    await until(lambda: len(receiver.requests) == AT_ONCE + 1)
+    receiver.hold.set()
+    await until(lambda: not len(world.core.webhooks))
+    assert len(receiver.requests) == 101
+
+
 async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_same_id() -> None:
     receiver = Receiver()
     receiver.prepared.extend([Answer(500, b""), Unreachable("it could not be reached"), Answer(429, b"", 42)])
@@ -130,6 +146,18 @@ async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_sa
     assert receiver.pauses == [5, 10, 42]
     assert len({request.headers["webhook-id"] for _, request in receiver.requests}) == 1
     assert trail(world, seq) == "The webhook took it after 4 tries."
+
+
+async def test_while_it_is_tried_again_the_trail_says_why_and_when() -> None:
+    receiver = Receiver()
+    receiver.prepared.append(Answer(503, b"", retry_after=90))
+    world = await opened(receiver)
+    seq = (await world.say("hi", surface="platform")).seq
+    await until(lambda: bool(world.rows(TRAIL, event_seq=seq, step="webhook")))
+    told = "The webhook has not taken it yet: it answered 503; it is tried again after 90 s."
+    assert trail(world, seq) == told
+    await until(lambda: not len(world.core.webhooks))
+    assert trail(world, seq) == "The webhook took it after 2 tries."
 
 
 async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:

@@ -157,6 +157,8 @@ class Approvals:
             try:
                 return await self._close(closed, decider, tell)
             except GuardFailed as failure:
+                if (meanwhile := await self._rows.get(approval_id)) is not None:
+                    check(meanwhile, decider, self._clock.now())
                 told = "it is not what was asked any more; nothing was done"
                 raise Refused("conflict", f"{known.keyword}: {told}") from failure
 

@@ -22,6 +22,7 @@ from .words import described
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 KEYWORD_CHARACTERS = 4
+NOWHERE = {"chat_type": "", "chat_id": "", "thread_id": ""}
 
 
 def approval(
@@ -71,12 +72,17 @@ def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str,
 def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
     """What an event must have in common to come from there; the address only if it is not the event's own chat.
 
-    What people write in a platform's chat is from there, whoever brought the event that they are asked about.
+    What people write in a platform's chat is from there, whoever brought the event that they are asked about. Who wants
+    to be a friend is no friend yet, and is not asked; nor is a group that the bot is only invited to.
     """
     if rule.show_in:
         address = {"thread_id": "", **rule.show_in}
         return _chat(address.pop("bot_id", "") or bot_id, address, address)
-    place, envelope = addresses.of(event, policy), event.envelope
+    envelope = event.envelope
+    if envelope.surface == PLATFORM and envelope.data.get("request_id"):
+        fallback = {**NOWHERE, **policy.fallback_target}
+        return _chat(fallback.pop("bot_id", "") or envelope.bot_id, fallback, fallback)
+    place = addresses.of(event, policy)
     if place.surface == PLATFORM and not place.nowhere:
         own = place.target == event.conversation_id
         return _chat(place.bot_id, place.address, {} if own else place.address)

@@ -7,6 +7,7 @@ from parlour.core.delivery.rendering.buttons import ACTION_ID
 from parlour.core.events.control import Acted, ControlInput
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.platforms.chats import SURFACE
+from parlour.core.routing.resolving import by_bot
 
 from .approval import Approval
 from .approvals import Approvals, Verdict
@@ -27,7 +28,7 @@ class Keywords:
         said = _said(event) if event.surface in _CHATS else ""
         match = _SAID.fullmatch(said)
         known = self._approvals.by_keyword(match[2].lower()) if match is not None else None
-        if match is None or known is None or not _asked_here(known, event):
+        if match is None or known is None or not _asked_here(known, event) or _by_other_bot(known, event):
             return ControlInput(NAME) if said and _pressed(event) else None
         return ControlInput(NAME, f"{match[1].lower()} {known.approval_id} {match[3] or ''}")
 
@@ -70,6 +71,11 @@ def _asked_here(known: Approval, event: EventEnvelope) -> bool:
     """A keyword means something only where it was asked for: through any account of the bot, if none was named."""
     there = tuple(known.chat[part] for part in ("surface", "bot_id", "principal"))
     return there == (event.surface, event.bot_id, event.principal) and known.chat["chat"] in _chats(event)
+
+
+def _by_other_bot(known: Approval, event: EventEnvelope) -> bool:
+    """Bots are ignored, whatever their role is; one that the policy names may decide."""
+    return by_bot(event) and event.actor.id not in known.who["users"]
 
 
 def _chats(event: EventEnvelope) -> tuple[str, ...]:

@@ -92,7 +92,8 @@ def _time_window(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 def _data(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     for path, value in wanted.items():
-        if _at(event.data, path) != value:
+        found = _at(event.data, path)
+        if found != value or isinstance(found, bool) != isinstance(value, bool):  # 1 is not true
             return reason("data", path=path)
     return None
 

@@ -5,13 +5,14 @@ How often a call was tried is written before each try, so that what kills the Ho
 
 import asyncio
 import logging
+from collections import defaultdict
 from dataclasses import replace
 
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import trail, webhook_calls
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.webhook_calls import WebhookCall, WebhookCalls
-from parlour.core.journal import Draft, Journal, StorageFailed, Unit
+from parlour.core.journal import Draft, Journal, Statement, StorageFailed, Unit
 from parlour.core.ports import Clock
 
 from .answers import Answers
@@ -19,7 +20,8 @@ from .sending import Sending, Tried
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 32
+AT_ONCE = 16
+"""Of one bot: an address that does not answer holds up nobody else's."""
 CUT_OFF = 2
 """More tries than its route says are made where the Host stopped in the middle of them."""
 LONGEST_WAIT_SECONDS = 3600.0
@@ -34,7 +36,7 @@ class Webhooks:
         self._sending = sending
         self._answers = answers
         self._clock = clock
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(AT_ONCE))
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
 
@@ -72,7 +74,7 @@ class Webhooks:
 
     async def _patiently(self, call: WebhookCall) -> WebhookCall | None:
         try:
-            async with self._places:
+            async with self._places[call.bot["id"]]:
                 return await self._try(call)
         except StorageFailed as failure:
             logger.error("webhook %s waits for the database: %s", call.call_id, failure.message)
@@ -92,8 +94,10 @@ class Webhooks:
         await self._journal.commit(Unit("webhook.try", (webhook_calls.change(call),)))
         tried = await self._sending.attempt(call, event, self._clock.now())
         if tried.meaning == "again" and call.attempts <= call.config["retry_count"]:
-            call = replace(call, not_before=self._clock.now() + round(_wait(call, tried) * 1000))
-            await self._journal.commit(Unit("webhook.wait", (webhook_calls.change(call),)))
+            wait = _wait(call, tried)
+            call = replace(call, not_before=self._clock.now() + round(wait * 1000))
+            told = f"The webhook has not taken it yet: {tried.told}; it is tried again after {wait:g} s."
+            await self._journal.commit(Unit("webhook.wait", (webhook_calls.change(call), self._noted(call, told))))
             return call
         await self._end(call, event, tried)
         return None
@@ -102,9 +106,12 @@ class Webhooks:
         draft = Draft("webhook.end")
         draft.add(webhook_calls.done(call))
         asked = self._answers.read(call, event, tried.body) if tried.meaning == "taken" else None
-        text = f"{_summary(call, tried)}{asked.told if asked else ''}"
-        draft.add(trail.note(call.event_seq, "webhook", {"text": text, "tries": call.attempts}, self._clock.now()))
+        draft.add(self._noted(call, f"{_summary(call, tried)}{asked.told if asked else ''}"))
         await self._answers.commit(draft, asked)
+
+    def _noted(self, call: WebhookCall, text: str) -> Statement:
+        """On the event's trail, in the place of what was noted before."""
+        return trail.note(call.event_seq, "webhook", {"text": text, "tries": call.attempts}, self._clock.now())
 
 
 def _wait(call: WebhookCall, tried: Tried) -> float:

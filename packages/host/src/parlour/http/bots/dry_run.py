@@ -18,6 +18,7 @@ ENGLISH = {
     "outcome_hooked": "it is sent to {url}",
     "outcome_plugins": "it goes to the listeners of {plugins}",
     "outcome_all_plugins": "it goes to the listeners of all plugins",
+    "outcome_unheard": "no plugin listens to it, so nobody answers",
     "outcome_dropped": "nobody answers, on purpose",
     "outcome_misconfigured": "it can't be answered: {reason}",
 }
@@ -33,12 +34,15 @@ def of_default(considered: Considered) -> DryRunStep:
     return _step("default", considered.place.scope, considered.label, *_refusal(considered.reason, ("takes", {})))
 
 
-def of_outcome(decision: Decision) -> DryRunStep:
+def of_outcome(decision: Decision, heard: bool) -> DryRunStep:
+    """`heard` says whether listeners of plugins would hear of it, where it goes to such."""
     match decision:
         case Bound(binding):
             return _step("outcome", "", "", "outcome_answers", {"agent": binding.agent.name})
         case Hooked(route):
             return _step("outcome", "", "", "outcome_hooked", {"url": route.handler_config["url"]})
+        case Listened() if not heard:
+            return _step("outcome", "", "", "outcome_unheard", {})
         case Listened(plugins) if plugins:
             return _step("outcome", "", "", "outcome_plugins", {"plugins": ", ".join(plugins)})
         case Listened():

@@ -13,6 +13,7 @@ from ..wording import pattern
 from .webhook_schemas import Body, WebhookHandler
 
 CLOCK = pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
+PATH_CHARACTERS = 500
 Texts = str | list[str]
 Names = Annotated[list[str], Field(min_length=1, max_length=1000)]
 
@@ -50,7 +51,7 @@ class FiltersBody(Body):
     text_regex: str | None = Field(default=None, min_length=1, max_length=1000)
     probability: float | None = Field(default=None, ge=0, le=1)
     time_window: TimeWindow | None = None
-    data: dict[str, JsonValue] | None = None
+    data: dict[str, JsonValue] | None = Field(default=None, max_length=50)
 
     @field_validator("text_prefix", "text_keyword")
     @classmethod
@@ -60,6 +61,14 @@ class FiltersBody(Body):
         if texts == []:
             raise PydanticCustomError("empty_list", "an empty list would hold for nothing; leave the filter out")
         return texts
+
+    @field_validator("data")
+    @classmethod
+    def _paths(cls, data: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+        for path in data or ():
+            if len(path) > PATH_CHARACTERS or not all(path.split(".")):
+                raise PydanticCustomError("data", "a path has names with a dot between them, as sender.nickname")
+        return data
 
     @field_validator("text_regex")
     @classmethod

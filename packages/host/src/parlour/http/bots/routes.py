@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
 from parlour.core.journal import GuardFailed
+from parlour.core.listeners.audience import Audience
 from parlour.core.platforms.book import BotBook, there
 from parlour.core.ports import Clock
 from parlour.core.routing.router import Bound, Listened, Router, taken
@@ -23,7 +24,9 @@ from .route_checking import RouteForm, shown
 from .route_schemas import DryRunBody, RouteList
 
 
-def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clock: Clock) -> APIRouter:
+def router(
+    bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, audience: Audience, clock: Clock
+) -> APIRouter:
     routes = APIRouter(tags=["bots"])
     turn = asyncio.Lock()
     """Whoever changes routes does so one after the other."""
@@ -68,7 +71,9 @@ def router(bots: BotBook, book: RouteBook, form: RouteForm, routing: Router, clo
         route, decision = taken(tried), routing.decide(event, tried)
         considered = routing.considered(event, tried)
         default = [dry_run.of_default(considered)] if considered else []
-        steps = [*map(dry_run.of_route, tried), *default, dry_run.of_outcome(decision)]
+        plugins = decision.plugins if isinstance(decision, Listened) else ()
+        outcome = dry_run.of_outcome(decision, bool(audience.listening(event.event_type, plugins)))
+        steps = [*map(dry_run.of_route, tried), *default, outcome]
         binding = decision.binding if isinstance(decision, Bound) else None
         unrouted = "plugin" if isinstance(decision, Listened) else "agent"
         return {
