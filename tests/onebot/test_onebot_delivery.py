@@ -24,12 +24,12 @@ ASK = {"decision": "ask", "who": {"users": [str(BOSS)], "roles": []}}
 def long_answer() -> str:
     code = "".join(f"print({number})  # a line of code\n" for number in range(120))
     words = "\n\n".join("Some sentences of a paragraph. " * 20 for _ in range(12))
-    return f"{words}\n\n```python\n{code}```\n\n{FAMILY * 150}\n\nThe end."
+    return f"{words}\n\n```python\n{code}```\n\n{FAMILY * 180}\n\nThe end."
 
 
 async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(qq: QQ, echo: str) -> None:
     text = long_answer()
-    assert len(text) > 11_500
+    assert len(text) > 12_000
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
         await simulator.say(text, ANN)

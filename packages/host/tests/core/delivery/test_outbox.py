@@ -9,7 +9,7 @@ from parlour.core.delivery.outbox import ATTEMPTS
 from parlour.core.journal import Receipt, Unit
 from parlour.core.ports import SendRefused
 
-from ..support import EPOCH, settle
+from ..support import EPOCH, LoopClock, settle
 from .outbox_support import HOUR, Post
 
 
@@ -190,6 +190,18 @@ async def test_closing_stops_what_waits_and_leaves_it_owed() -> None:
     assert post.state("a") == ("pending", "slow down")
     await asyncio.sleep(100)
     assert len(post.surface.tries) == 1
+
+
+async def test_closing_waits_for_what_was_handed_over_and_hands_over_nothing_more() -> None:
+    post = Post()
+    post.surface.prepared.extend([0.5, 10.0])
+    await post.post("a", target="first")
+    await post.write("b", target="second", not_before=LoopClock().now() + 200)
+    await post.outbox.recover()
+    await settle()
+    await post.outbox.close()
+    assert [each.outbox_id for each in post.surface.tries] == ["a"]
+    assert [post.state(each)[0] for each in ("a", "b")] == ["sent", "pending"]
 
 
 async def test_a_row_that_nobody_is_there_to_take_waits_ever_longer_and_uses_up_no_attempt() -> None:

@@ -143,7 +143,9 @@ class Outbox:
         return row.state == "sending" and not (row.attempts or _begun(row) or self._handovers.begun(row.outbox_id))
 
     async def close(self) -> None:
-        """What was handed to a platform may still be answered for a moment, so that it is not uncertain later."""
+        """What was handed to a platform may still be answered for a moment, so that it is not uncertain later. Nothing
+        more is handed over.
+        """
         self._closing = True
         under_way = [drain for target, drain in self._drains.items() if target in self._handed]
         if under_way:
@@ -203,8 +205,10 @@ class Outbox:
             if row.expires_at and self._clock.now() >= row.expires_at:
                 await self._change(row, "expired", "it was not sent in time")
                 return
-            if row.state == "pending":
+            if row.state == "pending" and not self._closing:
                 row = await self._change(row, "sending")
+            if self._closing:  # nobody would wait for the answer; the next life sends it
+                return
             try:
                 sent = await self._hand_over(surface, row)
             except SendRefused as refusal:
