@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from parlour.core.webhooks.sending import Answer, Request, Unreachable
 
-from .addresses import AddressRefused, Allowed, NameUnresolved, connector
+from .addresses import AddressRefused, Allowed, NameUnresolved, NotPublic, connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -42,7 +42,8 @@ class HookClient:
         except (ClientError, OSError) as error:
             stopped = _at_the_door(error)
             words = str(stopped) if stopped is not None else f"it could not be reached ({type(error).__name__})"
-            raise Unreachable(words, permanent=isinstance(stopped, AddressRefused)) from None
+            remedy = " (the setting tools.allowed_addresses does)" if isinstance(stopped, NotPublic) else ""
+            raise Unreachable(words + remedy, permanent=isinstance(stopped, AddressRefused)) from None
 
 
 async def _beginning(response: "ClientResponse") -> bytes:
