@@ -395,6 +395,7 @@ def test_a_webhook_to_an_address_that_is_not_public_is_refused_in_words(host: Ho
     bot.peer.say("to the inside", user=8)
     event = eventually(lambda: [each for each in bot.events() if each["input_summary"] == "to the inside"], "it came")
     eventually(lambda: "is not a public address" in bot.why(event[0]), "it is refused", 30)
+    assert "tools.allowed_addresses" in bot.why(event[0])
 
 
 def injected(host: Host, bot: Bot, scope: str, text: str) -> Json:

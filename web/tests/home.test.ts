@@ -1,7 +1,7 @@
 // The figures of the first page, and what waits for a decision.
 import { describe, expect, it } from "vitest";
 
-import { details, actionKey } from "../src/features/approvals/asked";
+import { details, actionKey, party } from "../src/features/approvals/asked";
 import { amount, MEASURES, roundUp, series } from "../src/features/home/figures";
 import { change, costOf, took } from "../src/features/runs/comparing";
 import { beats, duration, shownBy } from "../src/features/runs/replaying";
@@ -33,6 +33,12 @@ describe("a measure", () => {
 });
 
 describe("an approval", () => {
+  it("names people of a platform as they are known there, and what the Host numbers in short", () => {
+    expect(party("user:@boss:example.org")).toEqual({ isKey: false, id: "@boss:example.org" });
+    expect(party("user:1234567890")).toEqual({ isKey: false, id: "1234567890" });
+    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({ isKey: true, id: "1361f99e" });
+  });
+
   it("says everything that will be done, messages as they will read", () => {
     const call = { calls: [{ api: "send_message", arguments: { target_id: "77", chain: [{ type: "Plain", text: "The pool " }, { type: "At", target: "9" }] } }, { api: "mute_member", arguments: { duration: 600 } }] };
     expect(details({ call })).toEqual([

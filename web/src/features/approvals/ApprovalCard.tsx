@@ -14,7 +14,7 @@ import { ErrorNote } from "../../components/Notes";
 import { State } from "../../components/Surfaces";
 import { fromNow, moment, short } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
-import { actionKey, isPending } from "./asked";
+import { actionKey, isPending, party } from "./asked";
 import { Details } from "./Details";
 
 export function ApprovalCard({ approval }: { approval: Approval }) {
@@ -43,16 +43,24 @@ function Origin({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
   const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === approval.agent_id);
   const bot = useQuery(queries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
-  const parts = [agent?.name, bot?.name ?? t("runs.direct"), t("approvals.requester", { who: approval.requester.replace(/^user:/, "") }), moment(approval.created_at, i18n.language)];
+  const who = useParty(approval.requester);
+  const parts = [agent?.name, bot?.name ?? t("runs.direct"), t("approvals.requester", { who }), moment(approval.created_at, i18n.language)];
   return <p className="mt-1 text-sm text-quiet tabular-nums">{parts.filter(Boolean).join(" · ")}</p>;
+}
+
+/** Only one's own name is known to everybody who may look here. */
+function useParty(identity: string): string {
+  const { t } = useTranslation();
+  const me = useMe();
+  const { isKey, id } = party(identity);
+  if (me && identity === `user:${me.user_id}`) return me.name || me.email || id;
+  return isKey ? t("approvals.key", { key: id }) : id;
 }
 
 function Outcome({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
-  const me = useMe();
+  const who = useParty(approval.decided_by ?? "");
   if (isPending(approval) || !approval.decided_by) return null;
-  const id = approval.decided_by.replace(/^user:/, "");
-  const who = id === me?.user_id ? me.name || me.email : short(id);
   const outcome = approval.outcome as { state?: string; reason?: string } | null;
   return (
     <div className="mt-3 space-y-1 text-sm">

@@ -1,5 +1,6 @@
 // What an approval is about, as a person reads it: names and values instead of the frozen call. Knows no screen.
 import type { Approval } from "../../api/facts";
+import { short } from "../../lib/text";
 
 type Call = { api?: string; arguments?: Record<string, unknown> };
 type Part = { type?: string; text?: string; name?: string; target?: string };
@@ -28,3 +29,13 @@ export function actionKey(name: string): string {
 }
 
 export const isPending = (approval: Pick<Approval, "status">) => approval.status === "pending";
+
+const OWN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Who asked or decided (`user:10001`, `api_key:...`): on a platform by the whole of an id, which people know; what the
+ * Host has numbered itself in short. */
+export function party(identity: string): { isKey: boolean; id: string } {
+  const [kind = "", ...rest] = identity.split(":");
+  const id = rest.join(":");
+  return { isKey: kind === "api_key", id: OWN_ID.test(id) ? short(id) : id };
+}

@@ -29,6 +29,10 @@ class AddressRefused(OSError):
     """An address that may not be connected to. Its text is a sentence for people."""
 
 
+class NotPublic(AddressRefused):
+    """The operator could allow it."""
+
+
 class NameUnresolved(OSError):
     """A host whose addresses nobody can tell now; later somebody may. Its text is a sentence for people."""
 
@@ -90,8 +94,8 @@ async def resolve_public(host: str, port: int, allowed: Allowed) -> list[Address
     return reachable
 
 
-def _refusal(host: str) -> AddressRefused:
-    return AddressRefused(f"'{host[:200]}' is not a public address, and the operator did not allow it")
+def _refusal(host: str) -> NotPublic:
+    return NotPublic(f"'{host[:200]}' is not a public address, and the operator did not allow it")
 
 
 def at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
 
-from .addresses import AddressRefused, Allowed, at_the_door, connector
+from .addresses import AddressRefused, Allowed, NotPublic, at_the_door, connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -42,9 +42,9 @@ class HookClient:
             raise Unreachable(f"it did not answer within {request.seconds:g} s") from None
         except (ClientError, OSError) as error:
             stopped = at_the_door(error)
-            if isinstance(stopped, AddressRefused):
-                raise Unreachable(f"{stopped}; {INSIDE}", permanent=True) from None
-            raise Unreachable(_words(error) if stopped is None else str(stopped)) from None
+            words = _words(error) if stopped is None else str(stopped)
+            remedy = f"; {INSIDE}" if isinstance(stopped, NotPublic) else ""
+            raise Unreachable(words + remedy, permanent=isinstance(stopped, AddressRefused)) from None
 
 
 def _words(error: Exception) -> str:

@@ -24,7 +24,7 @@ def _decides(event: Any) -> bool:
 
 @pytest.mark.parametrize(
     ("word", "sentence"),
-    [("approve", "boss allowed member.kick."), ("deny", "boss denied member.kick: she is kind.")],
+    [("approve", ". boss allowed member.kick."), ("deny", ". boss denied member.kick: she is kind.")],
 )
 async def test_who_decided_about_an_action_is_told_also_when_its_run_was_over(word: str, sentence: str) -> None:
     group = await Group.open({"member.kick": ASK})

@@ -119,7 +119,7 @@ def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
 def decided(approval: Row) -> Step:
     """By a person, or by nobody in time."""
     reason = f": {approval['reason']}" if approval["reason"] else ""
-    values = {"who": approval["decided_by"], "action": approval["action"], "reason": reason}
+    values = {"who": approval["decided_by"].removeprefix("user:"), "action": approval["action"], "reason": reason}
     data = {"approval_id": approval["approval_id"], "status": approval["status"]}
     return _step(approval["decided_at"], "approval", data, Sentence(f"approval_{approval['status']}", values))
 
