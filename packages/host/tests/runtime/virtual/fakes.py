@@ -28,6 +28,7 @@ class Behaviour:
     ends_at_start: bool = False
     ignores_requests_to_end: bool = False
     last_words: str = ""
+    runners: int = 1
 
 
 class FakeProcess:
@@ -131,7 +132,7 @@ class FakeProcess:
                 raise WireError("not_supported", action)
 
     async def _runners(self) -> dict[str, Any]:
-        return {"runners": [self.start.folder.name]}
+        return {"runners": [self.start.folder.name] * self._behaviour.runners}
 
     async def _components(self) -> dict[str, Any]:
         return {"components": [{"kind": "Tool", "name": self.start.folder.name}]}

@@ -24,6 +24,8 @@ from .waits import first_of
 
 logger = logging.getLogger(__name__)
 
+MOST_OFFERED = 1000
+"""Runners, and components, of one plugin: each is looked at when it starts, and each that is broken is told."""
 _LAST_WORDS_SECONDS = 0.5
 """How long the log of a process that is gone may take to be read to its end."""
 _BURIAL_SECONDS = 1.0
@@ -147,6 +149,8 @@ class Life:
         listed = answer.get(what) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise WireError("invalid_argument", f"{action} did not answer with a list of {what}")
+        if len(listed) > MOST_OFFERED:
+            raise WireError("invalid_argument", f"it has {len(listed)} {what}, and {MOST_OFFERED} are allowed")
         return listed
 
     async def _greeted(self) -> Any:
