@@ -29,6 +29,8 @@ class Behaviour:
     ignores_requests_to_end: bool = False
     last_words: str = ""
     runners: int = 1
+    refusal: str = ""
+    """What it answers when it is asked for its runners, instead of them."""
 
 
 class FakeProcess:
@@ -132,6 +134,8 @@ class FakeProcess:
                 raise WireError("not_supported", action)
 
     async def _runners(self) -> dict[str, Any]:
+        if self._behaviour.refusal:
+            raise WireError("odd", self._behaviour.refusal)
         return {"runners": [self.start.folder.name] * self._behaviour.runners}
 
     async def _components(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from parlour_sdk.values import dataclass
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
 from ..process.launcher import PluginProcess, Start
-from ..process.logs import LogBuffer
+from ..process.logs import LogBuffer, in_brief
 from . import health, resources
 from .connection import PluginDispatcher
 from .policy import Policy
@@ -133,8 +133,8 @@ class Life:
             return Ending(f"it did not start within {self._policy.start_seconds:g} s", "forced")
         except ConnectionClosed:
             return await self._closed()
-        except WireError as error:
-            return Ending(error.message, "forced")
+        except WireError as error:  # what the plugin itself answered may be anything
+            return Ending(in_brief(error.message), "forced")
         await self._restrain()  # once more: a process that began while the first time was under way may have escaped it
         self.ready.set()
         return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
@@ -190,4 +190,4 @@ async def _forced(watch: Coroutine[Any, Any, str]) -> Ending:
 def _explain(ending: Ending, status: int | None, last: str) -> str:
     """The plugin's own last words say most."""
     shown = f" (exit status {status})" if ending.manner == "by itself" and status is not None else ""
-    return f"{ending.reason}{shown}; its log ends with: {last[:500]}" if last else f"{ending.reason}{shown}"
+    return f"{ending.reason}{shown}; its log ends with: {in_brief(last)}" if last else f"{ending.reason}{shown}"
