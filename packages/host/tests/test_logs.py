@@ -94,6 +94,15 @@ def test_a_line_of_text_tells_its_run(tmp_path: Path) -> None:
     assert lines(tmp_path)[0].endswith(f"parlour.test: hello [run {RUN}]")
 
 
+def test_what_others_said_forges_no_line_and_commands_no_terminal(tmp_path: Path) -> None:
+    logs.keep(LogSettings(), tmp_path)
+
+    logging.getLogger("parlour.test").warning("it said: %s", "no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
+
+    [line] = lines(tmp_path)
+    assert line.endswith(r"it said: no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
+
+
 def test_a_runs_work_that_is_thrown_away_unfinished_ends_quietly_wherever_that_happens() -> None:
     def work() -> Generator[None, None, None]:
         with about_run(RUN):

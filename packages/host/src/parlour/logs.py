@@ -23,6 +23,14 @@ class TextLines(logging.Formatter):
         line = super().format(record)
         return REDACTOR.clean(f"{line} [run {run_id}]" if run_id else line)
 
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        """One line each: what others have said, and is told here, must not look like a line of the Host's own."""
+        if not record.message.isprintable():
+            record.message = "".join(
+                each if each.isprintable() else each.encode("unicode_escape").decode() for each in record.message
+            )
+        return super().formatMessage(record)
+
 
 class JsonLines(logging.Formatter):
     """One object a line; a run's `trace_id` is that of its trace."""

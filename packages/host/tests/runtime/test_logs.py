@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.runtime.process.log_file import LogFile
-from parlour.runtime.process.logs import KEPT_AT_ONCE, LINE_CHARACTERS, LINES, READ_PER_SECOND, LogBuffer
+from parlour.runtime.process.logs import KEPT_AT_ONCE, LINE_CHARACTERS, LINES, READ_PER_SECOND, LogBuffer, in_brief
 
 
 class Pieces(asyncio.StreamReader):
@@ -49,11 +49,9 @@ def test_last_words_are_looked_for_no_further_back_than_asked() -> None:
     assert log.last_line(after=began) == ""
 
 
-def test_last_words_command_no_terminal() -> None:
-    log = LogBuffer()
-    log.add(["\x1b[2J\x1b]0;all is well\x07 it\u2028broke\r"])
-
-    assert log.last_line(after=0) == " [2J ]0;all is well  it broke "
+def test_a_plugins_words_are_shown_in_brief_and_command_no_terminal() -> None:
+    assert in_brief("\x1b[2J\x1b]0;all is well\x07 it\u2028broke\r\n") == " [2J ]0;all is well  it broke  "
+    assert in_brief("x" * 501) == "x" * 500
 
 
 async def test_of_a_line_without_an_end_its_beginning_is_kept() -> None:

@@ -6,6 +6,9 @@ from parlour_sdk.values import dataclass
 
 from .facts.outgoing import Outgoing
 
+REFUSAL_CHARACTERS = 4000
+REFUSAL_CODE_CHARACTERS = 100
+
 
 class Clock(Protocol):
     def now(self) -> int:
@@ -38,11 +41,11 @@ class PluginLost(Exception):
 
 
 class PluginRefused(Exception):
-    """The plugin answered with an error, or not in time (`deadline_exceeded`)."""
+    """The plugin answered with an error, or not in time (`deadline_exceeded`). Of endless words it keeps the first."""
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+        super().__init__(message[:REFUSAL_CHARACTERS])
+        self.code = code[:REFUSAL_CODE_CHARACTERS]
 
 
 class PluginUnavailable(Exception):

@@ -28,6 +28,9 @@ class Behaviour:
     ends_at_start: bool = False
     ignores_requests_to_end: bool = False
     last_words: str = ""
+    runners: int = 1
+    refusal: str = ""
+    """What it answers when it is asked for its runners, instead of them."""
 
 
 class FakeProcess:
@@ -131,7 +134,9 @@ class FakeProcess:
                 raise WireError("not_supported", action)
 
     async def _runners(self) -> dict[str, Any]:
-        return {"runners": [self.start.folder.name]}
+        if self._behaviour.refusal:
+            raise WireError("odd", self._behaviour.refusal)
+        return {"runners": [self.start.folder.name] * self._behaviour.runners}
 
     async def _components(self) -> dict[str, Any]:
         return {"components": [{"kind": "Tool", "name": self.start.folder.name}]}

@@ -166,6 +166,30 @@ async def test_a_plugin_that_does_not_greet_is_ended_in_time(desk: Desk, launche
     assert launcher.processes[0].ended
 
 
+async def test_a_plugin_with_more_runners_than_allowed_does_not_start_and_is_told(
+    desk: Desk, launcher: FakeLauncher
+) -> None:
+    launcher.script = [Behaviour(runners=1001)]
+    supervisor = desk.supervisor()
+
+    await supervisor.settled()
+
+    assert (supervisor.status, supervisor.reason) == ("waiting", "it has 1001 runners, and 1000 are allowed")
+    assert desk.announced == []
+
+
+async def test_what_a_plugin_says_at_its_start_is_a_short_line_whatever_it_says(
+    desk: Desk, launcher: FakeLauncher
+) -> None:
+    launcher.script = [Behaviour(refusal="no\nERROR parlour: forged\x1b[2J" + "A" * 1_000_000)]
+    supervisor = desk.supervisor()
+
+    await supervisor.settled()
+
+    assert supervisor.reason.startswith("no ERROR parlour: forged [2JAAA")
+    assert len(supervisor.reason) == 500
+
+
 async def test_a_run_waits_for_an_absent_plugin_only_so_long(desk: Desk, launcher: FakeLauncher) -> None:
     launcher.script = [Behaviour(greets=False)] * 2
     stream = desk.supervisor().run({"text": "anybody?"})

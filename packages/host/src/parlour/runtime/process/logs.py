@@ -13,6 +13,7 @@ from .log_file import LogFile
 LINES = 1000
 LINE_CHARACTERS = 4000
 LINE_BYTES = 4 * LINE_CHARACTERS
+BRIEF_CHARACTERS = 500
 BLOCK_BYTES = 16 * 1024
 """Of short lines, this takes a few milliseconds, in which nothing else is done."""
 KEPT_PER_SECOND = 256 * 1024
@@ -37,13 +38,9 @@ class LogBuffer:
         return list(self._lines)
 
     def last_line(self, after: int) -> str:
-        """The last one that says something, of those that came after so many; empty when there is none.
-
-        It is shown on terminals, which what else is in it could command.
-        """
+        """The last one that says something, of those that came after so many; empty when there is none."""
         recent = islice(reversed(self._lines), self.count - after)
-        line = next((line for line in recent if line.strip()), "")
-        return "".join(character if character.isprintable() else " " for character in line)
+        return next((line for line in recent if line.strip()), "")
 
     def add(self, lines: Sequence[str]) -> None:
         """Secrets are taken out; a block at once costs less than its lines."""
@@ -129,6 +126,11 @@ class _Allowance:
     def _said(self) -> list[str]:
         dropped, self._dropped = self._dropped, 0
         return [DROPPED.format(count=dropped, kilobytes=KEPT_PER_SECOND // 1024)] if dropped else []
+
+
+def in_brief(words: str) -> str:
+    """A plugin's own words as they are shown to people, also on terminals, which more than words could command."""
+    return "".join(character if character.isprintable() else " " for character in words[:BRIEF_CHARACTERS])
 
 
 def _text(line: bytes) -> str:

@@ -16,7 +16,7 @@ from parlour_sdk.values import dataclass
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
 from ..process.launcher import PluginProcess, Start
-from ..process.logs import LogBuffer
+from ..process.logs import LogBuffer, in_brief
 from . import health, resources
 from .connection import PluginDispatcher
 from .policy import Policy
@@ -25,6 +25,8 @@ from .waits import first_of
 
 logger = logging.getLogger(__name__)
 
+MOST_OFFERED = 1000
+"""Runners, and components, of one plugin: each is looked at when it starts, and each that is broken is told."""
 _LAST_WORDS_SECONDS = 0.5
 """How long the log of a process that is gone may take to be read to its end."""
 _BURIAL_SECONDS = 1.0
@@ -132,8 +134,8 @@ class Life:
             return Ending(f"it did not start within {self._policy.start_seconds:g} s", "forced")
         except ConnectionClosed:
             return await self._closed()
-        except WireError as error:
-            return Ending(error.message, "forced")
+        except WireError as error:  # what the plugin itself answered may be anything
+            return Ending(in_brief(error.message), "forced")
         await self._restrain()  # once more: a process that began while the first time was under way may have escaped it
         self.ready.set()
         return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
@@ -148,6 +150,8 @@ class Life:
         listed = answer.get(what) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise WireError("invalid_argument", f"{action} did not answer with a list of {what}")
+        if len(listed) > MOST_OFFERED:
+            raise WireError("invalid_argument", f"it has {len(listed)} {what}, and {MOST_OFFERED} are allowed")
         return listed
 
     async def _greeted(self) -> Any:
@@ -187,7 +191,7 @@ async def _forced(watch: Coroutine[Any, Any, str]) -> Ending:
 def _explain(ending: Ending, status: int | None, last: str) -> str:
     """The plugin's own last words say most."""
     shown = f" ({_ended(status)})" if ending.manner == "by itself" and status is not None else ""
-    return f"{ending.reason}{shown}; its log ends with: {last[:500]}" if last else f"{ending.reason}{shown}"
+    return f"{ending.reason}{shown}; its log ends with: {in_brief(last)}" if last else f"{ending.reason}{shown}"
 
 
 def _ended(status: int) -> str:
