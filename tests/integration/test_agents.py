@@ -94,6 +94,10 @@ def test_an_unknown_agent_is_not_found(host: Host, method: str) -> None:
         ({"event_types": ["message.received", "when it rains"]}, "event_types.1"),
         ({"resource_policy": {"tools": "all"}}, "resource_policy.tools"),
         ({"approval_policy": {"message.*": "perhaps"}}, "approval_policy.message.*"),
+        (
+            {"approval_policy": {"member.*": {"decision": "ask", "who": {"users": "8"}}}},
+            "approval_policy.member.*.who.users",
+        ),
         ({"delivery_policy": {"max_message_size": 1}}, "delivery_policy.max_message_size"),
         ({"delivery_policy": {"max_message_size": -1}}, "delivery_policy.max_message_size"),
         ({"state_policy": {"scopes": ["galaxy"]}}, "state_policy.scopes.0"),

@@ -134,7 +134,8 @@ def _read(body: bytes) -> list[Any]:
 def _first(error: ValidationError, *before: str) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     message = "it should be an object" if first["type"] == "model_type" else first["msg"]
-    return f"{'.'.join([*before, *map(str, first['loc'])]) or 'its answer'}: {message}"
+    place = ".".join([*before, *map(str, first["loc"])])
+    return f"{place}: {message}" if place else message
 
 
 def _allowed(written: bool | list[str]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic_core import PydanticCustomError
 
 from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
@@ -117,6 +117,13 @@ class ApprovalRuleBody(BaseModel):
     show_in: TargetBody | None = None
 
 
+def _shape(rule: Any) -> str:
+    """An object is meant as one: what is wrong in it is told of its own field."""
+    return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
+
+
+Word = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
+Rule = Annotated[Word | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_shape)]
 ACTION = pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
 ActionPattern = Annotated[str, Field(pattern=ACTION)]
 EVENT_TYPE = pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
@@ -146,9 +153,7 @@ class AgentBody(BaseModel):
     resource_policy: ResourcePolicyBody = ResourcePolicyBody()
     state_policy: StatePolicyBody = StatePolicyBody()
     delivery_policy: DeliveryPolicyBody = DeliveryPolicyBody()
-    approval_policy: dict[ActionPattern, Literal["allow", "ask", "deny"] | ApprovalRuleBody] = Field(
-        default={}, max_length=100
-    )
+    approval_policy: dict[ActionPattern, Rule] = Field(default={}, max_length=100)
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
     stale_after: float = Field(default=600, ge=0)
