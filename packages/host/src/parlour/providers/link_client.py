@@ -27,7 +27,7 @@ class LinkClient:
 
     async def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]:
         """Raises ProviderFailed."""
-        from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, InvalidURL
+        from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 
         if location != "url" or not reference.lower().startswith(("http://", "https://")):
             raise _failed("it is kept by a name that only its platform knows")
@@ -43,7 +43,7 @@ class LinkClient:
                 _check(response)
                 async for piece in self._bounded(response):
                     yield piece
-        except InvalidURL:
+        except ValueError:
             raise _failed("its link is no address") from None
         except TimeoutError:
             raise _failed(f"it did not come within {self._seconds:g} s", retryable=True) from None

@@ -12,6 +12,7 @@ from parlour.core.runs.bringing import LONGEST_SECONDS
 from parlour_sdk.protocol.chain import Image, Plain
 
 from ..delivery.platform_support import PlatformWorld
+from ..support import until
 
 
 class Web:
@@ -62,3 +63,14 @@ async def test_files_that_can_not_be_had_are_no_reason_to_say_nothing(retryable:
     assert [each["location"] for each in files] == ["url"]
     await world.rest()
     assert world.platform.texts() == ["nice"]
+
+
+async def test_who_stops_a_run_does_not_wait_for_its_files() -> None:
+    world = await PlatformWorld.open(fetcher=Web(seconds=3600))
+    await world.platform.say("", chain=[Plain(text="look"), Image(url="https://example.org/a.png")])
+    await until(lambda: bool(world.core.sessions.all()))
+    begun = asyncio.get_running_loop().time()
+    await world.platform.say("/stop")
+    await world.rest()
+    assert asyncio.get_running_loop().time() - begun < 1
+    assert world.plugins.runs == []

@@ -30,6 +30,8 @@ async def invoke(
     results: Results[Over],
     clock: Clock,
 ) -> Over:
+    if session.is_over():
+        return await results.end(session.stopping)
     timer = deadlines.set_timer(session, clock)
     try:
         session.stream = stream = plugins.run_agent(plugin_id, request)

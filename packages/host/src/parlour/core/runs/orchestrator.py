@@ -91,7 +91,7 @@ class Orchestrator:
             request = await begun
             self._sessions.register(session)
             self._delivery.run_started(entry.event, session.run_id)
-            await self._bringing.bring(entry.event)
+            await self._bringing.bring(session)
             live = self._live(session)
             aftermath = await invoke(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
         finally:
