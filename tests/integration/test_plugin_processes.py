@@ -169,7 +169,7 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_i
     def waiting_for() -> list[str]:
         return list(httpx.get(f"{host.address}/readyz", timeout=5, verify=NO_TLS).json().get("waiting_for", ()))
 
-    eventually(lambda: waiting_for() == ["plugin test/bad"], "it waits for the bad plugin only", 30)
+    eventually(lambda: waiting_for() == ["plugin test/bad"], "its first start took too long, and it is tried again", 60)
     host.shared_file("go on", "test/bad").touch()
     host.wait_until_ready()
     [told] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
