@@ -104,11 +104,28 @@ async def test_no_more_start_at_once_than_set(runtime: EmbeddedRuntime, shelf: S
         shelf.put(f"slow{number}")
     refreshing = asyncio.create_task(runtime.refresh())
 
-    await asyncio.sleep(29)
+    await asyncio.sleep(9)
     assert len(launcher.processes) == 2
     await refreshing
 
-    assert now() == 60
+    assert now() == 40
+
+
+async def test_plugins_that_hang_at_their_start_hold_up_the_others_for_a_third_of_its_time(
+    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+) -> None:
+    launcher.script = [Behaviour(greets=False)] * 2
+    for name in ("hanging", "hanging too", "good"):
+        shelf.put(name)
+    refreshing = asyncio.create_task(runtime.refresh())
+
+    await asyncio.sleep(10.1)
+    assert {name: each.status for name, each in runtime.supervisors().items()} == {
+        "test/hanging": "starting",
+        "test/hanging too": "starting",
+        "test/good": "ready",
+    }
+    await refreshing
 
 
 async def test_a_disk_that_takes_no_status_keeps_no_plugin_from_starting_again(

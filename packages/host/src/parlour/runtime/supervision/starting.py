@@ -16,6 +16,9 @@ from .policy import Policy
 from .resources import Measure, folder_bytes
 from .waits import first_of
 
+_TURNS_IN_A_START = 3
+"""One that takes longer waits for something else than the processor, and others need not wait for it."""
+
 Prepare = Callable[[Installed], Awaitable[Start]]
 
 
@@ -57,7 +60,9 @@ class Starter:
                 if start is None or stopping.is_set():
                     raise StartFailed("it was stopped")
                 life = await self._launch(start, log)
-                await first_of(life.ready.wait(), life.leaving.wait(), stopping.wait())
+                patience = self._policy.start_seconds / _TURNS_IN_A_START
+                await first_of(life.ready.wait(), life.leaving.wait(), stopping.wait(), _pass(patience))
+            await first_of(life.ready.wait(), life.leaving.wait(), stopping.wait())
         except LaunchRefused as refusal:
             raise StartRefused(str(refusal)) from refusal
         except OSError as error:
@@ -81,3 +86,7 @@ class Starter:
 
 async def _when(event: asyncio.Event) -> Any:
     await event.wait()
+
+
+async def _pass(seconds: float) -> Any:
+    await asyncio.sleep(seconds)
