@@ -60,6 +60,11 @@ class Shop:
     def current(self, held: Held) -> bool:
         return any(row["lease"] == held.lease for row in self.world.rows(QUEUE, run_id=held.run_id))
 
+    def ends_now(self, held: Held) -> bool:
+        """Whether its lease is over at this very moment, so that it may be taken away before its next word counts."""
+        now = self.world.clock.now()
+        return any(row["lease_until"] <= now for row in self.world.rows(RUNS, run_id=held.run_id))
+
     async def step(self, name: str, number: int) -> None:
         match name:
             case "queue":
@@ -82,13 +87,14 @@ class Shop:
     async def _with(self, name: str, held: Held) -> None:
         """Only whoever holds the run now is listened to."""
         holds, over = self.current(held), not self.world.rows(QUEUE, run_id=held.run_id)
+        ends_now = self.ends_now(held)
         refusal = await self._refusal(name, held)
         await settle()
         if name in ("renew", "cancel"):
             return
         if refusal:
             begun = name == "release" and self.world.rows(RUNS, run_id=held.run_id)[0]["status"] == "running"
-            assert not holds or begun, f"{name} was refused to the holder: {refusal}"
+            assert not holds or begun or ends_now, f"{name} was refused to the holder: {refusal}"
         else:
             again = over and name in ("complete", "fail")  # what it said before, once more
             assert holds or again, f"{name} was taken from somebody who does not hold the run"
