@@ -88,10 +88,13 @@ class Host:
         return [str(PARLOUR), "serve", "--data", str(self.data), "--port", "0"]
 
     def wait_until_ready(self) -> "Host":
+        self.wait_until_announced()
+        eventually(self.is_ready, "the Host is ready", 60)
+        return self
+
+    def wait_until_announced(self) -> None:
         line = eventually(self._announcement, "the Host prints its address", 60)
         self.address = line.splitlines()[0].removeprefix("Parlour is at ")
-        eventually(self._is_ready, "the Host is ready", 60)
-        return self
 
     def _announcement(self) -> str:
         assert self._process is not None
@@ -99,7 +102,7 @@ class Host:
         text = self._output.read_text()
         return text if text.endswith("\n") else ""
 
-    def _is_ready(self) -> bool:
+    def is_ready(self) -> bool:
         assert self._process is not None
         assert self._process.poll() is None, self.log()
         return httpx.get(f"{self.address}/readyz", timeout=5, verify=NO_TLS).status_code == 200

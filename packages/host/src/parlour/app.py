@@ -247,7 +247,7 @@ def build_core(ports: Ports) -> Core:
     webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, clock)
     handing = Handing(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
     cap = LoopCap(ports.runs_per_minute, clock)
-    dispatcher = Dispatcher(router, orchestrator, handing, cap, endings, delivery, outcomes, journal, clock)
+    dispatcher = Dispatcher(router, registry, orchestrator, handing, cap, endings, delivery, outcomes, journal, clock)
     steering = Steering(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, slots)

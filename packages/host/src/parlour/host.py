@@ -30,6 +30,8 @@ from .tool_side import ToolSide
 
 logger = logging.getLogger(__name__)
 
+PLUGINS_SHARE = 3
+"""A third of the time that a plugin may take to start: one that takes longer holds up nobody but its own events."""
 DRAIN_SECONDS = 3.0
 """How long active runs may go on after the Host was told to stop."""
 WRITE_SECONDS = 2.0
@@ -83,15 +85,33 @@ class Host:
     """The database has taken what there was to write at the end."""
 
     async def start(self) -> None:
-        """Plugins first, so that owed work finds its runners."""
+        """Plugins first, so that owed work finds its runners; one that takes long is waited for by its own events."""
+        plugins = asyncio.create_task(self._bring_plugins())
+        try:
+            done, late = await asyncio.wait({plugins}, timeout=self._patience())
+            for task in done:
+                task.result()
+            with self.core.registry.expecting(self._unproven() if late else ()):
+                await self.core.take_up()
+                await self.bots.start()
+                await self.tools.mcp_servers.start()
+                self.waiting_for.remove("owed work")
+                self.taken_up.set()
+                await plugins
+        finally:
+            plugins.cancel()
+
+    async def _bring_plugins(self) -> None:
         await self.plugins.refresh()
         await self._fresh_install().furnish()
         self.waiting_for.remove("plugins")
-        await self.core.take_up()
-        await self.bots.start()
-        await self.tools.mcp_servers.start()
-        self.waiting_for.remove("owed work")
-        self.taken_up.set()
+
+    def _patience(self) -> float | None:
+        """What a standalone runtime has is not known before it is connected, so that is waited for."""
+        return None if self.settings.runtime.url else self.settings.plugins.start_seconds / PLUGINS_SHARE
+
+    def _unproven(self) -> list[str]:
+        return [name for name, plugin in self.runtime.supervisors().items() if not plugin.proven]
 
     def _fresh_install(self) -> FreshInstall:
         bundled = self.settings.plugins.bundled
@@ -103,8 +123,8 @@ class Host:
         Once ready it stays so: a plugin that is installed or fails later shows in its own status.
         """
         if not self.was_ready:
-            unproven = [name for name, plugin in self.runtime.supervisors().items() if not plugin.proven]
-            missing = [*filter(None, [self.trouble()]), *self.waiting_for, *(f"plugin {name}" for name in unproven)]
+            unproven = (f"plugin {name}" for name in self._unproven())
+            missing = [*filter(None, [self.trouble()]), *self.waiting_for, *unproven]
             self.was_ready = not missing
             return missing
         return []

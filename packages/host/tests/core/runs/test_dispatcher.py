@@ -9,7 +9,7 @@ from parlour.core.encoding import loads
 from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 from parlour.core.routing.routes import Route
 
-from ..support import World, make_agent
+from ..support import DISCOVERY, PLUGIN, World, make_agent, settle
 
 
 def outcome(world: World) -> tuple[str, str]:
@@ -47,6 +47,45 @@ async def test_a_runner_that_is_not_there_is_told_to_the_sender() -> None:
     assert "plugin:acme/gone/default" in outcome(world)[1]
     assert notices(world) == ["runner.unavailable"]
     assert world.rows(RUNS) == []
+
+
+async def test_an_event_waits_for_a_plugin_that_is_about_to_come() -> None:
+    world = await World.open(echo=True)
+    world.core.registry.remove_plugin(PLUGIN)
+    with world.core.registry.expecting([PLUGIN]):
+        await world.say("patience")
+        await world.say("patience too", chat="another")
+        await settle()
+        assert (len(world.rows(INBOX)), world.rows(RUNS), notices(world)) == (2, [], [])
+        world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
+        await world.rest()
+    assert [row["status"] for row in world.rows(RUNS)] == ["completed", "completed"]
+
+
+async def test_an_event_whose_plugin_did_not_come_is_told_to_the_sender() -> None:
+    world = await World.open()
+    world.core.registry.remove_plugin(PLUGIN)
+    with world.core.registry.expecting([PLUGIN]):
+        await world.say("hi")
+        await settle()
+        assert world.rows(OUTCOMES) == []
+    await world.rest()
+    assert outcome(world)[0] == "failed"
+    assert notices(world) == ["runner.unavailable"]
+
+
+async def test_an_event_that_waits_for_its_plugin_when_the_host_stops_stays_owed() -> None:
+    world = await World.open(echo=True)
+    world.core.registry.remove_plugin(PLUGIN)
+    with world.core.registry.expecting([PLUGIN]):
+        await world.say("hi")
+        await settle()
+        world.core.lanes.close()
+        await world.core.lanes.join()
+    assert (len(world.rows(INBOX)), world.rows(OUTCOMES)) == (1, [])
+    world = await world.restart()
+    await world.rest()
+    assert [row["status"] for row in world.rows(RUNS)] == ["completed"]
 
 
 @pytest.mark.parametrize(("surface", "told"), [("webui", ["expired"]), ("platform", [])])

@@ -1,6 +1,9 @@
 """Which runners there are. Validates what plugins say of themselves, each manifest on its own."""
 
+import asyncio
 import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,6 +38,26 @@ def absence(runner_id: str) -> str:
 class Registry:
     def __init__(self) -> None:
         self._descriptors: dict[str, Descriptor] = {}
+        self._expected: set[str] = set()
+        self._news = asyncio.Event()
+
+    @contextmanager
+    def expecting(self, plugin_ids: Iterable[str]) -> Iterator[None]:
+        """These plugins are about to come: meanwhile whoever wants a runner of theirs waits for it."""
+        self._expected = set(plugin_ids)
+        try:
+            yield
+        finally:
+            self._expected = set()
+            self._tell()
+
+    def expects(self, runner_id: str) -> bool:
+        return runner_id.removeprefix("plugin:").rpartition("/")[0] in self._expected
+
+    async def settled(self, runner_id: str) -> None:
+        """Returns when the runner is there, or is expected no more."""
+        while self.expects(runner_id):
+            await self._news.wait()
 
     def get(self, runner_id: str) -> Descriptor | None:
         return self._descriptors.get(runner_id)
@@ -58,6 +81,8 @@ class Registry:
                 warnings.append(f"a runner of plugin {plugin_id} is skipped: {error}")
                 continue
             self._descriptors[descriptor.runner_id] = descriptor
+        self._expected.discard(plugin_id)
+        self._tell()
         for warning in warnings:
             logger.warning("%s", warning)
         return warnings
@@ -65,6 +90,10 @@ class Registry:
     def remove_plugin(self, plugin_id: str) -> None:
         kept = {each.runner_id: each for each in self._descriptors.values() if each.plugin_id != plugin_id}
         self._descriptors = kept
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
 
 
 def _describe(plugin_id: str, version: str, discovery: AgentRunnerDiscovery) -> Descriptor:

@@ -1,7 +1,8 @@
-"""What happens with one owed event when its turn comes: expire, quarantine, drop, refuse, hand on, or run."""
+"""What happens with one owed event when its turn comes: wait, expire, quarantine, drop, refuse, hand on, or run."""
 
 import logging
 
+from parlour.core.agents.registry import Registry
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft, Journal
@@ -15,7 +16,7 @@ from .loop_cap import LoopCap
 from .orchestrator import Orchestrator
 from .outcomes import Outcomes
 from .session import Entry
-from .turns import Turn
+from .turns import Expecting, Turn
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,7 @@ class Dispatcher:
     def __init__(
         self,
         router: Router,
+        registry: Registry,
         orchestrator: Orchestrator,
         handing: Handing,
         cap: LoopCap,
@@ -34,6 +36,7 @@ class Dispatcher:
         clock: Clock,
     ) -> None:
         self._router = router
+        self._registry = registry
         self._orchestrator = orchestrator
         self._handing = handing
         self._cap = cap
@@ -57,6 +60,8 @@ class Dispatcher:
                 logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
                 await self._settle(entry, "misconfigured", reason, "misconfigured")
             case Bound(binding):
+                if self._registry.expects(binding.agent.runner_id):
+                    return Turn(parked=Expecting(entry, binding.agent.runner_id, self._registry))
                 if entry.run_id:
                     return await self._orchestrator.run(entry, binding)
                 if entry.attempts >= restart.ATTEMPTS:

@@ -3,6 +3,7 @@
 from dataclasses import field
 from typing import Protocol
 
+from parlour.core.agents.registry import Registry
 from parlour_sdk.values import dataclass
 
 from .ending import Aftermath
@@ -10,10 +11,10 @@ from .session import Entry
 
 
 class Parked(Protocol):
-    """A run that holds its lane while it is executed elsewhere."""
+    """Something that holds its lane and no slot: a run that is executed elsewhere, or an event whose runner comes."""
 
     async def over(self) -> None:
-        """Returns when the run is over or to be ended. Writes nothing, and so may be given up at any time."""
+        """Returns when it is to be finished. Writes nothing, and so may be given up at any time."""
         ...
 
     async def finish(self) -> "Turn": ...
@@ -24,6 +25,21 @@ class Turn:
     back: list[Entry] = field(default_factory=list)
     """What goes back to the head of the lane, in order."""
     parked: Parked | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expecting:
+    """An event whose runner is about to come; then it has its turn."""
+
+    entry: Entry
+    runner_id: str
+    registry: Registry
+
+    async def over(self) -> None:
+        await self.registry.settled(self.runner_id)
+
+    async def finish(self) -> Turn:
+        return Turn([self.entry])
 
 
 def after(entry: Entry, run_id: str, aftermath: Aftermath) -> Turn:

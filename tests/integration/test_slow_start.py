@@ -1,0 +1,38 @@
+"""A plugin that hangs while the Host starts holds up nothing but its own events."""
+
+from pathlib import Path
+
+from .conftest import MakeHost
+from .harness import ECHO, ECHO_PLUGIN, eventually, texts
+from .plugins import write_plugin
+
+HANGS_WHEN_TOLD = """
+import os, pathlib, time
+
+while pathlib.Path(os.environ["PARLOUR_PLUGIN_DATA"], "hang").exists():
+    time.sleep(0.05)
+"""
+
+
+def test_others_are_answered_while_a_plugin_hangs_at_the_start_and_its_own_events_when_it_comes(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    host = make_host(PARLOUR__PLUGINS__START_SECONDS=30)
+    host.install(ECHO_PLUGIN)
+    host.install(write_plugin(tmp_path / "sleeper", "sleeper", prelude=HANGS_WHEN_TOLD, answer="awake"))
+    host.start()
+    echo, sleeper = host.agent(ECHO), host.agent("plugin:test/sleeper/default")
+    assert texts(host.ask(sleeper, "are you there?")) == ["awake"]
+    host.stop()
+    hang = host.shared_file("hang", "test/sleeper")
+    hang.touch()
+
+    host.begin()
+    host.wait_until_announced()
+    host.send(sleeper, "and now?", event_id="waits")
+    assert texts(host.ask(echo, "hello")) == ["hello"]
+    assert host.items("/runs", agent_id=sleeper, status="running") == []
+
+    hang.unlink()
+    assert texts(host.ask(sleeper, "and now?", event_id="waits")) == ["awake"]
+    eventually(host.is_ready, "the Host is ready")
