@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from parlour.platforms import backoff
-from parlour.testing.adapter_contract import AdapterContract
+from parlour.testing.adapter_contract import ConnectingContract
 
 from .rig import Home, MatrixRig, rigged
 
 
-class TestSync(AdapterContract):
+class TestSync(ConnectingContract):
     @pytest.fixture
     async def rig(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MatrixRig]:
         monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)

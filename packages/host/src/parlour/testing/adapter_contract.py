@@ -1,4 +1,5 @@
-"""What every adapter promises, as tests. An adapter joins with a class of its own that has a fixture `rig`.
+"""What every adapter promises, as tests. An adapter joins with a class of its own that has a fixture `rig`: of
+ConnectingContract where it is the adapter that connects, and not the platform.
 
 The rig is the adapter on a MemoryLink, with the platform's side played by a simulator over the real transport.
 """
@@ -35,8 +36,6 @@ class Rig(ABC):
     token: str
     """Which the adapter was configured with."""
     samples: Sequence[Sample]
-    connects = True
-    """Whether it is the adapter that connects, and not the platform."""
 
     @abstractmethod
     async def deliver(self, native: Any) -> None:
@@ -148,23 +147,6 @@ class AdapterContract:
         assert states[-1] == "connected"
         assert "connecting" in states
 
-    async def test_it_tries_again_at_intervals_that_grow(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-        if not rig.connects:
-            pytest.skip("the platform connects, and waits as it likes")
-        waits: list[float] = []
-        another = Backoff.another
-
-        def noted(backoff: Backoff) -> float:
-            waits.append(another(backoff))
-            return waits[-1]
-
-        monkeypatch.setattr(Backoff, "another", noted)
-        monkeypatch.setattr("random.uniform", lambda least, most: most)
-        await rig.cut_for_long(3)
-        await rig.say("after all")
-        await rig.link.events(1)
-        assert waits == pytest.approx([waits[0] * 2**number for number in range(4)])
-
     async def test_what_cannot_be_read_harms_nothing(self, rig: Rig) -> None:
         await rig.malformed()
         await rig.say("still here")
@@ -181,6 +163,23 @@ class AdapterContract:
         await rig.link.events(2)
         assert rig.token not in caplog.text
         assert all(rig.token not in error for _, error in rig.link.states)
+
+
+class ConnectingContract(AdapterContract):
+    async def test_it_tries_again_at_intervals_that_grow(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+        waits: list[float] = []
+        another = Backoff.another
+
+        def noted(backoff: Backoff) -> float:
+            waits.append(another(backoff))
+            return waits[-1]
+
+        monkeypatch.setattr(Backoff, "another", noted)
+        monkeypatch.setattr("random.uniform", lambda least, most: most)
+        await rig.cut_for_long(3)
+        await rig.say("after all")
+        await rig.link.events(1)
+        assert waits == pytest.approx([waits[0] * 2**number for number in range(4)])
 
 
 def _ids(incoming: Sequence[Incoming]) -> list[str]:

@@ -12,7 +12,7 @@ import parlour.platforms.onebot11 as package
 from parlour.core.platforms.port import Adapter
 from parlour.platforms.catalogue import Catalogue
 from parlour.platforms.onebot11.api import OneBotApi
-from parlour.testing.adapter_contract import CHAT, AdapterContract, Rig
+from parlour.testing.adapter_contract import CHAT, AdapterContract, ConnectingContract, Rig
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.network import free_port
@@ -131,13 +131,12 @@ class TestReverse(AdapterContract):
         async with simulator.connecting(f"ws://127.0.0.1:{port}/ws?access_token={TOKEN}"):
             await link.until(lambda: link.now[0] == "connected")
             rig = OneBotRig(link, adapter, simulator)
-            rig.connects = False
             yield rig
         work.cancel()
         await asyncio.wait([work])
 
 
-class TestForward(AdapterContract):
+class TestForward(ConnectingContract):
     @pytest.fixture
     async def rig(self) -> AsyncIterator[OneBotRig]:
         simulator = Simulator(token=TOKEN)

@@ -9,7 +9,7 @@ import pytest
 import parlour.platforms.telegram as package
 from parlour.platforms.catalogue import Catalogue
 from parlour.platforms.telegram.api import TelegramApi
-from parlour.testing.adapter_contract import CHAT, AdapterContract, Rig
+from parlour.testing.adapter_contract import CHAT, ConnectingContract, Rig
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.telegram_simulator import Simulator
 from parlour.testing.telegram_simulator.malformed import updates
@@ -118,7 +118,7 @@ class TelegramRig(Rig):
         return sent == received
 
 
-class TestPolling(AdapterContract):
+class TestPolling(ConnectingContract):
     @pytest.fixture
     async def rig(self, bot: Bot) -> TelegramRig:
         return TelegramRig(bot)
