@@ -1,0 +1,137 @@
+"""A keeper whose runtime is a list of what it was told."""
+
+import asyncio
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parlour.core.identity import SystemClock
+from parlour.core.journal import StorageFailed
+from parlour.core.plugins import Forget
+from parlour.core.ports import PluginUnavailable
+from parlour.runtime.environments.builds import Builds
+from parlour.runtime.environments.environment import EnvironmentRules, Environments
+from parlour.runtime.installed.folder import Installed, PluginFolder
+from parlour.runtime.installed.installing import Installer
+from parlour.runtime.installed.keeper import Keeper
+from parlour.runtime.installed.settling import Settler
+from parlour.runtime.packages.sources import PackageRules
+from parlour.runtime.process.sandbox import SandboxState
+
+HELLO = "acme/hello"
+ASKS = "{network: [a.example, b.example], storage: [plugin]}"
+
+
+@dataclass
+class Running:
+    plugin: Installed
+    status: str = "ready"
+    reason: str = ""
+
+
+class RecordedRuntime:
+    """Runs what is installed, by name only. Versions in `unfit` don't start."""
+
+    def __init__(self, folder: PluginFolder) -> None:
+        self._folder = folder
+        self.running: dict[str, Running] = {}
+        self.unfit: dict[str, str] = {}
+        self.slow: dict[str, asyncio.Event] = {}
+        """Versions that start when they are let."""
+        self.begun: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.restarted: list[str] = []
+        self.finishing: Path | None = None
+        """The code of a process that only finishes its runs."""
+
+    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+        if plugin is None:
+            self.running.pop(plugin_id, None)
+        elif plugin_id not in self.running or self.running[plugin_id].plugin != plugin:
+            await self._start(plugin)
+            reason = self.unfit.get(plugin.version, "")
+            self.running[plugin_id] = Running(plugin, "failed" if reason else "ready", reason)
+
+    async def _start(self, plugin: Installed) -> None:
+        self.begun[plugin.version].set()
+        if plugin.version in self.slow:
+            await self.slow[plugin.version].wait()
+
+    async def replace(self, plugin: Installed) -> None:
+        await self._start(plugin)
+        if plugin.version in self.unfit:
+            raise PluginUnavailable(self.unfit[plugin.version])
+        self.running[plugin.plugin_id] = Running(plugin)
+
+    async def restart(self, plugin_id: str) -> None:
+        self.restarted.append(plugin_id)
+
+    def supervisors(self) -> Mapping[str, Running]:
+        return self.running
+
+    def log(self, plugin_id: str) -> list[str]:
+        return ["one", "two", "three"]
+
+    def folders_in_use(self) -> frozenset[Path]:
+        return frozenset(each.plugin.folder for each in self.running.values()) | {*filter(None, [self.finishing])}
+
+
+class WatchedSettler(Settler):
+    """Tells how often a plugin's turn was asked for."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._asked: Counter[str] = Counter()
+        self._news = asyncio.Condition()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, plugin_id: str) -> AsyncIterator[None]:
+        self._asked[plugin_id] += 1
+        async with self._news:
+            self._news.notify_all()
+        async with super().turn(plugin_id):
+            yield
+
+    async def asked(self, plugin_id: str, times: int) -> None:
+        async with asyncio.timeout(10), self._news:
+            await self._news.wait_for(lambda: self._asked[plugin_id] >= times)
+
+
+class World:
+    def __init__(self, path: Path, uv: Path | None = None) -> None:
+        self.root = path / "plugins"
+        self.data = path / "plugin-data"
+        self.folder = PluginFolder(self.root)
+        self.runtime = RecordedRuntime(self.folder)
+        environments = Environments(path / "environments", EnvironmentRules(uv=uv))
+        builds = Builds(environments)
+        self.installer = Installer(self.folder, builds, PackageRules(), SystemClock())
+        self.settler = WatchedSettler(self.folder, environments, self.runtime, self.data, self._forget, SystemClock())
+        self.keeper = Keeper(
+            self.folder,
+            builds,
+            self.installer,
+            self.runtime,
+            self.settler,
+            SandboxState("none"),
+        )
+        self.forgotten: list[str] = []
+        """Plugins whose stored data was deleted, each with what ran of them then."""
+        self.database_is_away = False
+        self.on_forget: Forget | None = None
+
+    async def _forget(self, plugin_id: str) -> None:
+        if self.database_is_away:
+            raise StorageFailed("storage_failed", "the database is away")
+        self.forgotten.append(f"{plugin_id} {len(self.runtime.running)}")
+        if self.on_forget is not None:
+            await self.on_forget(plugin_id)
+
+    async def install(self, source: Path, granted: list[str] | None = None, upgrade: str | None = None) -> str:
+        facts = await self.keeper.install(str(source), None, granted, upgrade)
+        return f"{facts.version} {facts.status}"
+
+    def version(self) -> str:
+        return self.runtime.running[HELLO].plugin.version

@@ -1,0 +1,88 @@
+"""A record that can't be read is shown, mended and removed; what is not there is not found."""
+
+from pathlib import Path
+
+import pytest
+
+from parlour.core.plugins import PluginProblem
+
+from ..plugin_files import names, write_plugin
+from .kept import HELLO, World
+
+
+async def damaged(world: World, tmp_path: Path) -> Path:
+    """An installed plugin whose record was damaged."""
+    source = write_plugin(tmp_path / "one", permissions="{storage: [plugin]}")
+    await world.install(source, granted=["storage"])
+    (world.root / HELLO / "record.json").write_text('{"current":')
+    return source
+
+
+async def test_a_plugin_with_a_damaged_record_is_shown_as_failed_and_can_not_be_changed(
+    world: World, tmp_path: Path
+) -> None:
+    await damaged(world, tmp_path)
+
+    await world.keeper.refresh()
+
+    [facts] = world.keeper.all()
+    assert (facts.plugin_id, facts.status) == (HELLO, "failed")
+    assert facts.reason == "its record (record.json) is damaged; install the plugin again, or remove it"
+    assert facts.granted == {}
+    assert world.runtime.running == {}
+    for act in (lambda: world.keeper.restart(HELLO), lambda: world.keeper.change(HELLO, None, True)):
+        with pytest.raises(PluginProblem, match="install the plugin again") as refused:
+            await act()
+        assert refused.value.code == "plugin_unusable"
+
+
+@pytest.mark.parametrize("upgrade", [None, HELLO])
+async def test_a_damaged_record_is_mended_by_installing_again(
+    world: World, tmp_path: Path, upgrade: str | None
+) -> None:
+    source = await damaged(world, tmp_path)
+    with pytest.raises(PluginProblem) as refused:
+        await world.install(source, upgrade=upgrade)
+    assert refused.value.code == "grants_required", "what was granted is not known any more"
+
+    assert await world.install(source, granted=["storage"], upgrade=upgrade) == "1.0 ready"
+
+    assert len([path for path in (world.root / HELLO).iterdir() if path.is_dir()]) == 1
+
+
+@pytest.mark.parametrize("delete", [True, False])
+async def test_a_plugin_with_a_damaged_record_is_removed_and_its_data_as_asked(
+    world: World, tmp_path: Path, delete: bool
+) -> None:
+    await damaged(world, tmp_path)
+    (world.data / HELLO).mkdir(parents=True)
+
+    await world.keeper.remove(HELLO, delete)
+
+    assert world.keeper.all() == []
+    assert names(world.root) == {".lock"}
+    assert (world.data / HELLO).exists() != delete
+    assert world.forgotten == ([f"{HELLO} 0"] if delete else [])
+
+
+async def test_a_removal_that_was_cut_off_is_finished_at_the_next_refresh(world: World, tmp_path: Path) -> None:
+    await world.install(write_plugin(tmp_path / "one"))
+    world.folder.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
+
+    await World(tmp_path).keeper.refresh()
+
+    assert names(world.root) == {".lock"}
+
+
+@pytest.mark.parametrize("plugin_id", ["acme/other", "../..", "acme/"])
+async def test_what_is_not_installed_is_not_found(world: World, plugin_id: str) -> None:
+    for act in (
+        lambda: world.keeper.remove(plugin_id, True),
+        lambda: world.keeper.restart(plugin_id),
+        lambda: world.keeper.change(plugin_id, [], None),
+    ):
+        with pytest.raises(PluginProblem) as refused:
+            await act()
+        assert refused.value.code == "not_found"
+    with pytest.raises(PluginProblem):
+        await world.keeper.log(plugin_id, 10)
