@@ -60,6 +60,28 @@ async def test_each_completed_message_is_delivered_and_recorded_on_its_own() -> 
     assert ended(world) == ("completed", "stop", "answered")
 
 
+@pytest.mark.parametrize("type", ["message.delta", "tool.call.completed", "state.updated", "of.its.own"])
+async def test_a_run_that_tells_without_end_is_ended_before_it_fills_the_disk(
+    type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parlour.core.runs.recorder.MOST_CHARACTERS", 10_000)
+    world, run = await active()
+    words = "x" * 200
+    told: dict[str, Any] = {
+        "message.delta": {"chunk": {"role": "assistant", "content": words}},
+        "tool.call.completed": {"tool_call_id": "1", "tool_name": "look", "result": words},
+        "state.updated": {"scope": "conversation", "key": "k", "value": words},
+        "of.its.own": {"words": words},
+    }
+    while not world.rows(OUTCOMES):
+        run.send(run.result(type, told[type]))
+        await asyncio.sleep(WINDOW_SECONDS)
+    [row] = world.rows(RUNS)
+    assert (row["status"], row["status_reason"]) == ("failed", "runner.error")
+    assert "more than 128 MiB of results" in row["error"]
+    assert sum(len(each["data"]) for each in world.rows(RUN_EVENTS)) < 20_000
+
+
 async def test_what_recorded_a_run_is_gone_with_it_and_not_left_to_be_looked_for() -> None:
     gc.collect()
     others = recorders()

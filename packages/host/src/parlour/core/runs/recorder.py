@@ -29,6 +29,9 @@ from .showing import Showing
 from .step import Step, Writing
 from .warning import Warnings
 
+MOST_CHARACTERS = 128 * 1024 * 1024
+"""That a run may tell the ledger. Whoever goes on for ever would fill the disk of all."""
+FLOODED = Ending("failed", "runner.error", "the run told more than 128 MiB of results, and was ended")
 NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
 
 
@@ -88,6 +91,8 @@ class Recorder:
             ending = await self._apply(step, self._rules.take(raw))
             if ending is not None:
                 return await self._end(step, ending)
+        if self._writing.characters > MOST_CHARACTERS:
+            return await self._end(step, FLOODED)
         await self._progress(step)
         return None
 

@@ -35,6 +35,8 @@ class Writing:
         self._deltas = deltas
         self.marked: dict[int, str] = {}
         """Digests of results that were handed in one by one, by number, until they are written with them."""
+        self.characters = 0
+        """What the ledger was told in all."""
 
     def result(self, step: Step, type: str, data: Any, sequence: int, refs: Sequence[Any] = ()) -> None:
         self.deltas(step)
@@ -52,19 +54,19 @@ class Writing:
             step.draft.add(ledger.append(self._session.run_id, number, type, told, step.now, source="host"))
 
     def _add(self, step: Step, type: str, data: Any, first: int, last: int, refs: Sequence[Any] = ()) -> None:
-        step.draft.add(
-            ledger.append(
-                self._session.run_id,
-                self._session.next_sequence(),
-                type,
-                data,
-                step.now,
-                first=first,
-                last=last,
-                artifact_refs=refs,
-                metadata=self._digests(first, last),
-            )
+        row = ledger.append(
+            self._session.run_id,
+            self._session.next_sequence(),
+            type,
+            data,
+            step.now,
+            first=first,
+            last=last,
+            artifact_refs=refs,
+            metadata=self._digests(first, last),
         )
+        self.characters += len(str(row.values["data"]))
+        step.draft.add(row)
 
     def _digests(self, first: int, last: int) -> dict[str, Any]:
         numbers = [number for number in self.marked if first <= number <= last]
