@@ -1,6 +1,9 @@
 """What comes in: how far the bot has read, who spoke and in which role, files as bytes, pressed buttons."""
 
+import asyncio
 import json
+
+import pytest
 
 from parlour.core.platforms.port import Incoming
 from parlour.testing.telegram_simulator import Simulator, native
@@ -49,6 +52,16 @@ async def test_the_role_of_who_writes_and_who_presses_is_told(bot: Bot) -> None:
     assert (pressed.event.action_id, pressed.event.value) == ("act", {"n": 1})
     assert pressed.event.message_id == str(question["message_id"])
     await simulator.until(lambda: len(simulator.world.answered_queries) == 1)
+
+
+async def test_an_album_comes_by_itself_though_its_timer_is_early(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    sleep = asyncio.sleep
+    monkeypatch.setattr("asyncio.sleep", lambda seconds: sleep(max(0.0, seconds - 0.05)))
+    file_id = bot.simulator.world.add_file(b"a photo")
+    photo = {"photo": [{"file_id": file_id, "file_unique_id": "u", "width": 1, "height": 1}]}
+    await bot.simulator.album(photo, photo, user=ANN)
+    [incoming] = await bot.link.events(1)
+    assert [type(each) for each in said(incoming).message_chain[1:]] == [Image, Image]
 
 
 async def test_a_file_comes_as_bytes_and_one_that_is_gone_says_why(bot: Bot) -> None:

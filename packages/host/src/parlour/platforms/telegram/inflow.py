@@ -131,7 +131,7 @@ class Inflow:
         await asyncio.sleep(due_at - loop.time())
         while True:
             async with self._turn:
-                gathered = albums.due(self._albums, loop.time())
+                gathered = albums.due(self._albums, max(loop.time(), due_at))  # a timer may be a little early
                 try:
                     if gathered.ready:
                         await self._commit(gathered, None)
