@@ -3984,7 +3984,7 @@ export interface components {
         /** @description How many runs go on at once. */
         RunsShown: {
             concurrent: number;
-            /** @description In groups on platforms; 0: no limit. */
+            /** @description On platforms; a private chat may be beyond it for ten minutes. 0: no limit. */
             per_conversation_per_minute: number;
             per_person: number;
         };

@@ -72,7 +72,7 @@ class RunSettings(Section):
     concurrent: int = Field(default=256, ge=1)
     per_person: int = Field(default=8, ge=1)
     per_conversation_per_minute: int = Field(default=20, ge=0)
-    """In groups on platforms; 0 means no limit."""
+    """On platforms; a private chat may be beyond it for ten minutes. 0 means no limit."""
 
 
 class S3Settings(Section):

@@ -42,6 +42,17 @@ async def test_who_writes_to_the_bot_alone_may_write_as_fast_as_they_like() -> N
     assert [(await said(world))[0] for _ in range(30)] == ["answered"] * 30
 
 
+async def test_a_private_chat_that_goes_on_so_for_ten_minutes_is_limited_and_told_once() -> None:
+    world = await World.open(echo=True, runs_per_minute=3)
+    outcomes = []
+    for _ in range(13 * 6):
+        outcomes.append((await said(world))[0])
+        await asyncio.sleep(10)
+    assert set(outcomes[: 10 * 6]) == {"answered"}
+    assert outcomes[-6:].count("answered") <= 3
+    assert len(notices(world)) == 1
+
+
 async def test_another_group_has_a_count_of_its_own_and_the_hosts_own_surfaces_have_none() -> None:
     world = await World.open(echo=True, runs_per_minute=1)
     outcomes = [(await said(world, chat=chat, data=MENTION))[0] for chat in ("one", "two", "one")]
@@ -117,19 +128,59 @@ async def test_who_asks_on_the_hosts_own_surfaces_is_told_every_time() -> None:
     assert len(notices(world)) == 3
 
 
-def in_group(conversation_id: str) -> RecordedEvent:
-    context = EventContext("x")
-    envelope = EventEnvelope(
-        "e", "message.received", "fake", "group:1", context, "platform", data={"chat_type": "group"}
-    )
+def in_chat(conversation_id: str, chat_type: str = "group") -> RecordedEvent:
+    context, data = EventContext("x"), {"chat_type": chat_type}
+    envelope = EventEnvelope("e", "message.received", "fake", f"{chat_type}:1", context, "platform", data=data)
     return RecordedEvent(1, conversation_id, 0, envelope)
+
+
+async def admitted(cap: LoopCap, event: RecordedEvent, per_minute: int, minutes: float) -> list[bool]:
+    """What became of so many messages a minute."""
+    answers = []
+    for _ in range(round(per_minute * minutes)):
+        answers.append(cap.admits(event))
+        await asyncio.sleep(60 / per_minute)
+    return answers
+
+
+async def test_a_person_may_write_to_the_bot_alone_as_fast_as_they_like() -> None:
+    cap = LoopCap(20, LoopClock())
+    assert all(await admitted(cap, in_chat("c", "private"), per_minute=6000, minutes=0.5))
+    await asyncio.sleep(60)
+    assert all(await admitted(cap, in_chat("c", "private"), per_minute=60, minutes=9))
+
+
+async def test_two_bots_that_nobody_marked_are_stopped_in_private_after_ten_minutes() -> None:
+    cap = LoopCap(20, LoopClock())
+    answers = await admitted(cap, in_chat("c", "private"), per_minute=30, minutes=40)
+    first = answers.index(False)
+    assert 10 <= first / 30 <= 12
+    for minute in range(12, 40):
+        assert sum(answers[minute * 30 : (minute + 1) * 30]) <= 20
+
+
+async def test_a_private_chat_that_was_stopped_is_free_again_when_it_was_quiet_for_an_hour() -> None:
+    cap = LoopCap(20, LoopClock())
+    event = in_chat("c", "private")
+    await admitted(cap, event, per_minute=30, minutes=12)
+    await asyncio.sleep(600)
+    assert not all(await admitted(cap, event, per_minute=30, minutes=2)), "a pause of ten minutes is what a bot makes too"
+    await asyncio.sleep(3600)
+    assert all(await admitted(cap, event, per_minute=30, minutes=2))
+
+
+async def test_who_now_and_then_writes_much_in_a_minute_is_never_stopped() -> None:
+    cap = LoopCap(20, LoopClock())
+    for _ in range(60):
+        assert all(await admitted(cap, in_chat("c", "private"), per_minute=40, minutes=1))
+        await asyncio.sleep(60)
 
 
 async def test_conversations_that_went_quiet_are_not_remembered() -> None:
     cap = LoopCap(1, LoopClock())
-    for number in range(10_000):
-        cap.admits(in_group(f"c{number}"))
+    for number in range(1000):
+        cap.admits(in_chat(f"c{number}"))
     await asyncio.sleep(61)
-    assert cap.admits(in_group("c1"))
-    cap.admits(in_group("new"))
-    assert len(cap._begun) < 10
+    assert cap.admits(in_chat("c1"))
+    cap.admits(in_chat("new"))
+    assert len(cap._talks) < 10

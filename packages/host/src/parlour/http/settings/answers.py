@@ -22,7 +22,7 @@ class RunsShown(TypedDict):
     concurrent: int
     per_person: int
     per_conversation_per_minute: int
-    """In groups on platforms; 0: no limit."""
+    """On platforms; a private chat may be beyond it for ten minutes. 0: no limit."""
 
 
 class WorkspaceShown(TypedDict):

@@ -1,0 +1,52 @@
+"""A bot that nobody marked as one answers everything that ours says in their group, until ours is silent."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parlour.core.delivery.notices import sentence
+from parlour.testing.onebot_simulator import Simulator
+from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
+
+from .qq import QQ, event_id, eventually, to_agent
+
+GROUP = 7
+OTHER_BOT = 42
+PER_MINUTE = 20
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[QQ]:
+    host = Host(tmp_path)
+    host.install(ECHO_PLUGIN)
+    host.start()
+    yield QQ(host)
+    host.close()
+
+
+async def test_two_bots_in_one_group_are_stopped_by_the_defaults(own: QQ) -> None:
+    bot = own.bot(to_agent(own.host.agent(ECHO)))
+    async with bot.connected() as simulator:
+        said = [await simulator.say("so it begins", user_id=OTHER_BOT, group_id=GROUP)]
+        answering = asyncio.create_task(answer(simulator, said))
+        await eventually(lambda: limited(own, said[-1]), "a message is one too many")
+        answering.cancel()
+        await asyncio.wait([answering])
+    answers = [each for each in simulator.sent() if each.text != sentence("limited")]
+    assert len(answers) == PER_MINUTE
+
+
+async def answer(simulator: Simulator, said: list[Json]) -> None:
+    heard = 0
+    while True:
+        await simulator.until(lambda: len(simulator.sent()) > heard, seconds=60)
+        said.append(await simulator.say(simulator.sent()[heard].text, user_id=OTHER_BOT, group_id=GROUP))
+        heard += 1
+
+
+def limited(own: QQ, last: Json) -> bool:
+    answer = own.host.http().get(f"/events/{event_id(last)}/why")
+    steps = answer.json()["steps"] if answer.status_code == 200 else []
+    return any("the conversation has had its runs of this minute" in step["text"] for step in steps)
