@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -39,11 +40,9 @@ async def test_two_bots_in_one_group_are_stopped_by_the_defaults(own: QQ) -> Non
 
 
 async def answer(simulator: Simulator, said: list[Json]) -> None:
-    heard = 0
-    while True:
-        await simulator.until(lambda: len(simulator.sent()) > heard, seconds=60)
-        said.append(await simulator.say(simulator.sent()[heard].text, user_id=OTHER_BOT, group_id=GROUP))
-        heard += 1
+    for number in count(1):
+        heard = (await simulator.answered(number))[-1]
+        said.append(await simulator.say(heard.text, user_id=OTHER_BOT, group_id=GROUP))
 
 
 def limited(own: QQ, last: Json) -> bool:

@@ -192,7 +192,12 @@ class PlatformSurface:
     def repeatable(self, outgoing: Outgoing) -> bool:
         return self.idempotent
 
+    def line(self, outgoing: Outgoing) -> str:
+        return outgoing.bot_id
+
     async def ready(self, outgoing: Outgoing) -> None: ...
+
+    async def turn(self, outgoing: Outgoing) -> None: ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
         self.tries.append(outgoing)

@@ -116,8 +116,18 @@ class Surface(Protocol):
         """True when sending the same row again shows it once."""
         ...
 
+    def line(self, outgoing: Outgoing) -> str:
+        """Rows of one line are handed over one by one where possible, since of what was handed over a kill leaves open
+        whether it was taken. Empty for a row of which that does no harm.
+        """
+        ...
+
     async def ready(self, outgoing: Outgoing) -> None:
         """Returns when somebody is there to take it; may wait for ever."""
+        ...
+
+    async def turn(self, outgoing: Outgoing) -> None:
+        """Returns when it may be sent, in a moment at most. Raises SendRefused if that is too long."""
         ...
 
     async def send(self, outgoing: Outgoing) -> Sent:

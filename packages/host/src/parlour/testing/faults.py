@@ -54,8 +54,14 @@ class FaultySurface:
     def repeatable(self, outgoing: Outgoing) -> bool:
         return self._surface.repeatable(outgoing)
 
+    def line(self, outgoing: Outgoing) -> str:
+        return self._surface.line(outgoing)
+
     async def ready(self, outgoing: Outgoing) -> None:
         await self._surface.ready(outgoing)
+
+    async def turn(self, outgoing: Outgoing) -> None:
+        await self._surface.turn(outgoing)
 
     async def send(self, outgoing: Outgoing) -> Sent:
         self._fault.at("send:before")

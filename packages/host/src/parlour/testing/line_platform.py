@@ -30,7 +30,12 @@ class LinePlatform:
     def repeatable(self, outgoing: Outgoing) -> bool:
         return False
 
+    def line(self, outgoing: Outgoing) -> str:
+        return SURFACE
+
     async def ready(self, outgoing: Outgoing) -> None: ...
+
+    async def turn(self, outgoing: Outgoing) -> None: ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
         if self._writer is None:

@@ -164,7 +164,9 @@ async def test_a_private_chat_that_was_stopped_is_free_again_when_it_was_quiet_f
     event = in_chat("c", "private")
     await admitted(cap, event, per_minute=30, minutes=12)
     await asyncio.sleep(600)
-    assert not all(await admitted(cap, event, per_minute=30, minutes=2)), "a pause of ten minutes is what a bot makes too"
+    assert not all(await admitted(cap, event, per_minute=30, minutes=2)), (
+        "a pause of ten minutes is what a bot makes too"
+    )
     await asyncio.sleep(3600)
     assert all(await admitted(cap, event, per_minute=30, minutes=2))
 

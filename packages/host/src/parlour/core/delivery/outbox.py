@@ -21,6 +21,7 @@ from parlour_sdk.values import dataclass
 
 from .growing.grown import GREW
 from .handovers import Handovers, NoHandovers
+from .single_file import SingleFile
 from .undelivered import Code
 
 logger = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ class Outbox:
         self._handovers = handovers or NoHandovers()
         self._waiting: dict[str, deque[Outgoing]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
+        self._single_file = SingleFile()
         self._handed: set[str] = set()
         """Targets whose platform has yet to answer."""
         self._closing = False
@@ -207,9 +209,8 @@ class Outbox:
                 return
             if row.state == "pending" and not self._closing:
                 row = await self._change(row, "sending")
-            if self._closing:  # nobody would wait for the answer; the next life sends it
-                return
             try:
+                await surface.turn(row)
                 sent = await self._hand_over(surface, row)
             except SendRefused as refusal:
                 self._handovers.settle(row.outbox_id)  # it was not taken, whatever becomes of the next unit
@@ -232,19 +233,24 @@ class Outbox:
                     return
                 row = resolved
             else:
-                await self._record_sent(row, sent)
+                if sent is not None:
+                    await self._record_sent(row, sent)
                 return
 
-    async def _hand_over(self, surface: Surface, row: Outgoing) -> Sent:
-        self._handed.add(row.target)
-        self._handovers.begin(row.outbox_id)
-        try:
-            async with asyncio.timeout(SEND_SECONDS):
-                sent = await surface.send(row)
-        finally:
-            self._handed.discard(row.target)
-        self._handovers.answered(row.outbox_id, sent.platform_message_id)
-        return sent
+    async def _hand_over(self, surface: Surface, row: Outgoing) -> Sent | None:
+        """None when the Host is closing: nobody would wait for the answer, and the next life sends it."""
+        async with self._single_file.turn(surface.line(row)):
+            if self._closing:
+                return None
+            self._handed.add(row.target)
+            self._handovers.begin(row.outbox_id)
+            try:
+                async with asyncio.timeout(SEND_SECONDS):
+                    sent = await surface.send(row)
+            finally:
+                self._handed.discard(row.target)
+            self._handovers.answered(row.outbox_id, sent.platform_message_id)
+            return sent
 
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
         """An uncertain send: None when it is settled, otherwise the row to send again."""

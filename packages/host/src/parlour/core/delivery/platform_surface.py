@@ -15,6 +15,7 @@ from parlour.core.platforms.port import FileUnavailable, PlatformAway, PlatformR
 from parlour.core.ports import SendRefused, SendUncertain, Sent
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
+from . import addresses
 from .bots import RunningBots
 from .chats import Chat, chain_of, parsed
 from .growing.grown import GREW
@@ -41,6 +42,12 @@ class PlatformSurface:
         """An edit can be made twice."""
         return bool(outgoing.message_id or outgoing.message.get("edits")) or self._shows_once(outgoing)
 
+    def line(self, outgoing: Outgoing) -> str:
+        """One for each account."""
+        if outgoing.kind == "action" or self.repeatable(outgoing):
+            return ""
+        return addresses.room(outgoing.bot_id, outgoing.address).account
+
     async def ready(self, outgoing: Outgoing) -> None:
         """With its turn, so that what is `sending` is on its way and not waiting in line."""
         await self._bots.until_connected(outgoing.bot_id)
@@ -52,10 +59,22 @@ class PlatformSurface:
             self._booked.add(outgoing.outbox_id)
         await self._pace.pause(chat.room)
 
+    async def turn(self, outgoing: Outgoing) -> None:
+        if outgoing.outbox_id in self._booked:
+            self._booked.discard(outgoing.outbox_id)
+            return
+        with _in_the_outboxes_words():
+            if await self._whole(outgoing):
+                return
+            wait = self._book(Chat(outgoing), outgoing, LONGEST_TURN_SECONDS)
+            if wait > LONGEST_TURN_SECONDS:
+                raise PlatformAway("the platform takes no more messages at this moment", retry_after=wait)
+        if wait:
+            await asyncio.sleep(wait)
+
     async def send(self, outgoing: Outgoing) -> Sent:
         chat = Chat(outgoing)
         with _in_the_outboxes_words():
-            await self._turn(chat, outgoing)
             try:
                 sent = await self._deliver_what_is_there(chat, outgoing)
             except PlatformRefused as refused:
@@ -65,18 +84,6 @@ class PlatformSurface:
                 raise
             self._bots.taken(outgoing.bot_id, f"{chat.type} {chat.id}")
             return sent
-
-    async def _turn(self, chat: Chat, outgoing: Outgoing) -> None:
-        if outgoing.outbox_id in self._booked:
-            self._booked.discard(outgoing.outbox_id)
-            return
-        if await self._whole(outgoing):
-            return
-        wait = self._book(chat, outgoing, LONGEST_TURN_SECONDS)
-        if wait > LONGEST_TURN_SECONDS:
-            raise PlatformAway("the platform takes no more messages at this moment", retry_after=wait)
-        if wait:
-            await asyncio.sleep(wait)
 
     async def _whole(self, outgoing: Outgoing) -> bool:
         """What is shown to its last word while it grew needs no turn."""

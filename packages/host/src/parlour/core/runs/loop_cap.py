@@ -1,7 +1,7 @@
 """How many runs a conversation may begin in a minute, so that two bots never talk each other into the night.
 
-Whoever asks with a key or in the web chat is no bot. A person who writes to the bot alone may write as fast as they like,
-but nobody goes on so for long: a private chat that does is held to the limit as groups are.
+Whoever asks with a key or in the web chat is no bot. A person who writes to the bot alone may write as fast as they
+like, but nobody goes on so for long: a private chat that does is held to the limit as groups are.
 """
 
 from bisect import bisect_right
@@ -32,7 +32,7 @@ class Talk:
     held_until: int = 0
 
     def lively(self, before: int) -> bool:
-        return bool(self.begun) and self.begun[-1] > before or self.held_until > before
+        return (bool(self.begun) and self.begun[-1] > before) or self.held_until > before
 
 
 class LoopCap:

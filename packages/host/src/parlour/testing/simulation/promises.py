@@ -83,6 +83,13 @@ def check_marks(shown: list[Shown], tries: Mapping[str, int]) -> None:
         require(not each.marked or tries[each.outbox_id] > 1, f"{each.outbox_id} is marked and was handed over before")
 
 
+def check_repeats(shown: list[Shown], allowed: int, most_under_way: int) -> None:
+    """One crash, or one answer that got lost, has one text repeated at most: that is all that is with the platform."""
+    require(most_under_way <= 1, f"{most_under_way} texts are with the platform at a time")
+    extras = len(shown) - len({each.outbox_id for each in shown})
+    require(extras <= allowed, f"{extras} texts are repeated where {allowed} may be")
+
+
 class Facts:
     def __init__(self, read: Callable[[Select], list[Row]]) -> None:
         self.inbox = read(Select(INBOX))

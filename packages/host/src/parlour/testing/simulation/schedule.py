@@ -27,7 +27,7 @@ from .bubbles import check_bubbles, check_decisions
 from .deciding import BOSS, SECONDS, Deciders
 from .loop import SeededLoop
 from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
-from .promises import BrokenPromise, Said, check, check_acts, check_files, check_marks
+from .promises import BrokenPromise, Said, check, check_acts, check_files, check_marks, check_repeats
 from .worker import SimulatedWorker, granted
 from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
 
@@ -75,6 +75,8 @@ def run_schedule(seed: int) -> Report:
         check(world.database.read, plan.said, world.shown, world.crashes + world.lost_answers)
         if not world.power_fails:
             check_marks(world.shown, world.tries)
+        if not (world.power_fails or world.idempotent):
+            check_repeats(world.shown, world.crashes + world.lost_answers, world.most_under_way)
         check_acts(world.acts)
         check_files(world.database.read, world.objects.content)
         check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)

@@ -40,6 +40,9 @@ class World:
     handovers: MemoryHandovers = field(default_factory=MemoryHandovers)
     tries: Counter[str] = field(default_factory=Counter)
     """How often a row was handed to the platform."""
+    under_way: set[str] = field(default_factory=set)
+    """Texts that the platform has yet to answer for."""
+    most_under_way: int = 0
     shown: list[Shown] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
     """How often a tool acted on a message."""
@@ -96,6 +99,7 @@ class World:
 
     async def _die(self) -> NoReturn:
         self.dead = True
+        self.under_way = set()  # of the next life
         if self.power_fails:
             self.handovers.lose()
         asyncio.get_running_loop().stop()
@@ -159,12 +163,26 @@ class SimulatedPlatform:
     def repeatable(self, outgoing: Outgoing) -> bool:
         return self._world.idempotent
 
+    def line(self, outgoing: Outgoing) -> str:
+        return "" if self._world.idempotent else outgoing.bot_id
+
     async def ready(self, outgoing: Outgoing) -> None:
         await self._world.pause()
+
+    async def turn(self, outgoing: Outgoing) -> None: ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
         world = self._world
         world.tries[outgoing.outbox_id] += 1
+        world.under_way.add(outgoing.outbox_id)
+        world.most_under_way = max(world.most_under_way, len(world.under_way))
+        try:
+            return await self._take(outgoing)
+        finally:
+            world.under_way.discard(outgoing.outbox_id)
+
+    async def _take(self, outgoing: Outgoing) -> Sent:
+        world = self._world
         await world.point("send:before")
         await world.pause()
         luck = world.dice.random()
