@@ -1,24 +1,19 @@
 """Answers and actions on QQ, through adapter, Host, plugin process and back over a real WebSocket."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from parlour.testing.onebot_simulator import Simulator, native
 from tests.integration.chat import Chat
-from tests.integration.harness import ROOT, Json
+from tests.integration.harness import Json
 
+from .acting import ACTING_PLUGIN, ANN, ASK, BOSS, EVE, GROUP, agent, decisions, kick, kicks, pending, tell
 from .qq import QQ, eventually, to_agent
 
-ACTING_PLUGIN: Path = ROOT / "tests" / "plugins" / "acting_agent.py"
-ACTING = "plugin:test/acting-agent/default"
 LIMIT = 3000
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
-ANN, BOSS, EVE = 1, 2, 3
-GROUP = 7
-ASK = {"decision": "ask", "who": {"users": [str(BOSS)], "roles": []}}
 
 
 def long_answer() -> str:
@@ -52,36 +47,6 @@ def acting(qq: QQ) -> QQ:
     return qq
 
 
-async def runner_is_there(qq: QQ) -> None:
-    def there() -> bool:
-        return any(each["id"] == ACTING for each in qq.host.http().get("/runners").json()["items"])
-
-    await eventually(there, "the acting agent has started")
-
-
-async def agent(qq: QQ, policy: Json, **fields: Any) -> str:
-    await runner_is_there(qq)
-    return qq.host.agent(ACTING, "acting", approval_policy=policy, **fields)
-
-
-async def tell(simulator: Simulator, text: str, user: int = ANN) -> None:
-    at = native.segment("at", qq=str(simulator.self_id))
-    await simulator.say([at, native.text(f" {text}")], user, group_id=GROUP)
-
-
-def kick(wait: float = 0) -> str:
-    return json.dumps([["member.kick", {"user_id": str(EVE)}, None, wait]])
-
-
-def pending(qq: QQ) -> Json:
-    found = qq.host.items("/approvals", status="pending")
-    return found[0] if found else {}
-
-
-def kicks(simulator: Simulator) -> list[Json]:
-    return [each["params"] for each in simulator.requests if each["action"] == "set_group_kick"]
-
-
 async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
     bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
     simulator = Simulator()
@@ -106,6 +71,29 @@ async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
         f"user:{BOSS}",
         "sent",
     )
+    assert [each["decided_by"] for each in decisions(acting, approval["run_id"])] == [f"user:{BOSS}"]
+
+
+async def test_a_decision_after_its_run_is_over_is_in_the_ledger_of_that_run(acting: QQ) -> None:
+    bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
+    simulator = Simulator()
+    simulator.world.add_group(GROUP, role="admin")
+    async with bot.connected(simulator):
+        await tell(simulator, kick())
+        await simulator.answered(2)
+        approval = pending(acting)
+        run_id = approval["run_id"]
+        await eventually(lambda: acting.host.run(run_id)["finished_at"], "the run is over")
+        assert decisions(acting, run_id) == []
+        await tell(simulator, f"deny {approval['keyword']} she is nice", BOSS)
+        await simulator.answered(3)
+        told = decisions(acting, run_id)
+    bot.delete()
+    named = {"approval_id": approval["approval_id"], "action": "member.kick"}
+    assert told == [{**named, "status": "denied", "decided_by": f"user:{BOSS}", "reason": "she is nice"}]
+    assert acting.host.items(f"/runs/{run_id}/events")[-1]["type"] == "approval.decided"
+    replayed = acting.host.http().get(f"/runs/{run_id}/replay").json()
+    assert replayed["frames"][-1]["status"] == "completed"
 
 
 async def test_an_approval_in_the_chat_of_what_a_key_brought_there(acting: QQ) -> None:
@@ -136,7 +124,8 @@ async def test_an_approval_over_http_after_its_run_is_gone_and_the_agent_reacts(
     async with bot.connected() as simulator:
         await tell(simulator, kick())
         await simulator.until(lambda: any("pending" in each.text for each in simulator.sent()))
-        approval_id = pending(acting)["approval_id"]
+        approval = pending(acting)
+        approval_id = approval["approval_id"]
         http = acting.host.http()
         assert http.post(f"/approvals/{approval_id}", json={"decision": "perhaps"}).status_code == 422
         answer = http.post(f"/approvals/{approval_id}", json={"decision": "approve", "reason": "fine"})
@@ -147,8 +136,11 @@ async def test_an_approval_over_http_after_its_run_is_gone_and_the_agent_reacts(
         assert viewer.post(f"/approvals/{approval_id}", json={"decision": "deny"}).status_code == 403
         await simulator.until(lambda: any("approval.decided approve" in each.text for each in simulator.sent()))
         done = kicks(simulator)
+        [told] = decisions(acting, approval["run_id"])
     bot.delete()
     assert len(done) == 1
+    assert (told["status"], told["reason"]) == ("approved", "fine")
+    assert told["decided_by"].startswith("api_key:")
 
 
 async def test_what_no_policy_allows_and_other_targets_are_refused(acting: QQ) -> None:
@@ -249,7 +241,9 @@ async def test_an_approval_in_the_web_chat_for_a_message_to_somebody_else(acting
         await chat.send(type="approve", approval_id=asked["approval_id"], decision="approve")
         assert (await chat.until("approval"))["status"] == "approved"
         message = await chat.until("message")
+        [told] = decisions(acting, asked["run_id"])
         sent = [each.text for each in simulator.sent("private:99")]
     bot.delete()
     assert message["message"]["content"] == "message.send: done"
     assert sent == ["hello"]
+    assert (told["status"], bool(told["decided_by"])) == ("approved", True)

@@ -22,6 +22,7 @@ from parlour.core.delivery.rendering.repeats import MARK
 from parlour.testing.onebot_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
 
+from .acting import ACTING_PLUGIN, ASK, BOSS, GROUP, about_eve, agent, decisions, kicks, tell
 from .qq import QQ, event_id, eventually, to_agent
 
 CHATS = 25
@@ -31,6 +32,7 @@ CHATS = 25
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
     host = Host(tmp_path_factory.mktemp("killed host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
     host.install(ECHO_PLUGIN)
+    host.install(ACTING_PLUGIN)
     host.start()
     yield QQ(host)
     host.close()
@@ -57,6 +59,35 @@ async def test_who_may_have_missed_an_answer_through_two_kills_is_told(own: QQ) 
     bot.delete()
     assert "the platform never answered; it may have been sent" in answer["text"]
     assert (answer["data"]["state"], notice["data"]["state"]) == ("failed", "sent")
+
+
+async def test_what_was_asked_before_a_kill_and_decided_or_not_after_it_is_in_the_ledger_of_its_run(own: QQ) -> None:
+    policy = {"member.kick": ASK, "member.mute": {**ASK, "seconds": 10}}
+    bot = own.bot(to_agent(await agent(own, policy)))
+    simulator = Simulator()
+    simulator.world.add_group(GROUP, role="admin")
+    async with bot.connected(simulator):
+        await tell(simulator, about_eve("member.kick", "member.mute"))
+        await simulator.until(lambda: sum(each.text.endswith(": pending") for each in simulator.sent()) == 2)
+        approvals = {each["action"]: each for each in own.host.items("/approvals")}
+        [run_id] = {each["run_id"] for each in approvals.values()}
+        connections = simulator.connections
+        await asyncio.to_thread(own.host.kill)
+        await asyncio.to_thread(own.host.start)
+        await simulator.until(lambda: simulator.connections > connections)
+        await tell(simulator, f"approve {approvals['member.kick']['keyword']}", BOSS)
+        await simulator.until(lambda: bool(kicks(simulator)))
+        told = await eventually(lambda: decided(own, run_id, 2), "nobody has decided about the other in time")
+    bot.delete()
+    assert {each["action"]: (each["status"], each["decided_by"]) for each in told} == {
+        "member.kick": ("approved", f"user:{BOSS}"),
+        "member.mute": ("expired", None),
+    }
+
+
+def decided(own: QQ, run_id: str, count: int) -> list[Json]:
+    told = decisions(own, run_id)
+    return told if len(told) == count else []
 
 
 @pytest.mark.long

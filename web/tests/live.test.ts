@@ -9,7 +9,7 @@ describe("a frame of the live channel", () => {
   it("makes stale what it is about", () => {
     expect(staleKeys({ type: "run", id: "r" })).toEqual([["runs", "head"], ["runs", "one", "r"], ["stats"]]);
     expect(staleKeys({ type: "configuration", what: "bots" })).toEqual([["bots"]]);
-    expect(staleKeys({ type: "approval", id: "a" })).toEqual([["approvals"]]);
+    expect(staleKeys({ type: "approval", id: "a" })).toEqual([["approvals"], ["runs", "one"]]);
     expect(staleKeys({ type: "later invention" })).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe("the channel after a cut", () => {
     stale.mockClear();
     last().tell({ type: "approval", id: "a", state: "pending", seq: 11 });
     vi.advanceTimersByTime(1000);
-    expect(stale.mock.calls).toEqual([[["approvals"]]]);
+    expect(stale.mock.calls).toEqual([[["approvals"]], [["runs", "one"]]]);
     last().onclose?.({ code: 1006 });
     vi.advanceTimersByTime(500);
     expect(new URL(last().address).searchParams.get("after")).toBe("11");

@@ -1,8 +1,10 @@
 // A run's records, as a person reads them.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
 import type { RunEvent } from "../src/api/facts";
+import { me } from "../src/api/queries";
 import { Timeline } from "../src/features/runs/Timeline";
 import { type Step, stretch, timeline } from "../src/features/runs/timeline";
 
@@ -62,6 +64,12 @@ describe("a timeline", () => {
     expect(timeline([END, MODEL]).map((step) => step.kind)).toEqual(["model", "end"]);
   });
 
+  it("has what was decided before the end before it, and what was decided later after it", () => {
+    const decided = (status: string, at: number) => ({ ...event("approval.decided", { action: "member.kick", status, decided_by: "user:1", reason: null }), created_at: END.created_at + at });
+    const steps = timeline([END, decided("denied", 9), decided("approved", -1)]);
+    expect(steps.map((step) => [step.kind, step.state])).toEqual([["approval", "approved"], ["end", undefined], ["approval", "denied"]]);
+  });
+
   it("marks what went wrong", () => {
     const steps = timeline([
       event("model.called", { name: "m1", outcome: "provider_unreachable" }),
@@ -89,6 +97,22 @@ describe("a timeline", () => {
 
   it("keeps what it does not know", () => {
     expect(timeline([event("later.invention", {})])[0]).toMatchObject({ kind: "other", name: "later.invention" });
+  });
+
+  it("is drawn with who decided, if somebody did", () => {
+    const decided = (data: object) => event("approval.decided", { action: "member.kick", reason: null, ...data });
+    const client = new QueryClient();
+    client.setQueryData(me.queryKey, { user_id: "u1", name: "Ann", email: "ann@example.org", role: "owner" } as never);
+    const steps = timeline([
+      decided({ status: "approved", decided_by: "user:u1" }),
+      decided({ status: "denied", decided_by: "user:10001", reason: "she is nice" }),
+      decided({ status: "expired", decided_by: null, reason: "nobody decided in time" }),
+    ]);
+    render(<QueryClientProvider client={client}><Timeline steps={steps} names={new Map()} /></QueryClientProvider>);
+    expect(screen.getAllByText(/^Decided by/).map((line) => line.textContent)).toEqual(["Decided by Ann.", "Decided by 10001."]);
+    expect(screen.getByText("she is nice")).toBeTruthy();
+    expect(screen.getByText("Expired")).toBeTruthy();
+    expect(screen.queryByText("nobody decided in time")).toBeNull();
   });
 
   it("is drawn with tokens, cost and the model's name", () => {

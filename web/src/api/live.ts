@@ -13,7 +13,8 @@ const STALE: Record<string, (frame: Frame) => Key[]> = {
   run: ({ id }) => [["runs", "head"], ["runs", "one", ...(id ? [id] : [])], ["stats"]],
   delivery: ({ run_id }) => [["runs", "one", ...(run_id ? [run_id] : [])]],
   denial: ({ id }) => [["runs", "one", ...(id ? [id] : [])]],
-  approval: () => [["approvals"]],
+  // the run that asked tells of a decision too, and which run that is the frame does not say
+  approval: () => [["approvals"], ["runs", "one"]],
   plugin: () => [["plugins"], ["runners"], ["tools"]],
   bot: () => [["bots"]],
   mcp_server: () => [["mcp"], ["tools"]],

@@ -9,6 +9,7 @@ from parlour.core.agents.book import AgentBook
 from parlour.core.agents.registry import Registry
 from parlour.core.approvals.approvals import Approvals
 from parlour.core.approvals.decided_event import DecidedEvents
+from parlour.core.approvals.decided_run_event import DecidedRunEvents
 from parlour.core.approvals.keywords import Keywords
 from parlour.core.approvals.planning import Planner
 from parlour.core.approvals.requests import ActionRequests
@@ -222,7 +223,8 @@ def build_core(ports: Ports) -> Core:
         journal, ports.providers, ports.secrets, history, delivery, prompting, ids, clock, days, VERSION
     )
     executor = Executor(outbox, ports.bots, ids, clock)
-    approvals = Approvals(journal, delivery, outbox, executor, DecidedEvents(agents, host_events), clock)
+    decided, decided_in_runs = DecidedEvents(agents, host_events), DecidedRunEvents(journal, sessions)
+    approvals = Approvals(journal, delivery, outbox, executor, decided, decided_in_runs, clock)
     messages = KnownMessages(journal)
     planner = Planner(ports.bots, artifacts, messages, approvals, executor, delivery, ids, clock)
     slots = Slots(ports.concurrent_runs, ports.runs_per_person)

@@ -7,15 +7,16 @@ import { useTranslation } from "react-i18next";
 import { answer, api } from "../../api/client";
 import type { Approval } from "../../api/facts";
 import * as queries from "../../api/queries";
-import { useMe, useRights } from "../../app/session";
+import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Input } from "../../components/Field";
 import { ErrorNote } from "../../components/Notes";
 import { State } from "../../components/Surfaces";
 import { fromNow, moment, short } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
-import { actionKey, isPending, party } from "./asked";
+import { actionKey, isPending } from "./asked";
 import { Details } from "./Details";
+import { useParty } from "./useParty";
 
 export function ApprovalCard({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
@@ -46,15 +47,6 @@ function Origin({ approval }: { approval: Approval }) {
   const who = useParty(approval.requester);
   const parts = [agent?.name, bot?.name ?? t("runs.direct"), t("approvals.requester", { who }), moment(approval.created_at, i18n.language)];
   return <p className="mt-1 text-sm text-quiet tabular-nums">{parts.filter(Boolean).join(" · ")}</p>;
-}
-
-/** Only one's own name is known to everybody who may look here. */
-function useParty(identity: string): string {
-  const { t } = useTranslation();
-  const me = useMe();
-  const { isKey, id } = party(identity);
-  if (me && identity === `user:${me.user_id}`) return me.name || me.email || id;
-  return isKey ? t("approvals.key", { key: id }) : id;
 }
 
 function Outcome({ approval }: { approval: Approval }) {

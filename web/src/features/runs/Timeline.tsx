@@ -9,6 +9,7 @@ import { Markdown } from "../../components/Markdown";
 import { Code, State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { cost, figure, moment, span } from "../../lib/text";
+import { useParty } from "../approvals/useParty";
 import { type Step, type StepKind, stretch } from "./timeline";
 
 const ICONS: Record<StepKind, LucideIcon> = {
@@ -50,6 +51,7 @@ function StepItem({ step, name, from, to }: { step: Step; name: string; from: nu
           <When step={step} from={from} to={to} />
         </div>
         <Figures step={step} />
+        {step.by && <Decider identity={step.by} />}
         <Content step={step} />
         <Folds step={step} />
       </div>
@@ -86,6 +88,11 @@ function Figures({ step }: { step: Step }) {
       {!!usage?.cost_micros && <span>{t("runs.cost", { cost: cost(usage.cost_micros) })}</span>}
     </p>
   );
+}
+
+function Decider({ identity }: { identity: string }) {
+  const { t } = useTranslation();
+  return <p className="text-sm text-quiet">{t("runs.decidedBy", { who: useParty(identity) })}</p>;
 }
 
 function Content({ step }: { step: Step }) {

@@ -16,6 +16,8 @@ export type Step = {
   failed: boolean;
   /** How it stands, where that changes: of a delivery, an action, an approval. */
   state?: string;
+  /** Who decided. */
+  by?: string;
   thinking?: string;
   /** What a tool was given and what it gave. */
   given?: unknown;
@@ -75,7 +77,9 @@ function asked(event: RunEvent): Step {
   const state = str(data.status);
   const kind = type.startsWith("approval.") ? "approval" : "action";
   const failed = ["refused", "failed", "denied"].includes(state);
-  return base(event, kind, str(data.action) || (kind === "action" ? type : ""), { text: str(data.message) || str(data.reason), state: state || undefined, failed });
+  // of what nobody decided in time the state says all
+  const text = state === "expired" ? "" : str(data.message) || str(data.reason);
+  return base(event, kind, str(data.action) || (kind === "action" ? type : ""), { text, state: state || undefined, by: str(data.decided_by) || undefined, failed });
 }
 
 /** A value in a line; the whole of it is in the record. */
@@ -157,18 +161,20 @@ function begin({ event }: Around): Step[] {
 
 /**
  * In the order of time, from the event to the end. Calls are written down when they are over, which may be after the
- * runner's last word: the end comes last all the same, and after it only what was still to be delivered.
+ * runner's last word: the end comes last all the same, and after it only what was decided later or still to be delivered.
  */
 export function timeline(events: RunEvent[], around: Around = {}): Step[] {
   const told = events.filter((event) => event.type !== "message.delta");
   const tools = told.filter((event) => event.type.startsWith("tool."));
   const others = told.filter((event) => !event.type.startsWith("tool."));
   const all = [...others.flatMap(steps), ...toolSteps(tools), ...(around.denials ?? []).map(denied)];
+  const end = all.find(isEnd)?.at ?? Infinity;
+  const rank = (each: Step): number => (isEnd(each) ? 1 : each.kind === "approval" && each.at > end ? 2 : 0);
   const sorted = all.map((each, index) => ({ each, index })).sort((a, b) => rank(a.each) - rank(b.each) || a.each.at - b.each.at || a.index - b.index);
   return [...begin(around), ...sorted.map(({ each }) => each), ...(around.deliveries ?? []).map(delivered)];
 }
 
-const rank = (each: Step): number => (each.kind === "end" || each.kind === "failure" ? 1 : 0);
+const isEnd = (each: Step): boolean => each.kind === "end" || each.kind === "failure";
 
 /** Where a step lies within the whole, from 0 to 1; nothing where it took no time of its own. */
 export function stretch(step: Step, from: number, to: number): { left: number; width: number } | null {

@@ -17,7 +17,8 @@ ASK = {"decision": "ask", "who": {"users": ["boss"]}}
 def discovery(*patterns: str) -> dict[str, Any]:
     manifest = {**DISCOVERY["manifest"]}  # type: ignore[dict-item]
     manifest["capabilities"] = {**manifest["capabilities"], "platform_actions": True}
-    return {**DISCOVERY, "manifest": {**manifest, "permissions": {"platform_actions": list(patterns)}}}
+    permissions = {"platform_actions": list(patterns), "agent_runs": ["create"]}
+    return {**DISCOVERY, "manifest": {**manifest, "permissions": permissions}}
 
 
 class Group:

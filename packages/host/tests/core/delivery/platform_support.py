@@ -109,7 +109,8 @@ class PlatformWorld:
         cls, declared: AdapterManifest | None = None, agent: Agent | None = None, **ports: Any
     ) -> "PlatformWorld":
         discovery = ports.pop("discovery", DISCOVERY)
-        world = cls(FakePlatform(), declared or chat_manifest(), BreakableJournal(), CountedIds(), **ports)
+        journal = ports.pop("journal", None) or BreakableJournal()
+        world = cls(FakePlatform(), declared or chat_manifest(), journal, CountedIds(), **ports)
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.agents.add(agent or make_agent())
         await world.core.routes.replace(BOT, [Route("*", "agent", {"agent_id": "agent"})])
@@ -125,9 +126,8 @@ class PlatformWorld:
         for task in tasks:
             task.cancel()
         vars(asyncio.get_running_loop()).setdefault("ghosts", []).extend(tasks)
-        world = PlatformWorld(
-            self.platform, self.declared, BreakableJournal(self.journal.database), self.ids, **self._ports
-        )
+        journal = type(self.journal)(self.journal.database)
+        world = PlatformWorld(self.platform, self.declared, journal, self.ids, **self._ports)
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.load()
         await world.bots.up.wait()

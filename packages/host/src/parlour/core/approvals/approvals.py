@@ -25,6 +25,7 @@ from . import approval as rows
 from .approval import Approval, ApprovalRows, Status
 from .asking import prompt
 from .decided_event import DecidedEvents
+from .decided_run_event import DecidedRunEvents
 from .deciders import Decider, check
 from .words import concluded
 from .words import verdict as verdict_in_words
@@ -37,6 +38,9 @@ REMEMBERED_MILLISECONDS = 24 * 3600 * 1000
 KEYWORDS = 1000
 """From so many on, those of earlier days are forgotten."""
 RETRY_SECONDS = 5.0
+TRIES = 3
+DECISION = 0
+"""The statement of a unit that decides; whatever else fails its guard is about the run, and can be said anew."""
 
 
 class Decided:
@@ -55,6 +59,7 @@ class Approvals:
         outbox: Outbox,
         executor: Executor,
         events: DecidedEvents,
+        run_events: DecidedRunEvents,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -65,6 +70,7 @@ class Approvals:
         self._outbox = outbox
         self._executor = executor
         self._events = events
+        self._run_events = run_events
         self._clock = clock
         self._offer: Callable[[Entry], None] = lambda entry: None
         self._by_keyword: dict[str, Approval] = {}
@@ -172,14 +178,27 @@ class Approvals:
             self._turns.pop(approval_id, None)
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
-        """One unit: the decision with its decider, what carries it out, and the event that tells of it."""
+        """Also when the run that asked is taken away, or its ledger goes on, at the same moment."""
+        tries = 1
+        while True:
+            try:
+                async with self._run_events.turn(closed):
+                    return await self._write(closed, decider, tell)
+            except GuardFailed as failure:
+                if failure.statement == DECISION or tries == TRIES:
+                    raise
+                tries += 1
+
+    async def _write(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
+        """One unit: the decision with its decider, what carries it out, and the events that tell of it."""
         now = self._clock.now()
         event = await self._log.by_seq(closed.event_seq)
+        of_run = await self._run_events.draft(closed, now)
         acts = self._acts(closed)
         closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
         said = self._said(event, closed, decider, tell) if event is not None else []
         draft = Draft("approval.decide")
-        draft.add(rows.decide(closed), _audited(closed, now), *(outgoing.put(row) for row in [*acts, *said]))
+        draft.add(rows.decide(closed), _audited(closed, now), *(outgoing.put(row) for row in [*acts, *said]), *of_run)
         owed = self._events.draft(draft, event, closed, decider, now) if event is not None else None
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:

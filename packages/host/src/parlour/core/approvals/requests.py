@@ -73,12 +73,9 @@ class ActionRequests:
         if decided is None:
             told = f"nobody has decided within {seconds:g} s; it is still asked"
             raise Refused("approval_pending", told, details={"approval_id": approval_id})
-        closed = decided.closed
-        told_of = {"approval_id": approval_id, "status": closed.status, "decided_by": closed.decided_by}
-        session.meter.note("approval.decided", told_of)
         if decided.ended is None:
             return ActionOutcome(status="denied", approval_id=approval_id)
-        return _outcome(await self._ended(session, decided.ended), closed.action, approval_id)
+        return _outcome(await self._ended(session, decided.ended), decided.closed.action, approval_id)
 
     async def _ended(self, session: RunSession, ended: "asyncio.Future[Outcome]") -> Outcome | None:
         """None when the platform takes its time."""

@@ -156,6 +156,11 @@ def end_run(run_id: str, end: RunEnd, now: int) -> Update:
     return Update(RUNS, values, where(run_id=run_id, status=one_of(*sources)))
 
 
+def kept(run_id: str) -> Update:
+    """Changes nothing; fails its guard when the run was taken away, with all that is told of it."""
+    return Update(RUNS, {"run_id": run_id}, where(run_id=run_id))
+
+
 def append(
     run_id: str,
     sequence: int,

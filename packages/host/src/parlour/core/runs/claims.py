@@ -99,12 +99,13 @@ class Claims:
 
     async def park(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> Turn:
         """The run is queued, or goes on if it was parked before this Host was started."""
-        self._sessions.announce(session)
-        try:
-            run = await self._queued(session, descriptor, labels)
-        except BaseException:
-            self._sessions.unregister(session)  # its lane tries it anew, with another session
-            raise
+        async with self._sessions.counting(session.run_id):
+            self._sessions.announce(session)
+            try:
+                run = await self._queued(session, descriptor, labels)
+            except BaseException:
+                self._sessions.unregister(session)  # its lane tries it anew, with another session
+                raise
         self._runs[session.run_id] = run
         self._sessions.register(session)
         self._delivery.run_started(session.event, session.run_id)

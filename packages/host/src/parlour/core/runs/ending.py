@@ -1,6 +1,6 @@
 """The last unit of a run: its status, what becomes of its event and of what it took in, and a word if one is due."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any
 
@@ -32,7 +32,8 @@ class EndingRun:
     attempts: int
     shown: bool
     effects: bool
-    next_sequence: int
+    next_sequence: Callable[[], int]
+    """Of the ledger."""
     usage: Mapping[str, Any] = field(default_factory=dict)
     claimed: tuple[Entry, ...] = ()
     injected: tuple[Entry, ...] = ()
@@ -152,17 +153,8 @@ class Endings:
         aftermath.rows += self.tell_if_due(draft, run.event, run.run_id, code, ending.error)
 
     def _note_dropped(self, draft: Draft, run: EndingRun, ending: Ending, now: int) -> None:
-        for offset, data in enumerate(_dropped(run.claimed, ending)):
-            draft.add(
-                ledger.append(
-                    run.run_id,
-                    run.next_sequence + offset,
-                    "steering.dropped",
-                    data,
-                    now,
-                    source="host",
-                )
-            )
+        for data in _dropped(run.claimed, ending):
+            draft.add(ledger.append(run.run_id, run.next_sequence(), "steering.dropped", data, now, source="host"))
 
 
 def _dropped(claimed: Iterable[Entry], ending: Ending) -> list[dict[str, str]]:

@@ -267,7 +267,7 @@ class Recorder:
             attempts=session.entry.attempts,
             shown=session.shown,
             effects=session.effects,
-            next_sequence=session.next_sequence(),
+            next_sequence=session.next_sequence,
             usage=session.meter.usage(ending.usage),
             claimed=tuple(session.claimed),
             injected=tuple(session.injected),

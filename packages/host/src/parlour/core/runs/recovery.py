@@ -1,6 +1,7 @@
 """Takes up what is owed: at the start for every lane, after a storage failure for one."""
 
 import logging
+from itertools import count
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.delivery import Delivery
@@ -59,7 +60,8 @@ class Recovery:
                     owed.append(self._park(row, entries[row["event_seq"]]))
                     continue
                 taken = [entries[each["event_seq"]] for each in rows if each["run_id"] == row["run_id"]]
-                owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken)
+                async with self._sessions.counting(row["run_id"]):
+                    owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken)
         return sorted(owed, key=lambda entry: entry.seq)
 
     def _park(self, row: Row, entry: Entry) -> Entry:
@@ -80,7 +82,7 @@ class Recovery:
             attempts=entry.attempts,
             shown=bool(run["shown"]),
             effects=bool(run["effects"]),
-            next_sequence=left.next_sequence,
+            next_sequence=count(left.next_sequence).__next__,
             usage=left.usage,
             claimed=tuple(each for each in taken if states[each.seq] == "claimed"),
             injected=tuple(each for each in taken if states[each.seq] == "injected"),

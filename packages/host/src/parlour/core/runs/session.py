@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from parlour.core.access.grants import Grant
 from parlour.core.access.rate import Rate, Spacing
@@ -150,8 +151,8 @@ class RunSession:
         return self._sequence
 
     def resume(self, sequence: int) -> None:
-        """Goes on after this number of the ledger."""
-        self._sequence = sequence
+        """Goes on after this number of the ledger; never back to one that it gave to somebody who is yet to write."""
+        self._sequence = max(self._sequence, sequence)
 
     def take_audited(self) -> list[Insert]:
         taken, self.audited = self.audited, []
@@ -185,6 +186,13 @@ class Sessions:
         """Takes what a run's last write did not take along."""
         self._by_run: dict[str, RunSession] = {}
         self._by_lane: dict[str, RunSession] = {}
+        self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def counting(self, run_id: str) -> asyncio.Lock:
+        """Held by whoever numbers a run's events by those that the ledger holds, until they are written or a session
+        counts on from there. Two who do so at once would give the same number.
+        """
+        return self._counting.setdefault(run_id, asyncio.Lock())
 
     def announce(self, session: RunSession) -> None:
         """Its ledger row is being written: whoever reads that finds a run that can be cancelled."""

@@ -42,6 +42,13 @@ class Conflicts:
                 await commit(journal, Update(TRANSCRIPT, values, where(transcript_id="b")))
         await commit(journal, Update(TRANSCRIPT, {"seq": 2}, where(transcript_id="b")))
 
+    async def test_an_update_of_a_key_to_itself_requires_the_row_and_leaves_it_as_it_is(self, journal: Journal) -> None:
+        await commit(journal, meta("a", "kept"))
+        await commit(journal, Update(META, {"name": "a"}, where(name="a")), meta("b"))
+        with pytest.raises(GuardFailed):
+            await commit(journal, meta("undone"), Update(META, {"name": "c"}, where(name="c")))
+        assert await names(journal) == ["a", "b"]
+
     async def test_a_freed_place_can_be_taken_in_the_same_unit(self, journal: Journal) -> None:
         await commit(journal, meta("a", "old"))
         await commit(journal, Delete(META, where(name="a")), meta("a", "new"))

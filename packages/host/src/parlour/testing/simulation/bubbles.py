@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from parlour.core.delivery.rendering.repeats import MARK
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import APPROVALS, OUTBOX
-from parlour.core.journal import Row, Select
+from parlour.core.facts.tables import APPROVALS, OUTBOX, RUN_EVENTS
+from parlour.core.journal import Row, Select, where
 
 from .bot import Bubble, Chats
 from .deciding import BOSS, Decision
@@ -39,6 +39,7 @@ def _check_row(row: Row, shown: dict[str, list[Bubble]], allowed_repeats: int) -
 def check_decisions(read: Read, chats: Chats, decisions: list[Decision]) -> None:
     approvals = read(Select(APPROVALS))
     acts = {row["outbox_id"]: row for row in read(Select(OUTBOX)) if row["kind"] == "action"}
+    told = read(Select(RUN_EVENTS, where(type="approval.decided")))
     for approval in approvals:
         mine = [each for each in decisions if each.keyword == approval["keyword"] and each.person == BOSS]
         require(approval["status"] != "pending", f"approval {approval['keyword']} is closed")
@@ -48,6 +49,14 @@ def check_decisions(read: Read, chats: Chats, decisions: list[Decision]) -> None
         else:
             require(approval["status"] == "expired", f"{approval['keyword']}: nobody may decide but the decider")
         _check_act(approval, acts.get(approval["outbox_id"]), chats)
+        _check_told(approval, [row for row in told if row["run_id"] == approval["run_id"]])
+
+
+def _check_told(approval: Row, told: list[Row]) -> None:
+    """Once, in the ledger of the run that asked."""
+    decisions = [data for row in told if (data := loads(row["data"]))["approval_id"] == approval["approval_id"]]
+    said = [(data["status"], data["decided_by"] or "") for data in decisions]
+    require(said == [(approval["status"], approval["decided_by"])], f"{approval['keyword']} is once in the ledger")
 
 
 def _check_act(approval: Row, act: Row | None, chats: Chats) -> None:
