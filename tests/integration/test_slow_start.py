@@ -13,6 +13,18 @@ while pathlib.Path(os.environ["PARLOUR_PLUGIN_DATA"], "hang").exists():
     time.sleep(0.05)
 """
 
+LISTENS = f"""{HANGS_WHEN_TOLD}
+from parlour_sdk import on, plugin
+
+plugin("test/ears", version="0.1.0", permissions={{"events": ["*"]}})
+
+
+@on("message.received", observe=True)
+async def hear(event, ctx):
+    with pathlib.Path(os.environ["PARLOUR_PLUGIN_DATA"], "heard.txt").open("a") as file:
+        file.write(f"{{event.event_id}}\\n")
+"""
+
 
 def test_others_are_answered_while_a_plugin_hangs_at_the_start_and_its_own_events_when_it_comes(
     make_host: MakeHost, tmp_path: Path
@@ -36,3 +48,27 @@ def test_others_are_answered_while_a_plugin_hangs_at_the_start_and_its_own_event
     hang.unlink()
     assert texts(host.ask(sleeper, "and now?", event_id="waits")) == ["awake"]
     eventually(host.is_ready, "the Host is ready")
+
+
+def test_who_listens_is_told_what_happened_while_it_hung_at_the_start(make_host: MakeHost, tmp_path: Path) -> None:
+    ears = tmp_path / "ears.py"
+    ears.write_text(LISTENS)
+    host = make_host(PARLOUR__PLUGINS__START_SECONDS=30)
+    host.install(ECHO_PLUGIN)
+    host.install(ears)
+    host.start()
+    echo = host.agent(ECHO)
+    host.ask(echo, "hello", event_id="before")
+    heard = host.shared_file("heard.txt", "test/ears")
+    eventually(lambda: heard.exists() and heard.read_text() == "before\n", "it listens")
+    host.stop()
+    hang = host.shared_file("hang", "test/ears")
+    hang.touch()
+
+    host.begin()
+    host.wait_until_announced()
+    assert texts(host.ask(echo, "hello", event_id="meanwhile")) == ["hello"]
+    assert heard.read_text() == "before\n"
+
+    hang.unlink()
+    eventually(lambda: heard.read_text() == "before\nmeanwhile\n", "it was told", 60)

@@ -66,6 +66,10 @@ class DataDirectory:
         return self.path / "plugins.json"
 
     @property
+    def plugin_listeners(self) -> Path:
+        return self.path / "listeners.json"
+
+    @property
     def runtime_tokens(self) -> Path:
         return self.path / "runtime-tokens.json"
 

@@ -42,6 +42,7 @@ from .plugin_side import Plugins, open_plugin_side
 from .providers.hook_client import HookClient
 from .providers.link_client import LinkClient
 from .providers.tools.registry import ToolRegistry
+from .runtime.supervision.listeners import ListenerFile
 from .secret_key import KeyFile
 from .stores.handover_file import HandoverFile
 from .stores.objects.opening import opened as opened_objects
@@ -66,16 +67,18 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         watching = stack.enter_context(_traced(settings.telemetry))
         journal = ObservedJournal(redacted, (measurements.look, usage.look, board.look, *watching))
         registries: list[Registry] = []
-        components = Components()
+        components, listeners = Components(), ListenerFile(directory.plugin_listeners)
         side = await open_plugin_side(
             settings,
             directory,
             clock,
             VERSION,
-            partial(_discovered, registries, components),
-            partial(_removed, registries, components),
+            partial(_discovered, registries, components, listeners),
+            partial(_removed, registries, components, listeners),
             Storage(journal, clock).forget,
         )
+        if not settings.runtime.url:  # what a standalone runtime has is waited for
+            _recall(side.plugins, components, listeners)
         secrets = KnowingBox(KeyFile(directory.secret_key), REDACTOR)
         tools = ToolRegistry(settings.tools.call_seconds)
         catalogue = Catalogue()
@@ -157,14 +160,29 @@ def _granted(plugins: Plugins, plugin_id: str) -> PluginPermissions:
     return PluginPermissions.model_validate(facts.granted) if facts is not None else PluginPermissions()
 
 
-def _discovered(registries: list[Registry], components: Components, plugin_id: str, version: str, offer: Offer) -> None:
+def _discovered(
+    registries: list[Registry],
+    components: Components,
+    listeners: ListenerFile,
+    plugin_id: str,
+    version: str,
+    offer: Offer,
+) -> None:
     registries[0].replace_plugin(plugin_id, version, offer.runners)
     components.replace_plugin(plugin_id, version, offer.components)
+    listeners.keep(plugin_id, components.listening(plugin_id))
 
 
-def _removed(registries: list[Registry], components: Components, plugin_id: str) -> None:
+def _recall(plugins: Plugins, components: Components, listeners: ListenerFile) -> None:
+    for plugin in plugins.all():
+        if plugin.enabled:
+            components.recall(plugin.plugin_id, plugin.version, listeners.of(plugin.plugin_id))
+
+
+def _removed(registries: list[Registry], components: Components, listeners: ListenerFile, plugin_id: str) -> None:
     registries[0].remove_plugin(plugin_id)
     components.remove_plugin(plugin_id)
+    listeners.keep(plugin_id, [])
 
 
 @contextmanager

@@ -59,6 +59,8 @@ class Components:
 
     def __init__(self) -> None:
         self._of_plugin: dict[str, list[Component[Any]]] = {}
+        self._recalled: dict[str, list[Component[Any]]] = {}
+        """Listeners of plugins that have yet to come up, as they were when the Host knew them last."""
         self._of_kind: dict[str, list[Component[Any]]] = {}
         """As asked for; every event and every run asks."""
 
@@ -83,19 +85,7 @@ class Components:
 
     def replace_plugin(self, plugin_id: str, version: str, told: list[Any]) -> list[str]:
         """Takes what `list_components` answered; returns a warning per component that was skipped."""
-        kept: dict[tuple[str, str], Component[Any]] = {}
-        warnings: list[str] = []
-        for item in told:
-            try:
-                found = _read(plugin_id, version, item)
-            except ValueError as error:
-                warnings.append(f"a component of plugin {plugin_id} is skipped: {_in_words(error)}")
-                continue
-            if found is not None and (found.kind, found.name) in kept:
-                warnings.append(f"plugin {plugin_id} has a second {found.kind} '{found.name}', which is skipped")
-            elif found is not None:
-                kept[found.kind, found.name] = found
-        self._of_plugin[plugin_id] = list(kept.values())
+        self._of_plugin[plugin_id], warnings = _read_all(plugin_id, version, told)
         self._of_kind = {}
         for warning in warnings:
             logger.warning("%s", warning)
@@ -103,6 +93,21 @@ class Components:
 
     def remove_plugin(self, plugin_id: str) -> None:
         self._of_plugin.pop(plugin_id, None)
+        self._recalled.pop(plugin_id, None)
+        self._of_kind = {}
+
+    def listening(self, plugin_id: str) -> list[dict[str, Any]]:
+        """What `recall` takes after the next start."""
+        own = (each for each in self.listeners() if each.plugin_id == plugin_id)
+        return [
+            {"kind": each.kind, "name": each.name, "spec": each.spec.model_dump(mode="json", exclude_defaults=True)}
+            for each in own
+        ]
+
+    def recall(self, plugin_id: str, version: str, told: list[Any]) -> None:
+        """Until the plugin tells it anew, what happens is owed to those who listened."""
+        known, _ = _read_all(plugin_id, version, told)
+        self._recalled[plugin_id] = [each for each in known if each.kind == "EventListener"]
         self._of_kind = {}
 
     def _all(self, kind: str) -> list[Component[Any]]:
@@ -114,13 +119,30 @@ class Components:
         return known
 
     def _each(self, kind: str) -> Iterator[Component[Any]]:
-        for components in self._of_plugin.values():
+        for components in (self._recalled | self._of_plugin).values():
             yield from (each for each in components if each.kind == kind)
 
 
 def _place(component: Component[Any]) -> tuple[str, str]:
     """Listeners of a plugin stay as it declares them: so they hear an event when they are equals."""
     return component.plugin_id, "" if component.kind == "EventListener" else component.name
+
+
+def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[Component[Any]], list[str]]:
+    """With a warning for each that is skipped."""
+    kept: dict[tuple[str, str], Component[Any]] = {}
+    warnings: list[str] = []
+    for item in told:
+        try:
+            found = _read(plugin_id, version, item)
+        except ValueError as error:
+            warnings.append(f"a component of plugin {plugin_id} is skipped: {_in_words(error)}")
+            continue
+        if found is not None and (found.kind, found.name) in kept:
+            warnings.append(f"plugin {plugin_id} has a second {found.kind} '{found.name}', which is skipped")
+        elif found is not None:
+            kept[found.kind, found.name] = found
+    return list(kept.values()), warnings
 
 
 def _read(plugin_id: str, version: str, item: Any) -> Component[Any] | None:

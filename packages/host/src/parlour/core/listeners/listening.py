@@ -60,8 +60,7 @@ class Listening:
         where somebody else handles it.
         """
         if not self._audience.knows(plugin_id):
-            absent = PluginUnavailable(f"plugin {plugin_id} has not come up")
-            return Heard(missed={plugin_id: Missed("", absent)})
+            return Heard(missed={plugin_id: Missed("", _absent(plugin_id))})
         turns = self._audience.turns(event.envelope.event_type, (plugin_id,))
         return await self._hand(event, [turn for turn in turns if turn.handler not in past], observing)
 
@@ -91,7 +90,9 @@ class Listening:
         return heard
 
     async def tell(self, event: RecordedEvent, turn: Turn, observing: bool, variables: dict[str, Any]) -> EventOutcome:
-        """Raises PluginUnavailable, PluginLost and PluginRefused."""
+        """Raises PluginUnavailable, PluginLost and PluginRefused. One that has yet to come up is not waited for."""
+        if not self._audience.knows(turn.plugin_id):
+            raise _absent(turn.plugin_id)
         request = {
             "event": telling.event(event),
             "bot": telling.bot(self._bots, event.envelope.bot_id),
@@ -106,6 +107,10 @@ class Listening:
             return EventOutcome.model_validate(answer)
         except ValidationError as error:
             raise PluginRefused("invalid_argument", "its answer to emit_event can't be read") from error
+
+
+def _absent(plugin_id: str) -> PluginUnavailable:
+    return PluginUnavailable(f"plugin {plugin_id} has not come up")
 
 
 def _label(turn: Turn) -> str:
