@@ -331,6 +331,7 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     assert route["handler_config"]["headers"] == {"X-Key": "********"}
     assert "c2VjcmV0" not in str(route)
     actions = [
+        {"type": "reply", "params": {"text": " "}},
         {"type": "send_message", "params": {"target_type": "private", "target_id": "1", "text": "psst"}},
         {"type": "reply", "params": {"text": "from the hook"}},
     ]
@@ -342,13 +343,27 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     assert received.headers["webhook-signature"].startswith("v1,")
     assert received.event["sender"]["id"] == "8"
     event = next(each for each in bot.events() if each["input_summary"] == "to the hook")
+    assert "It asked for reply, which was refused: payload: a message needs text" in bot.why(event)
     assert "It asked for send_message, which the route does not allow." in bot.why(event)
+    eventually(lambda: "A reply was sent to platform." in bot.why(event), "the trail says what became of the reply")
     put = host.http().put(f"/bots/{bot.id}/routes", json=host.http().get(f"/bots/{bot.id}/routes").json())
     assert put.json()["items"] == [route], "what was read may be put back, and keeps its secrets"
     bot.peer.say("once more", user=8)
     eventually(lambda: len(hooks.received) == 2, "the hook got it", 30)
     assert hooks.received[1].headers["x-key"] == "k e y"
     assert "webhook-signature" in hooks.received[1].headers
+
+
+def test_what_a_webhook_asked_for_and_the_platform_refused_is_on_the_trail(host: Host, hooks: Hooks) -> None:
+    bot = Bot(host)
+    config = {"url": hooks.url, "response_actions": ["delete_message"]}
+    bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
+    hooks.answers.append((200, {"actions": [{"type": "delete_message", "params": {}}]}))
+    bot.peer.say("delete me", user=8)
+    bot.peer.refuse("delete_msg")
+    event = eventually(lambda: [each for each in bot.events() if each["input_summary"] == "delete me"], "it came")[0]
+    eventually(lambda: "An action could not be sent to platform: " in bot.why(event), "the trail says that it failed")
+    bot.delete()
 
 
 def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bot, hooks: Hooks) -> None:
