@@ -281,6 +281,12 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
             {"handler_type": "webhook", "handler_config": {"url": "https://h", "response_actions": ["kick"]}},
             "0.handler_config.response_actions",
         ),
+        ({"handler_type": "drop", "filters": {"text_prefix": " "}}, "0.filters.text_prefix"),
+        ({"handler_type": "drop", "filters": {"text_regex": f"(?:{'a?' * 400}){{9999}}"}}, "0.filters.text_regex"),
+        (
+            {"handler_type": "webhook", "handler_config": {"url": "https://h", "headers": {"X-Key": "********"}}},
+            "0.handler_config.headers.X-Key",
+        ),
         (
             {"handler_type": "plugin", "handler_config": {"plugins": ["test/hearing", "test/gone"]}},
             "0.handler_config.plugins.1",

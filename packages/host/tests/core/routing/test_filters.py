@@ -46,6 +46,7 @@ PRIVATE = {"chat_type": "private", "chat_id": "ann"}
         ("mentions_bot", False, {"data": GROUP}, True),
         ("mentions_bot", False, {"data": PRIVATE}, False),
         ("text_prefix", "/ask", {"text": "  /ask me"}, True),
+        ("text_prefix", " /ask", {"text": "/ask me"}, True),
         ("text_prefix", ["!", "/"], {"text": "/x"}, True),
         ("text_prefix", "/ask", {"text": "please /ask"}, False),
         ("text_keyword", "HELP", {"text": "i need help now"}, True),

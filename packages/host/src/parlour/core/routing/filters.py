@@ -71,7 +71,7 @@ def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.lstrip()
-    return None if any(text.startswith(each) for each in _several(wanted)) else reason("text_prefix")
+    return None if any(text.startswith(each.lstrip()) for each in _several(wanted)) else reason("text_prefix")
 
 
 def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
