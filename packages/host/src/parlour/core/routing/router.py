@@ -96,8 +96,8 @@ class Router:
         """The bot's routes, or these in their place, in their order, up to the one that takes the event."""
         now, seen = self._clock.now(), []
         regexes = self._regexes if routes is None else Regexes()  # an example may be tried again with other ones
-        for route in self._routes.of(event.bot_id) if routes is None else in_order(routes):
-            seen.append(Tried(route, _refusal(route, event, now, regexes)))
+        for place, route in enumerate(self._routes.of(event.bot_id) if routes is None else in_order(routes)):
+            seen.append(Tried(route, _refusal(route, place, event, now, regexes)))
             if not seen[-1].reason:
                 break
         return seen
@@ -173,14 +173,14 @@ def taken(tried: Sequence[Tried]) -> Route | None:
     return tried[-1].route if tried and not tried[-1].reason else None
 
 
-def _refusal(route: Route, event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
+def _refusal(route: Route, place: int, event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
     if not route.enabled:
         return reason("disabled")
     if not route.matches(event.event_type):
         return reason("other_type", event_type=event.event_type)
     if by_bot(event) and event.actor.id not in route.filters.get("users", ()):
         return reason("unnamed_bot")
-    return filters.unmet(route.filters, event, now, regexes)
+    return filters.unmet(route.filters, event, now, regexes, place)
 
 
 def _passed_over(tried: Sequence[Tried], event: EventEnvelope) -> str:
