@@ -18,6 +18,9 @@ from .regexes import Regexes
 from .resolving import Considered, DefaultResolver, by_bot
 from .routes import Route, RouteBook, in_order
 
+TOLD = 10
+"""Of the routes that did not take an event, so many are told with their reasons."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -184,9 +187,11 @@ def _refusal(route: Route, place: int, event: EventEnvelope, now: int, regexes: 
 
 
 def _passed_over(tried: Sequence[Tried], event: EventEnvelope) -> str:
-    """What was of interest on the way: routes for this type that did not take it."""
-    told = [f"{each.route.label}: {each.reason}" for each in tried if each.reason and _concerned(each.route, event)]
-    return f", after {'; '.join(told)}" if told else ""
+    """What was of interest on the way: routes for this type that did not take it. It is kept with every event."""
+    passed = [each for each in tried if each.reason and _concerned(each.route, event)]
+    told = [f"{each.route.label}: {each.reason}" for each in passed[:TOLD]]
+    more = [f"{len(passed) - TOLD} more that did not take it; a dry run tells why"] if len(passed) > TOLD else []
+    return f", after {'; '.join([*told, *more])}" if told else ""
 
 
 def _concerned(route: Route, event: EventEnvelope) -> bool:
