@@ -39,6 +39,19 @@ async def test_it_is_asked_in_the_chat_with_what_to_write() -> None:
     assert group.done("kick_member") == []
 
 
+async def test_what_is_asked_for_is_shown_whole_or_said_to_be_longer() -> None:
+    group = await Group.open({"*": ASK})
+    run = await group.run()
+    await group.ask(run, "message.send", None, {"text": "x" * 500 + " and then the end"})
+    await group.ask(run, "message.send", None, {"text": "y" * 2000})
+    await group.calm()
+    [whole, cut] = group.texts()
+    assert "and then the end" in whole
+    assert "more characters, which are on the page of approvals)\nWrite 'approve" in cut
+    run.answer("asked")
+    await group.world.rest()
+
+
 async def test_a_keyword_approves_while_the_run_is_active_and_starts_no_other() -> None:
     group, run = await asked()
     await group.say(f"approve {group.keyword}", BOSS)
