@@ -86,8 +86,8 @@ def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 
 def _undrawn(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
-    """By the event itself, so that asking twice, or after a restart, gives the same answer; and by the route's place, so
-    that half of what a route leaves to the next one is half of it.
+    """By the event itself, so that asking twice, or after a restart, gives the same answer; and by the route's place,
+    so that half of what a route leaves to the next one is half of it.
     """
     digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}\n{place}".encode(errors="replace")).digest()
     drawn = int.from_bytes(digest[:8]) / 2**64
