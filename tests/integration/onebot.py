@@ -70,6 +70,13 @@ class Peer:
             if frame["action"].startswith("send_"):
                 return _chat(frame["params"]), _text(frame["params"]["message"])
 
+    def refuse(self, action: str) -> None:
+        """Says no to the bot's next call of this name; everything before it is answered."""
+        while (frame := json.loads(self._socket.recv(SECONDS))).get("action") != action:
+            self._answer(frame)
+        no = {"status": "failed", "retcode": 1200, "data": None, "wording": "not now", "echo": frame.get("echo")}
+        self._socket.send(json.dumps(no))
+
     def _answer(self, frame: dict[str, Any]) -> None:
         told: Any = {"message_id": next(self._numbers), "user_id": SELF, "nickname": "bot"}
         answer = {"status": "ok", "retcode": 0, "data": told, "echo": frame.get("echo")}

@@ -1,6 +1,8 @@
 """Bots through a real Host and a real WebSocket: made, changed and deleted at run time, their routes and their keys."""
 
 import asyncio
+import base64
+import hmac
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +10,7 @@ import httpx
 import pytest
 
 from .harness import ECHO, ECHO_PLUGIN, NO_TLS, ROOT, Host, error_code, eventually, named_fields
-from .hooks import Hooks
+from .hooks import Hooks, Received
 from .onebot import Peer, free_port
 
 HEARING = ROOT / "tests" / "plugins" / "hearing.py"
@@ -281,6 +283,12 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
             {"handler_type": "webhook", "handler_config": {"url": "https://h", "response_actions": ["kick"]}},
             "0.handler_config.response_actions",
         ),
+        ({"handler_type": "drop", "filters": {"text_prefix": " "}}, "0.filters.text_prefix"),
+        ({"handler_type": "drop", "filters": {"text_regex": f"(?:{'a?' * 400}){{9999}}"}}, "0.filters.text_regex"),
+        (
+            {"handler_type": "webhook", "handler_config": {"url": "https://h", "headers": {"X-Key": "********"}}},
+            "0.handler_config.headers.X-Key",
+        ),
         (
             {"handler_type": "plugin", "handler_config": {"plugins": ["test/hearing", "test/gone"]}},
             "0.handler_config.plugins.1",
@@ -324,6 +332,13 @@ def test_listeners_hear_every_event_answer_in_its_place_and_survive_their_own_de
     heard(host, "befriended 9")
 
 
+def standard_signature(received: Received, key: bytes) -> str:
+    """As the receiver works it out, from what the standard says alone."""
+    signed = b".".join([received.headers[name].encode() for name in ("webhook-id", "webhook-timestamp")])
+    digest = hmac.digest(key, signed + b"." + received.body, "sha256")
+    return f"v1,{base64.b64encode(digest).decode()}"
+
+
 def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot: Bot, hooks: Hooks) -> None:
     config = {"url": hooks.url, "secret": "whsec_c2VjcmV0", "response_actions": True, "headers": {"X-Key": "k e y"}}
     [route] = bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
@@ -331,6 +346,7 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     assert route["handler_config"]["headers"] == {"X-Key": "********"}
     assert "c2VjcmV0" not in str(route)
     actions = [
+        {"type": "reply", "params": {"text": " "}},
         {"type": "send_message", "params": {"target_type": "private", "target_id": "1", "text": "psst"}},
         {"type": "reply", "params": {"text": "from the hook"}},
     ]
@@ -339,16 +355,30 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     assert bot.peer.next_send() == ("private 8", "from the hook")
     [received] = hooks.received
     assert received.headers["x-key"] == "k e y"
-    assert received.headers["webhook-signature"].startswith("v1,")
+    assert received.headers["webhook-signature"] == standard_signature(received, b"secret")
     assert received.event["sender"]["id"] == "8"
     event = next(each for each in bot.events() if each["input_summary"] == "to the hook")
+    assert "It asked for reply, which was refused: payload: a message needs text" in bot.why(event)
     assert "It asked for send_message, which the route does not allow." in bot.why(event)
+    eventually(lambda: "A reply was sent to platform." in bot.why(event), "the trail says what became of the reply")
     put = host.http().put(f"/bots/{bot.id}/routes", json=host.http().get(f"/bots/{bot.id}/routes").json())
     assert put.json()["items"] == [route], "what was read may be put back, and keeps its secrets"
     bot.peer.say("once more", user=8)
     eventually(lambda: len(hooks.received) == 2, "the hook got it", 30)
     assert hooks.received[1].headers["x-key"] == "k e y"
     assert "webhook-signature" in hooks.received[1].headers
+
+
+def test_what_a_webhook_asked_for_and_the_platform_refused_is_on_the_trail(host: Host, hooks: Hooks) -> None:
+    bot = Bot(host)
+    config = {"url": hooks.url, "response_actions": ["delete_message"]}
+    bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
+    hooks.answers.append((200, {"actions": [{"type": "delete_message", "params": {}}]}))
+    bot.peer.say("delete me", user=8)
+    bot.peer.refuse("delete_msg")
+    event = eventually(lambda: [each for each in bot.events() if each["input_summary"] == "delete me"], "it came")[0]
+    eventually(lambda: "An action could not be sent to platform: " in bot.why(event), "the trail says that it failed")
+    bot.delete()
 
 
 def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bot, hooks: Hooks) -> None:

@@ -59,6 +59,7 @@ def test_an_event_that_nobody_may_answer_says_why(host: Host) -> None:
     result = host.ask(agent, "hello")
 
     assert "is disabled" in words(why(host, result["event_id"]))
+    assert "A notice was sent" in words(why(host, result["event_id"]))
 
 
 def test_an_agent_whose_plugin_is_off_says_where_to_look(host: Host, tmp_path: Path) -> None:

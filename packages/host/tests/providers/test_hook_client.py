@@ -54,7 +54,15 @@ async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
     assert answer.status == 302
 
 
-@pytest.mark.parametrize(("written", "seconds"), [("7", 7.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None)])
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("7", 7.0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("soon", None),
+        (f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT", None),
+    ],
+)
 async def test_when_to_come_again_is_read_where_it_can_be(written: str, seconds: float | None) -> None:
     async with serving(saying(f"429 Too Many\r\nretry-after: {written}")) as url:
         answer = await HookClient(HERE).send(request(url))

@@ -82,5 +82,5 @@ def _retry_after(response: "ClientResponse") -> float | None:
         return float(written)
     try:
         return max(0.0, parsedate_to_datetime(written).timestamp() - time()) if written else None
-    except ValueError:
+    except (ValueError, OverflowError):  # no date, or one of no year that there is
         return None

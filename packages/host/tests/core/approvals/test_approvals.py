@@ -39,6 +39,19 @@ async def test_it_is_asked_in_the_chat_with_what_to_write() -> None:
     assert group.done("kick_member") == []
 
 
+async def test_what_is_asked_for_is_shown_whole_or_said_to_be_longer() -> None:
+    group = await Group.open({"*": ASK})
+    run = await group.run()
+    await group.ask(run, "message.send", None, {"text": "x" * 500 + " and then the end"})
+    await group.ask(run, "message.send", None, {"text": "y" * 2000})
+    await group.calm()
+    [whole, cut] = group.texts()
+    assert "and then the end" in whole
+    assert "more characters, which are on the page of approvals)\nWrite 'approve" in cut
+    run.answer("asked")
+    await group.world.rest()
+
+
 async def test_a_keyword_approves_while_the_run_is_active_and_starts_no_other() -> None:
     group, run = await asked()
     await group.say(f"approve {group.keyword}", BOSS)
@@ -137,7 +150,7 @@ async def test_it_expires_in_words_and_is_refused_afterwards() -> None:
     assert group.texts()[-1] == f"Nobody decided about {group.keyword} in time, so it was not done."
     await group.say(f"approve {group.keyword}", BOSS)
     await group.calm()
-    assert "decided before: expired" in group.texts()[-1]
+    assert "it is too late. Nobody had decided in time, so it was not done." in group.texts()[-1]
     assert group.done("kick_member") == []
 
 
@@ -147,6 +160,37 @@ async def test_a_keyword_of_another_chat_is_an_ordinary_message() -> None:
     run = await group.world.plugins.next_run()
     assert run.context["input"]["text"] == f"approve {group.keyword}"
     assert group.approval()["status"] == "pending"
+
+
+@pytest.mark.parametrize(
+    ("written", "status", "reason"),
+    [
+        ("'approve {}'", "approved", ""),
+        ("“Approve {}”", "approved", ""),
+        ("approve {}.", "approved", ""),
+        ("/approve {}！", "approved", ""),
+        ("approve: {}", "approved", ""),
+        ("deny {}, she is nice", "denied", "she is nice"),
+        ("deny {} " + "no" * 1000, "denied", "no" * 500),
+    ],
+)
+async def test_a_decision_counts_with_quotes_and_stops_and_a_long_reason(
+    written: str, status: str, reason: str
+) -> None:
+    group, _ = await asked()
+    await group.say(written.format(group.keyword), BOSS)
+    await group.calm()
+    assert (group.approval()["status"], group.approval()["reason"]) == (status, reason)
+
+
+@pytest.mark.parametrize("written", ["we should approve {}", "approve{}", "approve {}ed", "approve", "{}"])
+async def test_words_around_a_keyword_are_no_decision(written: str) -> None:
+    group, first = await asked()
+    first.answer("asked")
+    run = await group.run(written.format(group.keyword))
+    assert group.approval()["status"] == "pending"
+    run.answer("fine")
+    await group.world.rest()
 
 
 async def test_a_word_that_is_no_keyword_is_an_ordinary_message() -> None:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
-from parlour.core.facts.tables import BOT_CURSORS, BOTS, EVENTS, ROUTES, TRAIL
+from parlour.core.facts.tables import BOT_CURSORS, BOTS, EVENTS, OUTCOMES, ROUTES, TRAIL
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms.book import Bot, BotBook
 from parlour.core.platforms.port import AdapterStopped, Link
@@ -202,6 +203,27 @@ async def test_a_host_that_stops_still_keeps_what_a_platform_tells(company: Comp
     company.world.core.gateway.close()
     await company.catalogue.made[0].link.received(said("last words", "e1"))
     assert len(company.world.rows(EVENTS)) == 1
+
+
+async def test_what_a_bot_heard_as_it_was_stopped_is_answered_all_the_same(company: Company) -> None:
+    """Whether it was stopped before the event was durable, at that moment or after it."""
+    for moment in range(30):
+        bot_id = f"bot {moment}"
+        company.catalogue.behaviour[bot_id] = partial(say_and_stay, f"e{moment}")
+        await added(company, bot_id)
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        await company.book.remove(bot_id)
+        await company.bots.apply(bot_id)
+    heard = [row["event_id"] for row in company.world.rows(EVENTS)]
+    assert heard, "some of them were stopped after it"
+    await until(lambda: len(company.world.rows(OUTCOMES)) == len(heard))
+
+
+async def say_and_stay(event_id: str, link: Link) -> None:
+    link.state("connected")
+    await link.received(said("hi", event_id, chat_id=event_id))
+    await asyncio.Event().wait()
 
 
 async def test_a_removed_bot_leaves_no_routes_no_cursor_and_no_row(company: Company) -> None:

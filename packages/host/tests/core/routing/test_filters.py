@@ -1,5 +1,6 @@
 """Filters: each holds for what it names and for nothing else, and always the same way for the same event."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 from parlour.core.events.envelope import EventEnvelope, Party
 from parlour.core.routing import filters
 from parlour.core.routing.regexes import Regexes
+from parlour.core.routing.routes import Route
 from parlour.core.routing.windows import DAYS, within
 
-from ..support import EPOCH, message
+from ..support import EPOCH, World, make_agent, message
 
 
 def unmet(wanted: dict[str, Any], event: EventEnvelope, now: int = EPOCH) -> Any:
@@ -46,6 +48,7 @@ PRIVATE = {"chat_type": "private", "chat_id": "ann"}
         ("mentions_bot", False, {"data": GROUP}, True),
         ("mentions_bot", False, {"data": PRIVATE}, False),
         ("text_prefix", "/ask", {"text": "  /ask me"}, True),
+        ("text_prefix", " /ask", {"text": "/ask me"}, True),
         ("text_prefix", ["!", "/"], {"text": "/x"}, True),
         ("text_prefix", "/ask", {"text": "please /ask"}, False),
         ("text_keyword", "HELP", {"text": "i need help now"}, True),
@@ -96,6 +99,17 @@ def test_a_draw_is_the_same_whenever_it_is_asked_for(event_id: str, probability:
 def test_draws_come_out_as_often_as_they_should() -> None:
     drawn = sum(holds("probability", 0.3, event_id=f"event {number}") for number in range(2000))
     assert 480 < drawn < 720
+
+
+async def test_half_of_what_a_route_leaves_to_the_next_is_half_of_it() -> None:
+    world = await World.open(make_agent())
+    half = Route("*", "drop", filters={"probability": 0.5})
+    await world.core.routes.replace("bot", [half, half, Route("*", "drop")])
+    taken = Counter(
+        len(world.core.router.tried(message(surface="platform", event_id=f"event {number}"))) for number in range(2000)
+    )
+    assert 900 < taken[1] < 1100
+    assert 420 < taken[2] < 580
 
 
 ZONES = ["UTC", "Asia/Shanghai", "America/New_York", "Europe/Berlin"]

@@ -168,6 +168,14 @@ async def test_filters_that_do_not_hold_let_the_next_route_have_it_and_are_told(
     )
 
 
+async def test_of_many_routes_that_did_not_take_it_only_some_are_kept_with_the_event() -> None:
+    commands = [to("a", filters={"text_prefix": f"/{number}"}, description=f"{number}") for number in range(400)]
+    decision = await decide(*commands, to("b", "message.*"))
+    assert isinstance(decision, Bound)
+    assert decision.binding.reason.endswith("; 390 more that did not take it; a dry run tells why")
+    assert len(decision.binding.reason) < 1000
+
+
 async def test_what_a_bot_writes_is_taken_only_by_a_route_that_names_that_bot() -> None:
     world = await World.open(make_agent("a"))
     await world.core.routes.replace("bot", [to("a")])

@@ -33,11 +33,14 @@ def identity(party: Party) -> str:
 
 def check(approval: Approval, decider: Decider, now: int) -> None:
     """Raises Refused with a sentence for whoever asks."""
-    if approval.status != "pending":
-        by = f" by {approval.decided_by}" if approval.decided_by else ""
-        raise Refused("conflict", f"{approval.keyword}: it was decided before{by}: {approval.status}.")
-    if approval.expires_at <= now:
-        raise Refused("conflict", f"{approval.keyword}: it is too late, nobody had decided in time.")
+    if approval.status in ("approved", "denied"):
+        raise Refused(
+            "conflict", f"{approval.keyword}: it was decided before by {approval.decided_by}: {approval.status}."
+        )
+    if approval.status == "expired" or approval.expires_at <= now:
+        raise Refused(
+            "conflict", f"{approval.keyword}: it is too late. Nobody had decided in time, so it was not done."
+        )
     if not _may(approval, decider):
         since = ", since you asked for it" if _asked(approval, decider) else ""
         raise Refused("denied", f"{approval.keyword}: you may not decide this{since}; {_who(approval.who)}.")

@@ -13,7 +13,8 @@ from .approval import Approval
 from .approvals import Approvals, Verdict
 from .deciders import Decider
 
-_SAID = re.compile(r"\s*/?(approve|deny)\s+([a-z0-9]{4,12})(?:\s+(.{1,500}?))?\s*", re.IGNORECASE | re.DOTALL)
+_SAID = re.compile(r"[\W_]*(approve|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IGNORECASE | re.DOTALL)
+"""People put it in quotes as the question does, end it with a full stop, or go on after a comma."""
 _CHATS = ("webui", "platform")
 NAME = "approval"
 STALE = Acted("no such question is known any more", "This question is not known any more; nothing was decided.")

@@ -41,8 +41,10 @@ class WebhookActions:
         target = {name: value for name, value in named.items() if name in TARGET_PARTS}
         payload = {name: value for name, value in named.items() if name not in TARGET_PARTS}
         manifest = self._bots.manifest(event.envelope.bot_id)
-        if manifest is None or "bot_id" in target:
-            raise Refused("not_found", "a webhook acts through the bot of its own event")
+        if manifest is None:
+            raise Refused("not_found", "the bot was deleted")
+        if "bot_id" in target:
+            raise Refused("denied", "a webhook acts through the bot of its own event")
         wanted = action_calls.wanted(event, action, target, payload, outside_a_run(manifest, DEFAULT))
         if wanted.elsewhere and action not in NAMING:
             raise Refused("denied", "it names another chat or request than the event's own")

@@ -5,16 +5,16 @@ from parlour.core.platforms.action_calls import Wanted
 
 from .approval import Approval
 
-ARGUMENTS_CHARACTERS = 300
+ARGUMENTS_CHARACTERS = 1000
 
 
 def described(wanted: Wanted) -> str:
-    """The action and what it is about, as far as a line holds it."""
-    arguments = [dumps(call["arguments"]) for call in wanted.calls]
-    told = "; ".join(arguments)
-    cut = told if len(told) <= ARGUMENTS_CHARACTERS else told[:ARGUMENTS_CHARACTERS] + "…"
+    """The action and what it is about, as far as a message holds it. Nobody is to allow unaware what is not shown."""
+    told = "; ".join(dumps(call["arguments"]) for call in wanted.calls)
+    beyond = len(told) - ARGUMENTS_CHARACTERS
+    cut = f"… ({beyond} more characters, which are on the page of approvals)" if beyond > 0 else ""
     where = " in another chat" if wanted.elsewhere else ""
-    return f"{wanted.name}{where} {cut}"
+    return f"{wanted.name}{where} {told[:ARGUMENTS_CHARACTERS]}{cut}"
 
 
 def question(asked: Approval, now: int) -> str:

@@ -32,6 +32,9 @@ def say(draft: Draft, transcript_id: str, event: RecordedEvent, row: Outgoing, n
     text = row.message["content"]
     transcript.add_reply_item(draft, transcript_id, event, row.run_id, "notice", row.message, text, now)
     draft.add(outgoing.put(row))
+    if not row.run_id:  # which would have it on the trail
+        told = {"text": f"Its sender was told: {text}", trail.OUTBOX_IDS: [row.outbox_id]}
+        draft.add(trail.note(event.seq, "notice", told, now))
 
 
 def leave_unsaid(draft: Draft, event: RecordedEvent, silence: str, now: int) -> None:

@@ -7,6 +7,9 @@ from parlour.core.journal import Insert, Upsert
 
 from .tables import TRAIL
 
+OUTBOX_IDS = "outbox_ids"
+"""Among what is noted: the rows of the outbox that came of it, where no run has them."""
+
 
 def note(event_seq: int, step: str, data: dict[str, Any], now: int) -> Insert:
     row: dict[str, str | int] = {

@@ -16,11 +16,17 @@ Test = Callable[[Any, EventEnvelope, int], Reason | None]
 """The reason why the event does not pass; none when it does."""
 
 
-def unmet(filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
-    """The first filter that does not hold, in words. `now` is for events without a time."""
+def unmet(
+    filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: Regexes, place: int = 0
+) -> Reason | None:
+    """The first filter that does not hold, in words. `now` is for events without a time; `place` is the route's among
+    those that are tried.
+    """
     for name, test in _TESTS.items():
         if name in filters and (found := test(filters[name], event, now)):
             return found
+    if "probability" in filters and (found := _undrawn(filters["probability"], event, place)):
+        return found
     return regexes.unmet(filters["text_regex"], event) if "text_regex" in filters else None
 
 
@@ -71,7 +77,7 @@ def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.lstrip()
-    return None if any(text.startswith(each) for each in _several(wanted)) else reason("text_prefix")
+    return None if any(text.startswith(each.lstrip()) for each in _several(wanted)) else reason("text_prefix")
 
 
 def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
@@ -79,9 +85,11 @@ def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     return None if any(each.casefold() in text for each in _several(wanted)) else reason("text_keyword")
 
 
-def _probability(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    """By the event itself, so that asking twice, or after a restart, gives the same answer."""
-    digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}".encode(errors="replace")).digest()
+def _undrawn(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
+    """By the event itself, so that asking twice, or after a restart, gives the same answer; and by the route's place,
+    so that half of what a route leaves to the next one is half of it.
+    """
+    digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}\n{place}".encode(errors="replace")).digest()
     drawn = int.from_bytes(digest[:8]) / 2**64
     return None if drawn < wanted else reason("probability", drawn=f"{drawn:.3f}", wanted=f"{wanted:g}")
 
@@ -121,9 +129,8 @@ _TESTS: dict[str, Test] = {
     "roles": _roles,
     "mentions_bot": _mentions_bot,
     "data": _data,
-    "probability": _probability,
     "time_window": _time_window,
     "text_prefix": _text_prefix,
     "text_keyword": _text_keyword,
 }
-"""The cheap ones first; the dearest is `text_regex`, after all of these."""
+"""The cheap ones first; after all of these the draw, and then the dearest, `text_regex`."""

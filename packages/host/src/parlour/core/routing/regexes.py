@@ -8,7 +8,6 @@ same route each time at no further cost.
 import re
 from collections import OrderedDict
 from functools import lru_cache
-from math import prod
 from time import thread_time
 from typing import Any, Protocol
 
@@ -21,8 +20,11 @@ LEAST_SECONDS = 0.001
 """With less, an expression that is quick might be taken for a slow one."""
 CHARACTERS = 20_000
 """Of a longer text, its beginning is looked at."""
-REPEATS = re.compile(r"\{(\d+)")
-REPEATS_AT_MOST = 10_000
+TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\{(\d*)[^{}]*\}|.", re.DOTALL)
+"""An escaped character, a set, how often what stands before it is there, or anything else."""
+IGNORED = re.compile(r"\s|#[^\n]*")
+"""In expressions that are written over several lines."""
+WRITTEN_OUT_AT_MOST = 100_000
 EVENTS = 1000
 """As many are known at once. Who is routed again after so many others starts anew."""
 
@@ -81,8 +83,8 @@ def problem(pattern: str) -> str:
     """What is wrong with an expression that a person wrote; empty when it can be used."""
     import regex
 
-    if prod(int(number) for number in REPEATS.findall(pattern) if int(number)) > REPEATS_AT_MOST:
-        return f"it repeats more than {REPEATS_AT_MOST} times"  # a repeated text is written out when it is compiled
+    if max(written_out(pattern), written_out(IGNORED.sub("", pattern))) > WRITTEN_OUT_AT_MOST:
+        return "its repeats, as in {1000}, make it too long; repeat less, or less of it"
     try:
         compiled(pattern)
     except regex.error as error:
@@ -90,6 +92,26 @@ def problem(pattern: str) -> str:
     except RecursionError:
         return "it is nested too deep"
     return ""
+
+
+def written_out(pattern: str) -> int:
+    """How long it is with its repeats written out, as it is compiled: with those of groups in groups, that is quickly
+    more than a machine has room for.
+    """
+    groups, last = [0], 0
+    for token in TOKEN.finditer(pattern):
+        match token[0]:
+            case "(":
+                groups.append(0)
+            case ")" if len(groups) > 1:
+                last = groups.pop() + 1
+                groups[-1] += last
+            case _ if token[1]:
+                groups[-1] += last * min(int(token[1]) - 1, WRITTEN_OUT_AT_MOST)
+            case _:
+                last = 1
+                groups[-1] += last
+    return sum(groups)
 
 
 @lru_cache(maxsize=4096)

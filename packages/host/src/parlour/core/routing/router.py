@@ -18,6 +18,9 @@ from .regexes import Regexes
 from .resolving import Considered, DefaultResolver, by_bot
 from .routes import Route, RouteBook, in_order
 
+TOLD = 10
+"""Of the routes that did not take an event, so many are told with their reasons."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -96,8 +99,8 @@ class Router:
         """The bot's routes, or these in their place, in their order, up to the one that takes the event."""
         now, seen = self._clock.now(), []
         regexes = self._regexes if routes is None else Regexes()  # an example may be tried again with other ones
-        for route in self._routes.of(event.bot_id) if routes is None else in_order(routes):
-            seen.append(Tried(route, _refusal(route, event, now, regexes)))
+        for place, route in enumerate(self._routes.of(event.bot_id) if routes is None else in_order(routes)):
+            seen.append(Tried(route, _refusal(route, place, event, now, regexes)))
             if not seen[-1].reason:
                 break
         return seen
@@ -173,20 +176,22 @@ def taken(tried: Sequence[Tried]) -> Route | None:
     return tried[-1].route if tried and not tried[-1].reason else None
 
 
-def _refusal(route: Route, event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
+def _refusal(route: Route, place: int, event: EventEnvelope, now: int, regexes: Regexes) -> Reason | None:
     if not route.enabled:
         return reason("disabled")
     if not route.matches(event.event_type):
         return reason("other_type", event_type=event.event_type)
     if by_bot(event) and event.actor.id not in route.filters.get("users", ()):
         return reason("unnamed_bot")
-    return filters.unmet(route.filters, event, now, regexes)
+    return filters.unmet(route.filters, event, now, regexes, place)
 
 
 def _passed_over(tried: Sequence[Tried], event: EventEnvelope) -> str:
-    """What was of interest on the way: routes for this type that did not take it."""
-    told = [f"{each.route.label}: {each.reason}" for each in tried if each.reason and _concerned(each.route, event)]
-    return f", after {'; '.join(told)}" if told else ""
+    """What was of interest on the way: routes for this type that did not take it. It is kept with every event."""
+    passed = [each for each in tried if each.reason and _concerned(each.route, event)]
+    told = [f"{each.route.label}: {each.reason}" for each in passed[:TOLD]]
+    more = [f"{len(passed) - TOLD} more that did not take it; a dry run tells why"] if len(passed) > TOLD else []
+    return f", after {'; '.join([*told, *more])}" if told else ""
 
 
 def _concerned(route: Route, event: EventEnvelope) -> bool:

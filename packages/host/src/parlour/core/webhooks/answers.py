@@ -108,7 +108,7 @@ class Answers:
 
     def _composed(self, event: RecordedEvent, action: WantedAction) -> Composed:
         text = action.params.get("text")
-        if action.type == "reply" and isinstance(text, str) and text and len(action.params) == 1:
+        if action.type == "reply" and isinstance(text, str) and text.strip() and len(action.params) == 1:
             message = {"role": "assistant", "content": text}
             return self._delivery.complete(event, "", message, DEFAULT, first=True)
         return self._actions.rows(event, NAMES[action.type], action.params)

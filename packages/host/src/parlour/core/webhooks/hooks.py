@@ -6,6 +6,7 @@ How often a call was tried is written before each try, so that what kills the Ho
 import asyncio
 import logging
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
 from parlour.core.events.envelope import RecordedEvent
@@ -106,12 +107,14 @@ class Webhooks:
         draft = Draft("webhook.end")
         draft.add(webhook_calls.done(call))
         asked = self._answers.read(call, event, tried.body) if tried.meaning == "taken" else None
-        draft.add(self._noted(call, f"{_summary(call, tried)}{asked.told if asked else ''}"))
+        text, rows = f"{_summary(call, tried)}{asked.told if asked else ''}", asked.rows if asked else []
+        draft.add(self._noted(call, text, [row.outbox_id for row in rows]))
         await self._answers.commit(draft, asked)
 
-    def _noted(self, call: WebhookCall, text: str) -> Statement:
-        """On the event's trail, in the place of what was noted before."""
-        return trail.note(call.event_seq, "webhook", {"text": text, "tries": call.attempts}, self._clock.now())
+    def _noted(self, call: WebhookCall, text: str, outbox_ids: Sequence[str] = ()) -> Statement:
+        """On the event's trail, in the place of what was noted before; with the rows of what its answer asked for."""
+        data = {"text": text, "tries": call.attempts, trail.OUTBOX_IDS: list(outbox_ids)}
+        return trail.note(call.event_seq, "webhook", data, self._clock.now())
 
 
 def _wait(call: WebhookCall, tried: Tried) -> float:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from parlour.core.encoding import loads
 from parlour.core.facts.tables import APPROVALS, AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
-from parlour.core.journal import Journal, Row, Select, Table, one_of, where
+from parlour.core.facts.trail import OUTBOX_IDS
+from parlour.core.journal import Journal, Row, Select, Table, holding, one_of, where
 from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
 
@@ -33,16 +35,18 @@ class Trails:
         )
         if events:
             return events
-        runs = await self._rows(RUNS, run_id=name)
-        if not runs:
-            runs = [run for sent in await self._rows(OUTBOX, platform_message_id=name) for run in await self._of(sent)]
-        numbers = {run["event_seq"] for run in runs}
+        numbers = {run["event_seq"] for run in await self._rows(RUNS, run_id=name)}
+        if not numbers:
+            sent = await self._rows(OUTBOX, platform_message_id=name)
+            numbers = {number for row in sent for number in await self._cause(row)}
         return await self._rows(EVENTS, seq=one_of(*numbers)) if numbers else []
 
     async def of(self, event: Row, reruns: bool = True) -> Found:
         """`reruns`: what people had done again is the business of those who may ask for it."""
         trail = [steps.received(event)]
-        trail += [steps.noted(entry) for entry in await self._rows(TRAIL, event_seq=event["seq"])]
+        notes = await self._rows(TRAIL, event_seq=event["seq"])
+        trail += [steps.noted(note) for note in notes]
+        trail += [steps.delivered(row) for row in await self._beside_runs(notes)]
         trail += [steps.owed(row, self._clock.now()) for row in await self._rows(INBOX, event_seq=event["seq"])]
         trail += [steps.settled(row) for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
         for run in await self._runs(event):
@@ -72,8 +76,17 @@ class Trails:
             trail.append(steps.ended(run))
         return trail
 
-    async def _of(self, outgoing: Row) -> list[Row]:
-        return await self._rows(RUNS, run_id=outgoing["run_id"]) if outgoing["run_id"] else []
+    async def _beside_runs(self, notes: list[Row]) -> list[Row]:
+        """What was sent for an event without a run: for a webhook, or to say why nobody answers."""
+        named = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(OUTBOX_IDS, ())]
+        return await self._rows(OUTBOX, outbox_id=one_of(*named)) if named else []
+
+    async def _cause(self, outgoing: Row) -> list[int]:
+        """The numbers of the events that it was sent for."""
+        if outgoing["run_id"]:
+            return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
+        notes = await self._rows(TRAIL, data=holding(outgoing["outbox_id"]))
+        return [note["event_seq"] for note in notes]
 
     async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
         return await self._journal.read(Select(table, where(**conditions), limit=FACTS_PER_TRAIL))

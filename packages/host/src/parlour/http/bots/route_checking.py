@@ -75,7 +75,11 @@ class RouteForm:
             config["sealed_secret"] = self._secrets.seal(secret) if secret else ""
         if MASKED in headers.values():
             kept = loads(self._secrets.open(before["sealed_headers"])) if before.get("sealed_headers") else {}
-            headers = {name: kept.get(name, "") if value == MASKED else value for name, value in headers.items()}
+            unknown = next((name for name, value in headers.items() if value == MASKED and name not in kept), None)
+            if unknown is not None:
+                message = "its value is not known here; a mask stands for what the route of this route_id has already"
+                raise refused(f"{place}.handler_config.headers.{unknown}", message)
+            headers = {name: kept[name] if value == MASKED else value for name, value in headers.items()}
         config["header_names"] = sorted(headers)
         config["sealed_headers"] = self._secrets.seal(dumps(headers)) if headers else ""
         return config

@@ -56,7 +56,7 @@ class FiltersBody(Body):
     @field_validator("text_prefix", "text_keyword")
     @classmethod
     def _some(cls, texts: Texts | None) -> Texts | None:
-        if texts is not None and not all(len(each) > 0 for each in ([texts] if isinstance(texts, str) else texts)):
+        if texts is not None and not all(each.strip() for each in ([texts] if isinstance(texts, str) else texts)):
             raise PydanticCustomError("empty_text", "an empty text would hold for everything; leave the filter out")
         if texts == []:
             raise PydanticCustomError("empty_list", "an empty list would hold for nothing; leave the filter out")
