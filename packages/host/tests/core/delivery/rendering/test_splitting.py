@@ -158,6 +158,12 @@ def test_code_that_fits_is_moved_whole_into_the_next_message() -> None:
     assert all(not piece.opened and not piece.closed for piece in cut)
 
 
+@pytest.mark.parametrize("rule", ["|---|---|", "---|---", ":-- | --:", " | :-: | - | "])
+def test_a_rule_makes_a_table_however_it_is_written(rule: str) -> None:
+    table = f"| name | number |\n{rule}\n" + "| somebody | 12345 |\n" * 3
+    assert any(table in piece.text for piece in pieces("word " * 12 + "\n\n" + table, 120))
+
+
 def test_a_table_that_fits_stays_whole_and_a_larger_one_is_cut_between_rows() -> None:
     table = "| name | number |\n|---|---|\n" + "| somebody | 12345 |\n" * 3
     whole = pieces("word " * 12 + "\n\n" + table, 120)
