@@ -91,6 +91,22 @@ async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> Non
     assert shown.removesuffix(MARK) == "first"
 
 
+async def test_what_the_implementation_leaves_open_is_in_the_bots_state_until_something_arrives(
+    qq: QQ, bot: Bot
+) -> None:
+    async with bot.connected() as simulator:
+        simulator.world.has_history = False
+        for _ in range(4):  # the answer and the notice about it, each twice
+            simulator.faults.refuse("send_private_msg", 1200, "Timeout: NTEvent")
+        first = await simulator.say("first", ANN)
+        [reply, _] = await qq.settled(first, "failed")
+        await bot.told(f"what was sent to private {ANN} may not have arrived: OneBot refused send_private_msg: Timeout")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 1) == ["second"]
+        await eventually(lambda: not bot.status["last_error"], "nothing is wrong any more")
+    assert "the platform never answered; it may have been sent" in reply["text"]
+
+
 async def test_what_was_said_before_a_cut_is_answered_after_it(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         simulator.faults.delay_seconds = 0.05
