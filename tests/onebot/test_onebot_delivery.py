@@ -77,6 +77,25 @@ async def test_what_a_model_writes_calls_nobody_and_is_no_code(qq: QQ, echo: str
     assert not any(each in shown.text for each in EVERYBODY)
 
 
+async def test_an_answer_about_keys_hinders_nobody_who_hears_of_it(qq: QQ, echo: str) -> None:
+    """Keys are taken out of what the Host notes of an answer; what is left must be readable."""
+    bot = qq.bot(to_agent(echo))
+    async with bot.connected() as simulator:
+        await simulator.say('curl -H "Authorization: Bearer $KEY" example.org', ANN)
+        await simulator.answered(1)
+        await simulator.say("thanks", ANN)
+
+        def heard() -> list[str]:
+            told = [each["type"] for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return told if told.count("message.responded") == 2 else []
+
+        await eventually(heard, "a listener hears of both answers")
+        noted = qq.host.items("/events", bot_id=bot.bot_id)
+    bot.delete()
+    assert [each["event_type"] for each in noted].count("message.responded") == 2
+    assert "$KEY" not in json.dumps([each for each in noted if each["event_type"] == "message.responded"])
+
+
 def joined(parts: list[str]) -> str:
     """Without the lines that close a fence at the end of one part and open it in the next."""
     return "".join(parts).replace("``````python\n", "")

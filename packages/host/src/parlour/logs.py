@@ -51,7 +51,7 @@ class JsonLines(logging.Formatter):
             line |= {"run_id": run_id, "trace_id": run_id.replace("-", "")}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return REDACTOR.clean(json.dumps(line, ensure_ascii=False))
+        return REDACTOR.clean_json(json.dumps(line, ensure_ascii=False))
 
 
 class DailyFile(RotatingFileHandler):
