@@ -91,6 +91,16 @@ async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> Non
     assert shown.removesuffix(MARK) == "first"
 
 
+async def test_a_message_that_no_agent_can_take_is_told_in_words_of_people(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        long = await simulator.say("too long" * 400_000, ANN)
+        assert await texts(simulator, 1) == [sentence("payload_too_large")]
+        trail = qq.host.http().get(f"/events/{event_id(long)}/why").json()["steps"]
+        await simulator.say("short", ANN)
+        assert (await texts(simulator, 2))[1] == "short"
+    assert any("at most 2097152 are allowed" in step["text"] for step in trail)
+
+
 async def test_what_the_implementation_leaves_open_is_in_the_bots_state_until_something_arrives(
     qq: QQ, bot: Bot
 ) -> None:
