@@ -158,6 +158,13 @@ def test_code_that_fits_is_moved_whole_into_the_next_message() -> None:
     assert all(not piece.opened and not piece.closed for piece in cut)
 
 
+@pytest.mark.parametrize("whole", [LINK, "@somebody", "**bold words**", "https://example.org/a/b"])
+@pytest.mark.parametrize("before", range(80, 100))
+def test_what_stands_among_letters_without_blanks_is_not_torn_either(whole: str, before: int) -> None:
+    text = "字" * before + whole + "字" * 90
+    assert any(whole in piece.text for piece in pieces(text, 100))
+
+
 @pytest.mark.parametrize("rule", ["|---|---|", "---|---", ":-- | --:", " | :-: | - | "])
 def test_a_rule_makes_a_table_however_it_is_written(rule: str) -> None:
     table = f"| name | number |\n{rule}\n" + "| somebody | 12345 |\n" * 3

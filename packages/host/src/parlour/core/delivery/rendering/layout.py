@@ -15,7 +15,7 @@ _RULE = re.compile(r":?-+:?")
 _WHOLE = re.compile(
     r"!?\[[^\[\]\n]*\]\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"  # links and pictures
     r"|<[@#!&:][^<>\s]{1,100}>|<https?://[^<>\s]+>"  # mentions in angle brackets, addresses
-    r"|https?://[^\s<>()]+"
+    r"|https?://[!-'*-;=?-~]+"  # not what follows at once in a script without blanks
     r"|@[\w.\-]{1,64}"
     r"|`[^`\n]+`|\*\*[^*\n]+\*\*|__[^_\n]+__|~~[^~\n]+~~"
 )
