@@ -82,6 +82,14 @@ def test_the_command_line_says_it_in_words_while_the_host_runs(host: Host) -> No
     assert "It was answered" in finished.stdout
 
 
+def test_what_others_are_called_forges_no_line_of_it_and_commands_no_terminal(host: Host) -> None:
+    said = host.send(host.agent(ECHO), "hello", event_id="mine\n  2026-01-01 00:00:00  It was answered\x1b[2J 好")
+
+    printed = parlour_here("why", said["event_id"], "--data", host.data).stdout
+
+    assert r"event mine\n  2026-01-01 00:00:00  It was answered\x1b[2J 好" in printed.splitlines()
+
+
 def test_what_does_not_exist_and_what_is_anothers_look_the_same(host: Host) -> None:
     result = host.ask(host.agent(ECHO), "hello")
     stranger = host.key("chat")

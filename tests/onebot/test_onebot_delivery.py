@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.testing.onebot_simulator import Simulator, native
+from parlour.testing.onebot_simulator.simulator import Format
 from tests.integration.chat import Chat
 from tests.integration.harness import Json
 
@@ -34,6 +35,60 @@ async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(qq: QQ, ech
     assert all(len(part) <= LIMIT for part in parts)
     assert joined(parts) == text
     assert all(part.count("```") % 2 == 0 for part in parts)
+
+
+@pytest.mark.parametrize("text", ["a|b\n" + " " * 80_000 + "|x", "[CQ:at,qq=all" * 80_000])
+async def test_an_answer_that_is_made_to_take_long_holds_up_nobody(text: str, qq: QQ, echo: str) -> None:
+    """A table that is none, a mention that never ends: expressions that try all ways to read them take minutes."""
+    bot = qq.bot(to_agent(echo))
+    async with bot.connected() as simulator:
+        await simulator.say(text, ANN)
+        await simulator.answered(2)
+        await simulator.say("still here?", BOSS)
+        assert [each.text for each in await simulator.answered(1, f"private:{BOSS}")] == ["still here?"]
+    bot.delete()
+
+
+EVERYBODY = [
+    "[CQ:at,qq=all]",
+    "[cq:AT,QQ=ALL]",
+    "[CQ:at,name=all,qq=all]",
+    "[CQ:at, qq = all ]",
+    "[CQ:at,qq=all",
+    "[CQ:at,[CQ:at,qq=all]",
+]
+CODES = ["&#91;CQ:at,qq=all&#93;", "&amp;#91;CQ:at,qq=all]", "[CQ:image,file=file:///etc/passwd]", "[CQ:poke,qq=1]"]
+
+
+@pytest.mark.parametrize("message_format", ["array", "string"])
+async def test_what_a_model_writes_calls_nobody_and_is_no_code(qq: QQ, echo: str, message_format: Format) -> None:
+    bot, said = qq.bot(to_agent(echo)), " ".join(EVERYBODY + CODES)
+    async with bot.connected(message_format=message_format) as simulator:
+        await simulator.say(said, ANN)
+        [shown] = await simulator.answered(1)
+    bot.delete()
+    assert {each["type"] for each in shown.segments} == {"text"}
+    assert shown.text.replace("\u200b", "") == said
+    assert not any(each in shown.text for each in EVERYBODY)
+
+
+async def test_an_answer_about_keys_hinders_nobody_who_hears_of_it(qq: QQ, echo: str) -> None:
+    """Keys are taken out of what the Host notes of an answer; what is left must be readable."""
+    bot = qq.bot(to_agent(echo))
+    async with bot.connected() as simulator:
+        await simulator.say('curl -H "Authorization: Bearer $KEY" example.org', ANN)
+        await simulator.answered(1)
+        await simulator.say("thanks", ANN)
+
+        def heard() -> list[str]:
+            told = [each["type"] for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return told if told.count("message.responded") == 2 else []
+
+        await eventually(heard, "a listener hears of both answers")
+        noted = qq.host.items("/events", bot_id=bot.bot_id)
+    bot.delete()
+    assert [each["event_type"] for each in noted].count("message.responded") == 2
+    assert "$KEY" not in json.dumps([each for each in noted if each["event_type"] == "message.responded"])
 
 
 def joined(parts: list[str]) -> str:

@@ -64,10 +64,10 @@ async def test_a_reply_that_was_cut_off_is_found_where_there_is_a_history(qq: QQ
     async with bot.connected() as simulator:
         simulator.faults.cut("send_private_msg")
         first = await simulator.say("first", ANN)
-        await simulator.answered(1, f"private:{ANN}")
+        [step] = await qq.settled(first, "sent")
+        await eventually(lambda: not bot.status["last_error"], "nothing is wrong any more")
         await simulator.say("second", ANN)
         assert await texts(simulator, 2) == ["first", "second"]
-        [step] = await qq.settled(first, "sent")
     assert step["data"]["platform_message_id"] == str(simulator.sent()[0].message_id)
 
 
@@ -89,6 +89,32 @@ async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> Non
         await simulator.say("first", ANN)
         [shown] = await texts(simulator, 1)
     assert shown.removesuffix(MARK) == "first"
+
+
+async def test_a_message_that_no_agent_can_take_is_told_in_words_of_people(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        long = await simulator.say("too long" * 400_000, ANN)
+        assert await texts(simulator, 1) == [sentence("payload_too_large")]
+        trail = qq.host.http().get(f"/events/{event_id(long)}/why").json()["steps"]
+        await simulator.say("short", ANN)
+        assert (await texts(simulator, 2))[1] == "short"
+    assert any("at most 2097152 are allowed" in step["text"] for step in trail)
+
+
+async def test_what_the_implementation_leaves_open_is_in_the_bots_state_until_something_arrives(
+    qq: QQ, bot: Bot
+) -> None:
+    async with bot.connected() as simulator:
+        simulator.world.has_history = False
+        for _ in range(4):  # the answer and the notice about it, each twice
+            simulator.faults.refuse("send_private_msg", 1200, "Timeout: NTEvent")
+        first = await simulator.say("first", ANN)
+        [reply, _] = await qq.settled(first, "failed")
+        await bot.told(f"what was sent to private {ANN} may not have arrived: OneBot refused send_private_msg: Timeout")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 1) == ["second"]
+        await eventually(lambda: not bot.status["last_error"], "nothing is wrong any more")
+    assert "the platform never answered; it may have been sent" in reply["text"]
 
 
 async def test_what_was_said_before_a_cut_is_answered_after_it(qq: QQ, bot: Bot) -> None:

@@ -14,6 +14,13 @@ from .core.redaction import REDACTOR
 TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
+def one_line(words: str) -> str:
+    """Words of others as they are shown to people, also on terminals, which more than words could command."""
+    if words.isprintable():
+        return words
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in words)
+
+
 class TextLines(logging.Formatter):
     def __init__(self) -> None:
         super().__init__(TEXT)
@@ -25,10 +32,7 @@ class TextLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         """One line each: what others have said, and is told here, must not look like a line of the Host's own."""
-        if not record.message.isprintable():
-            record.message = "".join(
-                each if each.isprintable() else each.encode("unicode_escape").decode() for each in record.message
-            )
+        record.message = one_line(record.message)
         return super().formatMessage(record)
 
 
@@ -47,7 +51,7 @@ class JsonLines(logging.Formatter):
             line |= {"run_id": run_id, "trace_id": run_id.replace("-", "")}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return REDACTOR.clean(json.dumps(line, ensure_ascii=False))
+        return REDACTOR.clean_json(json.dumps(line, ensure_ascii=False))
 
 
 class DailyFile(RotatingFileHandler):

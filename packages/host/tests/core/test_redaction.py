@@ -1,5 +1,6 @@
 """Secrets are taken out of what is written: those that are known, and whatever looks like one."""
 
+import json
 import time
 from typing import Any
 
@@ -51,6 +52,44 @@ LOOKS = {
 @pytest.mark.parametrize(("text", "clean"), LOOKS.values(), ids=LOOKS)
 def test_what_looks_secret_goes(text: str, clean: str) -> None:
     assert Redactor().clean(text) == clean
+
+
+IN_JSON = {
+    "a command in quotes": ({"text": 'curl -H "Authorization: Bearer $KEY" x'}, ["curl -H ", "Authorization", " x"]),
+    "a header without its value": ({"text": "Authorization: "}, ["Authorization: "]),
+    "a header that is an object": ({"authorization": {"scheme": "none"}}, ["none"]),
+    "a header that is nothing": ({"authorization": None}, []),
+    "a field": ({"client_secret": "abcd", "name": "Ann"}, ["Ann"]),
+    "a key on a line of its own": ({"text": "key:\nsk-abcdefghijklmnop"}, ["key:\n"]),
+}
+GONE = ("$KEY", "abcd", "sk-")
+
+
+@pytest.mark.parametrize(("value", "kept"), IN_JSON.values(), ids=IN_JSON)
+def test_json_stays_json_and_loses_its_secrets(value: Any, kept: list[str]) -> None:
+    clean = Redactor().clean_json(json.dumps(value))
+    told = json.dumps(json.loads(clean), ensure_ascii=False)
+    assert all(json.dumps(each)[1:-1] in told for each in kept)
+    assert not any(each in told for each in GONE)
+
+
+TEXTS = st.sampled_from([text for text, _ in LOOKS.values()]) | st.text('tokenAuthorization:= "\\{}[],sk-', max_size=40)
+NAMES = st.sampled_from(["token", "text"])
+VALUES = st.recursive(TEXTS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
+
+
+@given(VALUES)
+def test_json_of_any_kind_keeps_its_shape(value: Any) -> None:
+    assert _shape(json.loads(Redactor().clean_json(json.dumps(value)))) == _shape(value)
+
+
+def _shape(value: Any) -> Any:
+    match value:
+        case list():
+            return [_shape(each) for each in value]
+        case dict():
+            return {name: _shape(each) for name, each in value.items()}
+    return type(value)
 
 
 @given(

@@ -18,6 +18,12 @@ def test_a_refusal_is_told_with_the_chat_and_the_reason() -> None:
     assert sends.of("another bot") == ""
 
 
+def test_what_was_never_answered_is_told_as_open() -> None:
+    sends = RefusedSends(Clock())
+    sends.unanswered("bot", "group 5", "it did not answer")
+    assert sends.of("bot") == "what was sent to group 5 may not have arrived: it did not answer"
+
+
 def test_it_is_over_when_something_is_taken_in_that_chat() -> None:
     sends = RefusedSends(Clock())
     sends.refused("bot", "group 5", "no such group")

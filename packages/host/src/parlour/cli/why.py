@@ -8,6 +8,7 @@ from parlour.core.identity import SystemClock
 from parlour.core.journal import StorageFailed
 from parlour.core.why.trail import Found, Trails
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.logs import one_line
 from parlour.stores.opening import opened
 
 from .main import CommandFailed
@@ -15,9 +16,9 @@ from .main import CommandFailed
 
 def show(settings: Settings, name: str) -> None:
     for found in _trails(settings, name):
-        print(f"event {found.event['event_id']}")
+        print(f"event {one_line(found.event['event_id'])}")
         for step in found.steps:
-            print(f"  {datetime.fromtimestamp(step.at / 1000):%Y-%m-%d %H:%M:%S}  {step.text}")
+            print(f"  {datetime.fromtimestamp(step.at / 1000):%Y-%m-%d %H:%M:%S}  {one_line(step.text)}")
 
 
 def _trails(settings: Settings, name: str) -> list[Found]:

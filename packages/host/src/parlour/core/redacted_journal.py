@@ -20,6 +20,8 @@ CLEANED: Final[Mapping[Table, tuple[str, ...]]] = {
     RUN_EVENTS: ("data",),
     EVENTS: ("body",),
 }
+JSON: Final = frozenset(("detail", "data", "body"))
+"""Columns whose text is JSON, and must be read as such again."""
 
 
 class RedactedJournal:
@@ -51,7 +53,7 @@ class RedactedJournal:
         for column in columns:
             text = statement.values.get(column)
             if text and isinstance(text, str):
-                clean = self._redactor.clean(text)
+                clean = (self._redactor.clean_json if column in JSON else self._redactor.clean)(text)
                 if clean != text:
                     changed[column] = clean
         if not changed:

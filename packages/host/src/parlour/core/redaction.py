@@ -5,9 +5,10 @@ A process has one, as it has one log: `REDACTOR`. Whoever comes to hold a secret
 
 import json
 import re
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from .encoding import dumps, loads
 from .secrets import SecretBox
 
 MASK: Final = "[redacted]"
@@ -59,6 +60,33 @@ class Redactor:
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
         return LOOKS_SECRET.sub(masked, text) if _may_hold_secrets(text) else text
+
+    def clean_json(self, text: str) -> str:
+        """JSON, which stays such: its texts are cleaned one by one. As one text it would lose quotes and braces."""
+        known = self._pattern is not None and self._pattern.search(text) is not None
+        if not known and not _may_hold_secrets(text):
+            return text
+        value = loads(text)
+        cleaned = self._each(value)
+        return text if cleaned == value else dumps(cleaned)
+
+    def _each(self, value: Any, name: str = "") -> Any:
+        match value:
+            case str():
+                return self._named(value, name)
+            case list():
+                return [self._each(each, name) for each in value]
+            case dict():
+                return {self.clean(key): self._each(each, key) for key, each in value.items()}
+        return value
+
+    def _named(self, text: str, name: str) -> str:
+        """A text that looks like none by itself may be one by its name, such as a password."""
+        cleaned = self.clean(text)
+        if cleaned != text or not name:
+            return cleaned
+        told = f'"{name}": "{text}"'
+        return text if self.clean(told) == told else MASK
 
 
 REDACTOR: Final = Redactor()

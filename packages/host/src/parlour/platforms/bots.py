@@ -36,7 +36,8 @@ class Bots:
         self._lives: dict[str, BotLife] = {}
         self._statuses: dict[str, Status] = {}
         self._refusals = RefusedSends(clock)
-        self.refused, self.taken = self._refusals.refused, self._refusals.taken
+        self.refused, self.unanswered = self._refusals.refused, self._refusals.unanswered
+        self.taken = self._refusals.taken
         self._connections: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._served: tuple[BotBook, Replies, Means] | None = None

@@ -1,4 +1,6 @@
-"""What platforms refused last, for each bot: shown with its state until one is taken there, or for a while."""
+"""What platforms refused or left unanswered last, for each bot: shown with its state until one is taken there, or for a
+while.
+"""
 
 from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
@@ -19,7 +21,12 @@ class RefusedSends:
         self._last: dict[str, Refusal] = {}
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
-        sentence = f"what was sent to {chat} was not taken: {reason}"
+        self._note(bot_id, chat, f"what was sent to {chat} was not taken: {reason}")
+
+    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+        self._note(bot_id, chat, f"what was sent to {chat} may not have arrived: {reason}")
+
+    def _note(self, bot_id: str, chat: str, sentence: str) -> None:
         self._last[bot_id] = Refusal(chat, sentence, self._clock.now())
 
     def taken(self, bot_id: str, chat: str) -> None:

@@ -72,6 +72,9 @@ class OneBot:
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
         self.refusals.append((chat, reason))
 
+    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+        self.refusals.append((chat, reason))
+
     def taken(self, bot_id: str, chat: str) -> None:
         self.refusals.clear()
 

@@ -236,6 +236,15 @@ async def test_an_account_that_went_away_is_told_until_it_is_back(
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
+async def test_of_many_accounts_that_went_away_some_are_named(bot: Bot, joined: Reverse) -> None:
+    await joined(bot, self_id=1)
+    for account in range(100, 112):
+        async with connect(bot.url, additional_headers={"X-Self-ID": str(account)}, proxy=None):
+            pass
+    await bot.link.until(lambda: bot.link.now[1].endswith("; 4 more accounts went away too"))
+    assert bot.link.now[1].count("look at its OneBot implementation") == accounts.MOST_GONE
+
+
 async def test_an_implementation_that_names_two_accounts_is_told(bot: Bot) -> None:
     async with connect(bot.url, additional_headers={"X-Self-ID": "10005"}, proxy=None) as socket:
         await socket.send(json.dumps(native.message(10006, 1, 7, [native.text("hello")])))

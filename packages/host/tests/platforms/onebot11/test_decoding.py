@@ -47,6 +47,10 @@ def test_every_payload_becomes_an_event_that_the_host_can_keep(payload: dict[str
     json.dumps([dict(told.data), dict(told.input)])
 
 
+def test_a_text_of_nothing_says_nothing() -> None:
+    assert component_of({"type": "text", "data": {"text": None}}) == Plain(text="")
+
+
 @given(SEGMENTS | VALUES)
 def test_every_segment_becomes_a_component(segment: object) -> None:
     assert component_of(segment).type
@@ -60,16 +64,16 @@ RECALL = native.notice(10001, "group_recall", group_id=30003, user_id=7, operato
 @pytest.mark.parametrize(
     ("payload", "problem"),
     [
-        ({**MESSAGE, "message_id": [5]}, "message_id: a number or a text is expected, not a list"),
-        ({**MESSAGE, "user_id": None}, "user_id: a number or a text is expected, not null"),
+        ({**MESSAGE, "message_id": [5]}, "message_id: a whole number or a text is expected, not a list"),
+        ({**MESSAGE, "user_id": None}, "user_id: a whole number or a text is expected, not null"),
         ({**MESSAGE, "group_id": ""}, "group_id: an id of 1 to 512 characters is expected, not of 0"),
-        ({**MESSAGE, "anonymous": {}}, "anonymous.id: a number or a text is expected, not null"),
+        ({**MESSAGE, "anonymous": {}}, "anonymous.id: a whole number or a text is expected, not null"),
         ({**MESSAGE, "time": "noon"}, "time: seconds since 1970 are expected, not a text"),
         ({**MESSAGE, "message": 5}, "message: a list of segments or a text is expected"),
         ({**MESSAGE, "message_type": "channel"}, "message_type: private or group is expected"),
         ({**MESSAGE, "post_type": {}}, "post_type: message, notice or request is expected"),
         ({name: value for name, value in MESSAGE.items() if name != "message"}, "message: it is missing"),
-        ({**RECALL, "operator_id": {"id": 7}}, "operator_id: a number or a text is expected, not an object"),
+        ({**RECALL, "operator_id": {"id": 7}}, "operator_id: a whole number or a text is expected, not an object"),
         ({name: value for name, value in RECALL.items() if name != "group_id"}, "group_id: it is missing"),
         ({**RECALL, "notice_type": 5}, "notice_type or request_type: the event's kind is expected, as a text"),
     ],

@@ -57,9 +57,18 @@ async def test_an_equal_message_that_is_known_is_not_taken_for_it(bot: Bot, simu
     assert found.message_id == second.message_id
 
 
-async def test_an_older_message_and_somebody_elses_are_not_taken_for_it(bot: Bot, simulator: Simulator) -> None:
+async def test_what_somebody_else_said_in_the_same_words_is_not_taken_for_it(bot: Bot, simulator: Simulator) -> None:
+    api, key = bot.adapter.api(), SystemIds().new()
+    await simulator.say("the same", user_id=7)
+    assert await api.find_message("private", "7", [Plain(text="the same")], key, nobodys) is None
+    sent = await api.send_message("private", "7", [Plain(text="the same")], key)
+    found = await api.find_message("private", "7", [Plain(text="the same")], key, nobodys)
+    assert found is not None
+    assert found.message_id == sent.message_id
+
+
+async def test_an_older_message_is_not_taken_for_it(bot: Bot, simulator: Simulator) -> None:
     api = bot.adapter.api()
-    await simulator.say(HELLO[0].text, user_id=7)  # type: ignore[union-attr]
     later = UUID(int=(int(time.time() * 1000) + 60_000) << 80 | 7 << 76 | 2 << 62)
     await api.send_message("private", "7", [HELLO[0]])
     assert await api.find_message("private", "7", [HELLO[0]], str(later), nobodys) is None

@@ -175,6 +175,18 @@ async def test_who_does_not_say_whose_account_it_is_is_told_until_an_event_says_
         await link.until(lambda: link.now == ("connected", ""))
 
 
+async def test_who_is_reached_at_last_is_not_said_to_be_out_of_reach() -> None:
+    port = free_port()
+
+    async def silent(socket: ServerConnection) -> None:
+        await socket.wait_closed()
+
+    async with calling(f"ws://127.0.0.1:{port}") as link:
+        await link.until(lambda: "can't be reached" in link.now[1])
+        async with serve(silent, "127.0.0.1", port):
+            await link.until(lambda: link.now == ("connecting", forward.NAMELESS))
+
+
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})

@@ -173,7 +173,15 @@ async def test_an_event_that_does_not_say_to_whom_it_came_came_to_the_connection
     }
 
 
-async def test_a_moment_may_be_told_as_a_text(bot: Bot, simulator: Simulator) -> None:
-    await simulator.say("when?", time="1760000000")
+async def test_only_so_much_of_a_message_is_asked_for(bot: Bot, simulator: Simulator) -> None:
+    await simulator.say([native.segment("image", file=f"{number}.jpg") for number in range(complete.MOST + 5)])
+    [incoming] = await bot.link.events(1)
+    assert len(chain(incoming)) == complete.MOST + 5
+    assert len(simulator.requests) == complete.MOST == 20
+
+
+@pytest.mark.parametrize("moment", ["1760000000", 1_760_000_000.0, 1_760_000_000_000])
+async def test_a_moment_may_be_told_in_many_ways(moment: str | float, bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("when?", time=moment)
     [incoming] = await bot.link.events(1)
     assert (incoming.event.type, incoming.event.timestamp) == ("message.received", 1_760_000_000_000)

@@ -24,6 +24,7 @@ from parlour_sdk.protocol.chain import (
     Quote,
     Voice,
 )
+from parlour_sdk.protocol.platform_api import MessageResult
 
 from .conftest import Bot, Reverse
 
@@ -88,14 +89,56 @@ async def test_an_implementation_that_waited_in_vain_can_not_tell(bot: Bot, simu
         await bot.adapter.api().send_message("private", "7", HELLO)
 
 
-async def test_an_answer_that_says_nothing_is_uncertain(bot: Bot) -> None:
+async def answered(bot: Bot, answer: dict[str, Any]) -> MessageResult:
+    """What becomes of a send that is answered so."""
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
         await bot.link.until(lambda: bot.link.now[0] == "connected")
         sending = asyncio.create_task(bot.adapter.api().send_message("private", "7", HELLO))
         call = json.loads(await socket.recv())
-        await socket.send(json.dumps({"echo": call["echo"]}))
-        with pytest.raises(PlatformUncertain, match="without saying whether it was done"):
-            await sending
+        await socket.send(json.dumps({"echo": call["echo"], **answer}))
+        return await sending
+
+
+async def test_an_answer_that_says_nothing_is_uncertain(bot: Bot) -> None:
+    with pytest.raises(PlatformUncertain, match="without saying whether it was done"):
+        await answered(bot, {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "message_id"),
+    [
+        ({"status": "async", "retcode": 1, "data": None}, None),
+        ({"status": "ok", "retcode": None, "data": {"message_id": "-7"}}, "-7"),
+        ({"retcode": 0, "data": {"message_id": 2**70}}, str(2**70)),
+        ({"retcode": "0", "data": {"message_id": None}}, None),
+        ({"retcode": 0}, None),
+    ],
+)
+async def test_what_was_done_may_be_answered_in_many_ways(
+    answer: dict[str, Any], message_id: str | None, bot: Bot
+) -> None:
+    assert (await answered(bot, answer)).message_id == message_id
+
+
+@pytest.mark.parametrize("answer", [{"status": "failed", "retcode": 0}, {"retcode": "1200"}, {"retcode": -1}])
+async def test_what_was_not_done_is_refused_however_that_is_answered(answer: dict[str, Any], bot: Bot) -> None:
+    with pytest.raises(PlatformRefused, match="look at what it logs"):
+        await answered(bot, answer)
+
+
+@pytest.mark.parametrize(("duration", "seconds"), [(0, 2_592_000), (60, 60), (10**9, 2_592_000)])
+async def test_nobody_is_muted_for_longer_than_qq_takes(
+    duration: int, seconds: int, bot: Bot, simulator: Simulator
+) -> None:
+    simulator.world.add_group(5, role="owner")
+    await bot.adapter.api().mute_member("5", "7", duration)
+    assert simulator.requests[-1]["params"]["duration"] == seconds
+
+
+async def test_a_merged_forward_is_asked_for_by_both_names_of_its_id(bot: Bot, simulator: Simulator) -> None:
+    simulator.world.forwards["fwd"] = []
+    await bot.adapter.api().call_platform_api("get_forward_msg", {"id": "fwd"})
+    assert simulator.requests[-1]["params"] == {"id": "fwd", "message_id": "fwd"}
 
 
 async def test_nobody_connected_is_no_attempt(bot: Bot) -> None:

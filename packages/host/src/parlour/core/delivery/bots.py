@@ -24,6 +24,10 @@ class RunningBots(Protocol):
         """The platform did not take a message there: whoever looks at the bot should know."""
         ...
 
+    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+        """Whether it took a message there is not known."""
+        ...
+
     def taken(self, bot_id: str, chat: str) -> None:
         """It did."""
         ...
@@ -43,6 +47,9 @@ class NoBots:
         await asyncio.get_running_loop().create_future()
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
+        """There is nobody to look at."""
+
+    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
         """There is nobody to look at."""
 
     def taken(self, bot_id: str, chat: str) -> None:

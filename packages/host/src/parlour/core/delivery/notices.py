@@ -10,6 +10,7 @@ _SENTENCES = {
     "runner.timeout": "The agent took too long and was stopped.",
     "runner.no_output": "The agent ended without an answer.",
     "runner.crashed": "The agent stopped unexpectedly while it was answering. Please ask again.",
+    "payload_too_large": "This message is too long for the agent. Please send less at once.",
     "runner.unavailable": "The agent is not available right now.",
     "runner.diverged": "The answer was interrupted and could not be taken up again safely. Please ask again.",
     "budget_exceeded": "The limit of what may be used here is reached for now. Please try again later.",

@@ -82,6 +82,9 @@ class PlatformSurface:
                 if not isinstance(refused, PlatformAway):
                     self._bots.refused(outgoing.bot_id, f"{chat.type} {chat.id}", refused.reason)
                 raise
+            except PlatformUncertain as unknown:
+                self._bots.unanswered(outgoing.bot_id, f"{chat.type} {chat.id}", str(unknown))
+                raise
             self._bots.taken(outgoing.bot_id, f"{chat.type} {chat.id}")
             return sent
 
@@ -103,6 +106,8 @@ class PlatformSurface:
             found = await self._found(outgoing)
             if found is not None:
                 self._booked.discard(outgoing.outbox_id)
+                chat = Chat(outgoing)
+                self._bots.taken(outgoing.bot_id, f"{chat.type} {chat.id}")
             return found
 
     async def _found(self, outgoing: Outgoing) -> Sent | None:

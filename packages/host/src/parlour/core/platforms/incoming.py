@@ -83,7 +83,7 @@ def _data(incoming: Incoming, chat: Chat | None) -> dict[str, Any]:
     event = incoming.event
     data = event.model_dump(exclude=COMMON, exclude_none=True)
     if isinstance(event, PlatformSpecific):
-        data = {"action": event.action, **event.data}
+        data = {**event.data, "action": event.action}
     if chat:
         data["chat_type"], data["chat_id"] = chat
     if incoming.account:

@@ -47,7 +47,8 @@ async def invoke(
     except PluginLost as lost:
         return await results.end(Ending("failed", lost.code, f"the plugin was lost during the run: {lost}"))
     except PluginRefused as refusal:
-        return await results.end(Ending("failed", "runner.error", str(refusal)))
+        code = refusal.code if refusal.code == "payload_too_large" else "runner.error"  # nobody's code failed
+        return await results.end(Ending("failed", code, str(refusal)))
     except PluginUnavailable as absence:
         return await results.end(Ending("failed", absence.code, str(absence)))
     finally:

@@ -20,6 +20,9 @@ GONE_SECONDS = 600.0
 MOST_INCIDENTS = 8
 """Of one kind: whoever knocks under many names fills neither the memory nor the page."""
 
+MOST_GONE = 8
+"""Accounts that are named; of more it is said how many."""
+
 
 class Accounts:
     """`absent` is what to do while nobody is connected."""
@@ -154,7 +157,9 @@ class Accounts:
         """Who went away is told beside those who stayed; where nobody did, that nobody is there."""
         state: State = "connected" if self._connections else "connecting"
         gone = [account for account in sorted(self._gone) if f"silent {account}" not in self._trouble]
-        away = [f"account {account} went away; look at its OneBot implementation" for account in gone]
+        away = [f"account {account} went away; look at its OneBot implementation" for account in gone[:MOST_GONE]]
+        if len(gone) > MOST_GONE:
+            away.append(f"{len(gone) - MOST_GONE} more accounts went away too")
         sentences = [*self._trouble.values(), *self._halves(), *(away if self._connections else [self._absent])]
         told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
         if told or self._connections:  # otherwise whoever tries to connect says how that goes

@@ -19,6 +19,7 @@ from .reverse import quiet_logger
 logger = logging.getLogger(__name__)
 Talk = Callable[[Connection], Awaitable[None]]
 OPEN_SECONDS = 20.0
+NAMELESS = "the OneBot implementation is there and has yet to say whose account it is"
 HELD_SECONDS = 10.0
 """A connection that lasted longer was a good one; after any other the wait grows."""
 
@@ -57,6 +58,7 @@ class Caller:
                 proxy=None,
                 logger=quiet_logger,
             ) as socket:
+                self._link.state("connecting", NAMELESS)  # not what was wrong before
                 connection = Connection(socket)
                 try:
                     await self._talk(connection)

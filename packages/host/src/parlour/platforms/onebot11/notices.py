@@ -139,6 +139,8 @@ def _specific(payload: Payload, fields: Payload) -> PlatformSpecific:
         kinds = ["group_whole_ban", "lifted" if kinds[1] == "lift_ban" else None]
     action = _NOT_A_NAME.sub("_", "_".join(kind for kind in kinds if isinstance(kind, str) and kind))[:80]
     data = {name: value for name, value in payload.items() if name not in _ENVELOPE}
+    if "action" in data:  # Lagrange's words for a poke; the event's own action is its name
+        data["native_action"] = data.pop("action")
     if payload.get("flag"):
         data["request_id"] = required_id(payload, "flag")  # by which an action knows the event's own request
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data={**data, **_chat(payload)}, **fields)

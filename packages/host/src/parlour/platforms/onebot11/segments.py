@@ -66,7 +66,7 @@ def component_of(segment: Any, depth: int = 0) -> Component:
 def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
     match kind:
         case "text":
-            return Plain(text=str(data["text"]))
+            return Plain(text="" if data["text"] is None else str(data["text"]))
         case "at" if str(data["qq"]) == "all":
             return AtAll()
         case "at":

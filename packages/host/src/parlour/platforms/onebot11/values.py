@@ -14,7 +14,7 @@ LONGEST_ID = 512
 def identifier(value: Any, name: str = "id") -> str:
     """Raises ValueError when it is no id, with the name of what holds it."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"{name}: a number or a text is expected, not {shape(value)}")
+        raise ValueError(f"{name}: a whole number or a text is expected, not {shape(value)}")
     told = str(value)
     if not 0 < len(told) <= LONGEST_ID:
         raise ValueError(f"{name}: an id of 1 to {LONGEST_ID} characters is expected, not of {len(told)}")

@@ -50,6 +50,10 @@ class Group:
     whole_ban: bool = False
 
 
+_numbers = count(1000001)
+"""Of all messages: as on QQ, no two have the same, whichever account they come to."""
+
+
 class World:
     """One account's view. `strict` groups and friends must exist; otherwise they come into being when named."""
 
@@ -66,10 +70,9 @@ class World:
         self.online = True
         self.has_history = True
         """Whether it can be asked for the latest messages of a chat."""
-        self._numbers = count(1000001)
 
     def number(self) -> int:
-        return next(self._numbers)
+        return next(_numbers)
 
     def group(self, group_id: Any) -> Group:
         number = whole_number("group_id", group_id)

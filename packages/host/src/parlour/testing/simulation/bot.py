@@ -151,5 +151,8 @@ class SimulatedBots:
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
         """Nobody looks at it."""
 
+    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+        """Nobody looks at it."""
+
     def taken(self, bot_id: str, chat: str) -> None:
         """Nobody looks at it."""

@@ -155,6 +155,12 @@ def test_what_the_platform_has_no_component_for_is_told_in_words() -> None:
     ]
 
 
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "/etc/passwd", "ftp://example.org/cat.png", "data:image/png,x"])
+def test_a_file_that_is_not_on_the_web_is_told_in_words_without_its_place(url: str) -> None:
+    [part] = render({"content": [{"type": "image", "url": url, "name": "cat.png"}]}, manifest())
+    assert (kinds([part]), shown(part)) == ([["Plain"]], "[cat.png can't be shown here]\n")
+
+
 def test_a_picture_goes_as_a_file_where_there_are_files_only() -> None:
     assert kinds(render({"content": "", "artifact_refs": [PICTURE]}, manifest(send=["Plain", "File"]))) == [["File"]]
 

@@ -158,6 +158,19 @@ def test_code_that_fits_is_moved_whole_into_the_next_message() -> None:
     assert all(not piece.opened and not piece.closed for piece in cut)
 
 
+@pytest.mark.parametrize("whole", [LINK, "@somebody", "**bold words**", "https://example.org/a/b"])
+@pytest.mark.parametrize("before", range(80, 100))
+def test_what_stands_among_letters_without_blanks_is_not_torn_either(whole: str, before: int) -> None:
+    text = "字" * before + whole + "字" * 90
+    assert any(whole in piece.text for piece in pieces(text, 100))
+
+
+@pytest.mark.parametrize("rule", ["|---|---|", "---|---", ":-- | --:", " | :-: | - | "])
+def test_a_rule_makes_a_table_however_it_is_written(rule: str) -> None:
+    table = f"| name | number |\n{rule}\n" + "| somebody | 12345 |\n" * 3
+    assert any(table in piece.text for piece in pieces("word " * 12 + "\n\n" + table, 120))
+
+
 def test_a_table_that_fits_stays_whole_and_a_larger_one_is_cut_between_rows() -> None:
     table = "| name | number |\n|---|---|\n" + "| somebody | 12345 |\n" * 3
     whole = pieces("word " * 12 + "\n\n" + table, 120)

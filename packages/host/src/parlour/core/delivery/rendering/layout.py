@@ -11,11 +11,11 @@ from operator import attrgetter, itemgetter
 from parlour_sdk.values import dataclass
 
 _FENCE = re.compile(r"^([ \t]{0,4})(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)$")
-_DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
+_RULE = re.compile(r":?-+:?")
 _WHOLE = re.compile(
     r"!?\[[^\[\]\n]*\]\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"  # links and pictures
     r"|<[@#!&:][^<>\s]{1,100}>|<https?://[^<>\s]+>"  # mentions in angle brackets, addresses
-    r"|https?://[^\s<>()]+"
+    r"|https?://[!-'*-;=?-~]+"  # not what follows at once in a script without blanks
     r"|@[\w.\-]{1,64}"
     r"|`[^`\n]+`|\*\*[^*\n]+\*\*|__[^_\n]+__|~~[^~\n]+~~"
 )
@@ -117,7 +117,7 @@ def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
             table = -1
         if match is not None:
             opened = (start, position, match)
-        elif table < 0 and "|" in content and "|" in previous[1] and _DELIMITER.match(content):
+        elif table < 0 and "|" in content and "|" in previous[1] and _is_delimiter(content):
             table = previous[0]
         previous = (start, content)
     if opened is not None:
@@ -125,6 +125,12 @@ def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
     if table >= 0:
         tables.append((table, len(text)))
     return fences, tables
+
+
+def _is_delimiter(line: str) -> bool:
+    """Of a table's head from its body. By cells, since one expression for all of it takes ages over a blank line."""
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return all(_RULE.fullmatch(cell.strip()) for cell in cells)
 
 
 def _closes(marker: str, line: re.Match[str]) -> bool:
