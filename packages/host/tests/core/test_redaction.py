@@ -164,3 +164,8 @@ async def test_errors_and_trail_are_written_clean_and_peoples_own_words_as_they_
         1,
     ]
     assert MASK in (await journal.read(Select(TRAIL)))[0]["data"]
+
+
+def test_json_that_is_too_deep_to_be_read_is_cleaned_as_text() -> None:
+    deep = '{"a":' * 220 + '{"password": "hunter22"}' + "}" * 220
+    assert "hunter22" not in Redactor().clean_json(deep)
