@@ -53,6 +53,7 @@ def test_an_empty_file_is_no_settings(tmp_path: Path) -> None:
         ("runs: {concurrent: 0}", "runs.concurrent"),
         ("plugins: {start_seconds: 0}", "plugins.start_seconds"),
         ("tools: {allowed_addresses: [10.0.0.0/33]}", "tools.allowed_addresses"),
+        ("""tools: {allowed_addresses: '["127.0.0.1"]'}""", "tools.allowed_addresses"),
         ("colour: red", "colour"),
         ("http: 5", "http"),
     ],

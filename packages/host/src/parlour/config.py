@@ -24,6 +24,7 @@ from .stores.address import ACCEPTED, is_accepted
 from .time_zone import is_zone, system_zone
 
 PREFIX = "PARLOUR__"
+HOST_NAME = re.compile(r"[\w.-]+")
 LISTEN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
 
 
@@ -182,7 +183,7 @@ class ToolSettings(Section):
     @field_validator("allowed_addresses")
     @classmethod
     def _require_networks(cls, listed: list[str]) -> list[str]:
-        for each in (written for written in listed if "/" in written):
+        for each in (written for written in listed if not HOST_NAME.fullmatch(written)):
             try:
                 ip_network(each, strict=False)
             except ValueError as error:

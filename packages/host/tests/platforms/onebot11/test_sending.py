@@ -238,6 +238,16 @@ async def test_native_nodes_say_nothing_that_a_chain_may_not(content: Any, bot: 
     assert simulator.requests == []
 
 
+@pytest.mark.parametrize(("named", "kept"), [(7200, 3600), (10**400, 3600), (0, None), (-1, None), (True, None)])
+async def test_a_time_that_makes_no_sense_is_bounded_or_left_out(
+    bot: Bot, simulator: Simulator, named: int, kept: int | None
+) -> None:
+    simulator.faults.refuse("send_private_msg", 1429, "", {"retry_after": named})
+    with pytest.raises(PlatformRefused) as refused:
+        await bot.adapter.api().send_message("private", "7", HELLO)
+    assert (refused.value.retry_after, refused.value.permanent) == (kept, False)
+
+
 async def test_a_refusal_for_now_that_names_no_time_is_tried_like_any_other(bot: Bot, simulator: Simulator) -> None:
     simulator.faults.refuse("send_private_msg", 1200, "群消息发送频繁")
     with pytest.raises(PlatformRefused) as refused:

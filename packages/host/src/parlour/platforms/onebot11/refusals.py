@@ -23,6 +23,8 @@ MEANINGS = {
 }
 BUSY = {201, 429, 1429}
 _BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
+LONGEST_WAIT_SECONDS = 3600
+"""By then a message is too old to be sent."""
 _OPEN_WORDS = ("timeout", "timed out", "超时")
 
 
@@ -61,9 +63,9 @@ def _said(answer: dict[str, Any]) -> str:
 
 
 def _wait(answer: dict[str, Any]) -> float | None:
-    """As it was named; without a name it is tried again as after any refusal."""
+    """As it was named, within bounds; without a name it is tried again as after any refusal."""
     data = answer.get("data")
     named = data.get("retry_after") if isinstance(data, dict) else None
-    if isinstance(named, int | float) and not isinstance(named, bool) and 0 < named <= 3600:
-        return float(named)
+    if isinstance(named, int | float) and not isinstance(named, bool) and named > 0:
+        return float(min(named, LONGEST_WAIT_SECONDS))
     return None

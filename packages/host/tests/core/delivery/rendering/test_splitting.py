@@ -2,6 +2,7 @@
 
 import re
 from itertools import islice
+from time import process_time
 
 import pytest
 import regex
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.core.delivery.rendering.measuring import MEASURES
-from parlour.core.delivery.rendering.splitting import Piece, split
+from parlour.core.delivery.rendering.splitting import GRAPHEME, Piece, split
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 LINK = "[a link](https://example.org/x)"
@@ -194,3 +195,18 @@ def test_a_long_answer_is_cut_into_few_messages(unit: str) -> None:
 def test_one_grapheme_that_no_message_holds_is_cut_rather_than_lost() -> None:
     text = "e" + "\u0301" * 200
     assert "".join(piece.text for piece in pieces(text, 64)) == text
+
+
+@given(
+    st.text(st.sampled_from("a\U0001f1e9\U0001f1ea\u0301\u200d\ufe0f\U0001f3fd\u0903\u0600\U0001f469\u1100\u1161\r\n"))
+)
+def test_graphemes_are_those_of_unicode(text: str) -> None:
+    assert regex.findall(GRAPHEME, text) == regex.findall(r"\X", text)
+
+
+def test_a_flood_of_flags_is_cut_as_fast_as_other_text() -> None:
+    flags = "\U0001f1e9\U0001f1ea" * 40_000
+    begun = process_time()
+    cut = pieces(flags, 3000)
+    assert process_time() - begun < 0.25
+    assert all(len(piece.text) % 2 == 0 for piece in cut)

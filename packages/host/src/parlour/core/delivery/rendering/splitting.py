@@ -20,6 +20,8 @@ _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”』」�
 _WORD = re.compile(r"\s+")
 _SCRAP = 20
 """Code that is too short to be left alone with the line that closes it."""
+GRAPHEME = r"[\U0001F1E6-\U0001F1FF]{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X"
+"""What people see as one character. Flags are pairs of letters, of which \\X looks back over all for each."""
 _TRIES = 16
 """Graphemes that are tried for a cut that harms no fence. Only a text that is made for it has none among them."""
 
@@ -191,7 +193,7 @@ def _graphemes_within(text: str, characters: int) -> int:
     import regex  # only texts that are cut within a word need it
 
     length = 0
-    for match in regex.finditer(r"\X", text):
+    for match in regex.finditer(GRAPHEME, text):
         if match.end() > characters:
             break
         length = match.end()
