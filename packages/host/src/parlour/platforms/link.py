@@ -91,8 +91,8 @@ class BotLink:
             await self._ingest(event)
 
     async def _ingest(self, event: EventEnvelope, *also: Statement) -> None:
-        """Also when the bot is stopped or changed meanwhile: an event that is durable must find its turn in this life of
-        the Host, and the adapter that brought it goes after that.
+        """Also when the bot is stopped or changed meanwhile: an event that is durable must find its turn in this life
+        of the Host, and the adapter that brought it goes after that.
         """
         await to_its_end(self._take_in(event, *also), "an event was not taken while its bot was stopped")
 
