@@ -203,9 +203,9 @@ class Approvals:
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:
             receipt = await self._journal.commit(draft.unit())
-        except (GuardFailed, StorageFailed):
+        except (GuardFailed, StorageFailed) as failure:
             self._outbox.unwatch(closed.outbox_id)
-            self._delivery.abandoned([*acts, *said])
+            self._delivery.abandoned([*acts, *said], failure)
             raise
         self._delivery.committed([*acts, *said])
         self._decided(closed, ended)

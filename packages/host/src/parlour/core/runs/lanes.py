@@ -106,6 +106,11 @@ class Lanes:
         lane.task = asyncio.create_task(self._work_reserved(name, lane, person, reserved))
         return reserved
 
+    async def look(self, name: str) -> None:
+        """Something may be owed there that nobody offered. What is known is offered in vain."""
+        for entry in await self._reopen(name):
+            self.offer(entry)
+
     def close(self) -> None:
         """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
         self._closed = True
