@@ -71,7 +71,8 @@ class Recovery:
         taken = [row for row in rows if row["state"] in ("claimed", "injected") and row["run_id"] not in at_work]
         left = {row["event_seq"]: row["run_id"] for row in taken if self._sessions.get(row["run_id"]) is None}
         if left:
-            await self._journal.commit(Unit("inbox.release", tuple(inbox.release_all(each) for each in {*left.values()})))
+            released = tuple(inbox.release_all(run_id) for run_id in {*left.values()})
+            await self._journal.commit(Unit("inbox.release", released))
         return list(left)
 
     def _park(self, row: Row, entry: Entry) -> Entry:
