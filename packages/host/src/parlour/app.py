@@ -252,7 +252,7 @@ def build_core(ports: Ports) -> Core:
     dispatcher = Dispatcher(router, registry, orchestrator, handing, cap, endings, delivery, outcomes, journal, clock)
     steering = Steering(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
-    lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, slots)
+    lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, dispatcher.give_up, slots)
     conversations = Conversations(journal, feed.moved)
     media = EventMedia(artifacts)
     workers = Workers(journal, claims, clock)

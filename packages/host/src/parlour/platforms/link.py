@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from parlour.core.journal import Statement, StorageFailed
 from parlour.core.platforms.book import Bot, PlatformCursors
 from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
 from parlour.core.providers import ProviderFailed
+from parlour.core.to_its_end import to_its_end
 from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
@@ -90,7 +91,10 @@ class BotLink:
             await self._ingest(event)
 
     async def _ingest(self, event: EventEnvelope, *also: Statement) -> None:
-        await _to_its_end(self._take_in(event, *also))
+        """Also when the bot is stopped or changed meanwhile: an event that is durable must find its turn in this life
+        of the Host, and the adapter that brought it goes after that.
+        """
+        await to_its_end(self._take_in(event, *also), "an event was not taken while its bot was stopped")
 
     async def _take_in(self, event: EventEnvelope, *also: Statement) -> None:
         """A message whose files can't be taken still comes in: it must not stand in the way of those behind it."""
@@ -99,20 +103,6 @@ class BotLink:
         except ProviderFailed as failed:
             logger.warning("files of event %s were left out: %s", event.event_id, failed.message)
             await self._doors.gateway.ingest(_without_files(event, failed.message), *also)
-
-
-async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Also when the bot is stopped or changed meanwhile: an event that is durable must find its turn in this life of
-    the Host, and the adapter that brought it goes after that.
-    """
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("an event was not taken while its bot was stopped: %s", error)
-        raise
 
 
 def _by_chat(events: Iterable[EventEnvelope]) -> list[list[EventEnvelope]]:

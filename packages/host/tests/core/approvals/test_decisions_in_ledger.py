@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 import pytest
 
 from parlour.core.access.refusal import Refused
+from parlour.core.approvals.approvals import TRIES
 from parlour.core.approvals.deciders import Decider
 from parlour.core.encoding import loads
 from parlour.core.events.envelope import Party
 from parlour.core.facts import ledger
 from parlour.core.facts.tables import APPROVALS, RUN_EVENTS, RUNS
-from parlour.core.journal import ANY, Delete, Insert, Receipt, Row, Statement, Unit, where
+from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Receipt, Row, Statement, Unit, where
 
 from ..runs.remote.workshop import Held, claim, granted, queued, register
-from ..support import PLUGIN, BreakableJournal, PuppetRun, settle
+from ..support import PLUGIN, BreakableJournal, PuppetRun, settle, until
 from .support import ANN, ASK, BOSS, Group
 
 KICK = ("member.kick", {"user_id": "eve"})
@@ -288,3 +289,35 @@ async def test_a_decision_about_what_no_run_asked_for_is_told_nowhere() -> None:
     await decide(group, asked_by_nobody)
     assert told(group) == []
     assert [row["status"] for row in group.rows(APPROVALS) if not row["run_id"]] == ["approved"]
+
+
+async def test_what_became_of_an_approved_action_is_written_once_the_database_is_back() -> None:
+    group, run = await asked()
+    group.world.journal.broken["approval.outcome"] = 1
+    await group.say(f"approve {group.keyword}", BOSS)
+    await until(lambda: loads(group.approval()["outcome"]).get("state") == "sent")
+    run.answer("done")
+    await group.world.rest()
+
+
+class Overtaken(BreakableJournal):
+    """Whatever is decided, the run's ledger has gone on meanwhile."""
+
+    left = 0
+
+    async def commit(self, unit: Unit) -> Receipt:
+        if unit.name == "approval.decide" and self.left:
+            self.left -= 1
+            raise GuardFailed(unit.name, len(unit.statements) - 1)
+        return await super().commit(unit)
+
+
+async def test_a_question_that_could_not_expire_in_its_moment_does_so_a_little_later() -> None:
+    journal = Overtaken()
+    group, run = await asked(journal=journal)
+    run.answer("done")
+    await group.world.rest()
+    journal.left = TRIES
+    await until(lambda: group.approval()["status"] == "expired")
+    assert journal.left == 0
+    await group.world.rest()

@@ -5,15 +5,16 @@ from typing import Any
 
 import pytest
 
+from parlour.core.commands.plugin_commands import SECONDS
 from parlour.core.components import Components
 from parlour.core.facts.tables import INBOX
-from parlour.core.journal import Select
+from parlour.core.journal import Receipt, Select, Unit
 from parlour.core.ports import PluginUnavailable
 from parlour.core.routing.routes import Route
 from parlour_sdk.protocol.chain import Image
 
 from ..delivery.platform_support import BOT, PlatformWorld
-from ..support import PuppetRun, settle
+from ..support import PuppetRun, settle, until
 
 PING = {"kind": "Command", "name": "ping", "spec": {"aliases": ["p"]}}
 
@@ -161,3 +162,34 @@ async def test_a_chat_that_is_dropped_has_no_commands() -> None:
     await typed(world, "/ping")
     assert asked == []
     assert world.platform.texts() == []
+
+
+@pytest.mark.parametrize("unit", ["command.answer", "control.settle"])
+async def test_a_database_that_fails_for_a_moment_leaves_no_command_without_a_word(unit: str) -> None:
+    world, asked = await opened()
+    await typed(world, "/ping")
+    world.journal.broken[unit] = 1
+    asked[0].send({"text": "pong"})
+    asked[0].end()
+    await until(lambda: world.journal.database.read(Select(INBOX)) == [])
+    await world.rest()
+    told = {"command.answer": "/ping was carried out is not known", "control.settle": "pong"}
+    assert told[unit] in world.platform.texts()[-1]
+
+
+async def test_an_answer_that_is_durable_as_the_commands_time_ends_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, asked = await opened()
+    commit = world.journal.commit
+
+    async def late(unit: Unit) -> Receipt:
+        receipt = await commit(unit)
+        if unit.name == "command.answer":
+            await asyncio.sleep(SECONDS)
+        return receipt
+
+    monkeypatch.setattr(world.journal, "commit", late)
+    await typed(world, "/ping")
+    asked[0].send({"text": "pong"})
+    await until(lambda: world.journal.database.read(Select(INBOX)) == [])
+    await world.rest()
+    assert world.platform.texts() == ["pong", "/ping failed. Try it again in a moment."]

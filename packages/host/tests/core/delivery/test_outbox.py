@@ -1,11 +1,13 @@
 """Sending: in order per target, patiently, within bounds, and with an honest end."""
 
 import asyncio
+import logging
 from itertools import pairwise
 
 import pytest
 
 from parlour.core.delivery.outbox import ATTEMPTS
+from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Receipt, Unit
 from parlour.core.ports import SendRefused
 
@@ -213,3 +215,22 @@ async def test_a_row_that_nobody_is_there_to_take_waits_ever_longer_and_uses_up_
     await post.done()
     assert post.state("a") == ("sent", "")
     assert post.row("a")["attempts"] == 0
+
+
+async def test_a_row_that_the_host_fails_at_is_given_up_and_the_next_is_sent(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    post = Post()
+
+    async def ready(row: Outgoing) -> None:
+        if row.outbox_id == "a":
+            raise RuntimeError("a bug")
+
+    monkeypatch.setattr(post.surface, "ready", ready)
+    post.journal.broken["outbox.failed"] = 1
+    with caplog.at_level(logging.CRITICAL):
+        for name in ("a", "b"):
+            post.outbox.offer(await post.write(name))
+        await post.done()
+    assert post.state("a") == ("failed", "the Host failed at it; the log says where")
+    assert (post.state("b")[0], post.surface.texts) == ("sent", ["b"])

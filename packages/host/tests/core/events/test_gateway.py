@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.events.gateway import Closed
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, RUNS, STATE
+from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, OUTBOX, RUNS, STATE
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
+from parlour.core.routing.routes import Route
 from parlour.core.runs import context
 
-from ..support import World, message, slow_disk, until
+from ..support import PuppetRun, World, message, slow_disk, until
 
 
 async def test_an_accepted_event_is_durable_and_owed() -> None:
@@ -254,3 +256,38 @@ def test_the_text_of_an_event_is_its_readable_part() -> None:
         (replace(message(), input={}), ""),
     ]
     assert [event.text for event, _ in events] == [expected for _, expected in events]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+async def test_an_event_of_which_nobody_knew_whether_it_was_recorded_is_answered_when_it_comes_again(
+    busy: bool,
+) -> None:
+    world = await World.open()
+    run = await _begun(world) if busy else None
+    world.journal.unsure["event.accept" if busy else "event.begin"] = 1
+    with pytest.raises(StorageFailed):
+        await world.say("hello", surface="platform", event_id="e1")
+    assert (await world.say("hello", surface="platform", event_id="e1")).duplicate
+    if run is not None:
+        run.answer("first")
+    (await world.plugins.next_run()).answer("hello, too")
+    await world.rest()
+    assert world.surface.texts[-1] == "hello, too"
+    assert world.rows(INBOX) == []
+
+
+async def _begun(world: World) -> PuppetRun:
+    await world.say("somebody else's", surface="platform", actor="bob")
+    return await world.plugins.next_run()
+
+
+@pytest.mark.parametrize("unit", ["run.end", "event.settle", "control.settle"])
+async def test_a_word_of_which_nobody_knew_whether_it_was_written_is_sent_once(unit: str) -> None:
+    world = await World.open(echo=True)
+    if unit == "event.settle":
+        await world.core.routes.replace("bot", [Route("*", "agent", {"agent_id": "gone"})])
+    world.journal.unsure[unit] = 1
+    with suppress(StorageFailed):
+        await world.say("/new" if unit == "control.settle" else "hello", surface="platform")
+    await until(lambda: [row["state"] for row in world.rows(OUTBOX)] == ["sent"])
+    assert len(world.surface.texts) == 1

@@ -1,6 +1,7 @@
 """What becomes of an event when its turn comes and no run starts."""
 
 import asyncio
+import logging
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 from parlour.core.routing.routes import Route
+from parlour.core.runs.lanes import FAULTS
 
 from ..support import DISCOVERY, PLUGIN, World, make_agent, settle
 
@@ -128,3 +130,28 @@ async def test_a_route_that_changes_while_a_message_waits_decides_when_its_turn_
     run.answer("hello")
     await world.rest()
     assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["answered", "dropped"]
+
+
+async def test_an_event_at_which_the_host_itself_fails_is_told_and_the_next_is_answered(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = await World.open()
+    await world.say("first", surface="platform")
+    run = await world.plugins.next_run()
+    for actor in ("bob", "cid"):
+        await world.say(f"from {actor}", surface="platform", actor=actor)
+    faults = iter(range(FAULTS + 1))
+
+    def expects(runner_id: str) -> bool:
+        for _ in faults:
+            raise RuntimeError("a bug")
+        return False
+
+    monkeypatch.setattr(world.core.registry, "expects", expects)
+    with caplog.at_level(logging.CRITICAL):
+        run.answer("one")
+        (await world.plugins.next_run()).answer("three")
+        await world.rest()
+    assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["answered", "quarantined", "answered"]
+    assert world.rows(INBOX) == []
+    assert (notices(world)[1], world.surface.texts[0], world.surface.texts[2]) == ("quarantined", "one", "three")

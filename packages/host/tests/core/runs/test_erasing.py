@@ -130,6 +130,17 @@ async def test_a_deletion_that_was_cut_off_is_carried_out_at_the_next_start() ->
     assert [row["event_type"] for row in world.rows(EVENTS)].count("conversation.deleted") == 1
 
 
+async def test_a_deletion_that_was_cut_off_is_carried_out_when_it_is_asked_for_again() -> None:
+    world, conversation_id = await talked()
+    world.journal.broken["conversation.empty"] = 1
+    with pytest.raises(StorageFailed):
+        await world.core.erasing.erase(conversation_id, PERSON)
+    assert words(world) != []
+    await world.core.erasing.erase(conversation_id, PERSON)
+    assert words(world) == []
+    assert [row["name"] for row in world.rows(META) if row["name"].startswith("erasing:")] == []
+
+
 async def test_what_is_said_while_a_long_conversation_goes_is_kept() -> None:
     world, conversation_id = await talked()
     world.journal.broken["conversation.empty"] = 1

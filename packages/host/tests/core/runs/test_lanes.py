@@ -29,7 +29,8 @@ class Work:
         self.turns: dict[int, list[Callable[[], Turn]]] = {}
         self.while_reopening: Callable[[], Awaitable[None]] | None = None
         self._gates: dict[int, asyncio.Event] = {}
-        self.lanes = Lanes(self._handle, self._claim, self._reopen, Slots(slots, 8))
+        self.given_up: list[int] = []
+        self.lanes = Lanes(self._handle, self._claim, self._reopen, self._give_up, Slots(slots, 8))
         if open_at_once:
             self.lanes.open([])
 
@@ -60,6 +61,9 @@ class Work:
         if self.while_reopening is not None:
             await self.while_reopening()
         return found
+
+    async def _give_up(self, each: Entry) -> None:
+        self.given_up.append(each.seq)
 
 
 def failing(error: Exception) -> Callable[[], Turn]:
@@ -200,22 +204,37 @@ async def test_a_message_that_came_and_was_read_again_is_handled_once() -> None:
     assert work.done == [1, 1, 2]
 
 
-async def test_a_lane_whose_handling_keeps_failing_rests_and_leaves_the_others_alone(
+async def test_an_event_whose_handling_keeps_failing_is_given_up_and_those_behind_it_have_their_turn(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     work = Work()
     work.turns[1] = [failing(RuntimeError("a bug")) for _ in range(FAULTS + 5)]
-    work.owed = [entry(1)]
-    work.offer(entry(1))
+    work.owed = [entry(1), entry(2)]
+    work.offer(entry(1), entry(2))
+    work.finish(2)
     with caplog.at_level(logging.CRITICAL):
         for _ in range(FAULTS + 2):
             work.finish(1)
             await asyncio.sleep(2)
-    assert work.begun == [1] * (FAULTS + 1)
-    work.finish(2)
-    work.offer(entry(2, "other"))
-    await settle()
-    assert work.done[-1] == 2
+    assert work.begun == [1] * (FAULTS + 1) + [2]
+    assert (work.given_up, len(work.lanes)) == ([1], 0)
+
+
+async def test_faults_of_several_events_are_not_added_up(caplog: pytest.LogCaptureFixture) -> None:
+    work = Work()
+    work.owed = [entry(seq) for seq in range(1, FAULTS + 3)]
+    for each in work.owed:
+        work.turns[each.seq] = [failing(RuntimeError("a bug")), Turn]
+        work.offer(each)
+    with caplog.at_level(logging.CRITICAL):
+        for each in list(work.owed):
+            work.finish(each.seq)
+            await asyncio.sleep(2)
+            work.finish(each.seq)
+            await settle()
+            work.owed.remove(each)
+    assert work.done == [each for seq in range(1, FAULTS + 3) for each in (seq, seq)]
+    assert work.given_up == []
 
 
 async def test_what_comes_before_the_start_is_over_follows_what_was_owed() -> None:

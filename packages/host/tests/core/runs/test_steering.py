@@ -1,9 +1,11 @@
 """Messages that join a run in progress: who may, what is kept, and who still owes them when it ends."""
 
+import logging
 from dataclasses import replace
 
 import pytest
 
+from parlour.core.access.refusal import Refused
 from parlour.core.agents.agent import Agent
 from parlour.core.events.envelope import Party
 from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
@@ -248,3 +250,22 @@ async def test_a_run_that_is_over_pulls_nothing() -> None:
         await pulled(world, run)
     (await world.plugins.next_run()).answer("two")
     await world.rest()
+
+
+@pytest.mark.parametrize("unit", ["steering.claim", "steering.pull"])
+async def test_a_message_is_answered_though_nobody_knows_whether_the_run_had_taken_it(
+    unit: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    world, run = await active(surface="platform")
+    world.journal.unsure[unit] = 1
+    await world.say("second", surface="platform")
+    await settle()
+    if unit == "steering.pull":
+        with pytest.raises(Refused):
+            await pulled(world, run)
+    with caplog.at_level(logging.CRITICAL):
+        run.answer("one")
+        (await world.plugins.next_run()).answer("two")
+        await world.rest()
+    assert [row["outcome"] for row in world.rows(OUTCOMES)] == ["answered", "answered"]
+    assert (world.surface.texts, states(world)) == (["one", "two"], [])

@@ -11,7 +11,7 @@ from parlour.platforms.catalogue import Catalogue
 from parlour.platforms.onebot11.actions import ACTIONS
 from parlour.platforms.onebot11.complete import incomplete
 from parlour.platforms.onebot11.decode import chat_key, decode, is_own
-from parlour.platforms.onebot11.segments import component_of, segments_of
+from parlour.platforms.onebot11.segments import MOST, TOO_MANY, component_of, segments_of
 from parlour.testing.onebot_simulator import native
 from parlour_sdk.protocol.chain import File, Forward, ForwardNode, Plain
 
@@ -70,6 +70,10 @@ RECALL = native.notice(10001, "group_recall", group_id=30003, user_id=7, operato
         ({**MESSAGE, "anonymous": {}}, "anonymous.id: a whole number or a text is expected, not null"),
         ({**MESSAGE, "time": "noon"}, "time: seconds since 1970 are expected, not a text"),
         ({**MESSAGE, "message": 5}, "message: a list of segments or a text is expected"),
+        ({**MESSAGE, "message": [1] * (MOST + 1)}, TOO_MANY),
+        ({**MESSAGE, "message": "[CQ:face,id=1]" * (MOST + 1)}, TOO_MANY),
+        ({**MESSAGE, "message": [{"type": "forward", "data": {"content": [{}] * MOST}}]}, TOO_MANY),
+        ({**MESSAGE, "message": [{"type": "node", "data": {"content": "[CQ:x]" * MOST}}]}, TOO_MANY),
         ({**MESSAGE, "message_type": "channel"}, "message_type: private or group is expected"),
         ({**MESSAGE, "post_type": {}}, "post_type: message, notice or request is expected"),
         ({name: value for name, value in MESSAGE.items() if name != "message"}, "message: it is missing"),

@@ -203,9 +203,9 @@ class Approvals:
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:
             receipt = await self._journal.commit(draft.unit())
-        except (GuardFailed, StorageFailed):
+        except (GuardFailed, StorageFailed) as failure:
             self._outbox.unwatch(closed.outbox_id)
-            self._delivery.abandoned([*acts, *said])
+            self._delivery.abandoned([*acts, *said], failure)
             raise
         self._delivery.committed([*acts, *said])
         self._decided(closed, ended)
@@ -250,7 +250,13 @@ class Approvals:
     async def _account_for(self, approval_id: str, ended: "asyncio.Future[Outcome]") -> None:
         outcome = await asyncio.shield(ended)
         told = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
-        await self._journal.commit(Unit("approval.outcome", (rows.carried_out(approval_id, told),)))
+        while True:
+            try:
+                await self._journal.commit(Unit("approval.outcome", (rows.carried_out(approval_id, told),)))
+                return
+            except StorageFailed as failure:
+                logger.error("the outcome of approval %s waits for the database: %s", approval_id, failure.message)
+                await asyncio.sleep(RETRY_SECONDS)
 
     def _expire(self, approval_id: str) -> None:
         self._timers.pop(approval_id, None)
@@ -263,8 +269,8 @@ class Approvals:
                 if known is not None and known.status == "pending":
                     late = replace(known, status="expired", reason="nobody decided in time")
                     await self._close(late, None, tell=True)
-            except StorageFailed as failure:
-                logger.error("approval %s waits for the database: %s", approval_id, failure.message)
+            except (StorageFailed, GuardFailed) as failure:  # also one that its run's ledger kept from being written
+                logger.error("approval %s has yet to expire: %s", approval_id, failure)
                 loop = asyncio.get_running_loop()
                 self._timers[approval_id] = loop.call_later(RETRY_SECONDS, self._expire, approval_id)
 

@@ -25,6 +25,7 @@ from parlour.core.platforms.book import BotBook
 from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
 from parlour.core.routing.router import Bound, Listened, Router
 from parlour.core.runs.context import event_parts
+from parlour.core.to_its_end import to_its_end
 from parlour_sdk.protocol.chain import chain_text
 from parlour_sdk.protocol.component_specs import CommandSpec
 from parlour_sdk.protocol.components import CommandReply
@@ -116,7 +117,9 @@ class PluginCommands:
         except (ValidationError, Refused) as error:
             raise PluginRefused("invalid_argument", f"its answer can't be shown: {error}") from error
         row = self._delivery.compose(event, "", "message", message)
-        await self._delivery.deliver(self._journal, Unit("command.answer", (outgoing.put(row),)), [row])
+        unit = Unit("command.answer", (outgoing.put(row),))
+        # also as its time ends: what is durable has to be sent
+        await to_its_end(self._delivery.deliver(self._journal, unit, [row]), "an answer of a command was not kept")
 
     def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:
         if reply.chain is None:

@@ -233,19 +233,21 @@ class Delivery:
                 case _:
                     self._outbox.offer(row)
 
-    def abandoned(self, rows: list[Outgoing]) -> None:
-        """The rows were not committed."""
+    def abandoned(self, rows: list[Outgoing], failure: GuardFailed | StorageFailed) -> None:
+        """The rows were not committed; where that is not known, the outbox looks for them."""
         for row in rows:
             self._streams.forget(row.outbox_id)
             if row.state == "sending":
                 self._outbox.release(row.target)
+            if isinstance(failure, StorageFailed) and failure.uncertain and row.state in ("pending", "sending"):
+                self._outbox.offer(row.with_state("pending"))  # what is not there as this is read before it is sent
 
     async def deliver(self, journal: Journal, unit: Unit, rows: list[Outgoing]) -> None:
         """Commits a unit that holds these rows, then shows or sends them."""
         try:
             await journal.commit(unit)
-        except (GuardFailed, StorageFailed):
-            self.abandoned(rows)
+        except (GuardFailed, StorageFailed) as failure:
+            self.abandoned(rows, failure)
             raise
         self.committed(rows)
 

@@ -169,11 +169,27 @@ class Outbox:
                     if again is not None:
                         waiting[0] = again
                         continue
+                except Exception:  # one that the Host fails at holds up none behind it
+                    logger.exception("outbox row %s could not be handled", waiting[0].outbox_id)
+                    await self._set_aside(waiting[0])
                 waiting.popleft()
         finally:
             del self._drains[target]
             if not waiting:
                 del self._waiting[target]
+
+    async def _set_aside(self, row: Outgoing) -> None:
+        """Given up, whatever it has become; where that fails too, the next start finds it."""
+        while (known := await self._reread(row)) is not None:
+            code: Code = "delivery.unknown" if known.attempts else "delivery.refused"
+            try:
+                await self._give_up(known, "the Host failed at it; the log says where", code)
+                return
+            except (StorageFailed, GuardFailed) as error:
+                logger.error("outbox row %s waits for the database: %s", row.outbox_id, error)
+            except Exception:
+                logger.exception("outbox row %s is left for the next start", row.outbox_id)
+                return
 
     async def _reread(self, row: Outgoing) -> Outgoing | None:
         """After a storage failure memory is not trusted: a unit that failed may have happened all the same. None when

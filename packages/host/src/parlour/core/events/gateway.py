@@ -7,7 +7,7 @@ from parlour.core.facts import conversations, event_log, inbox, listening, trail
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.feedback import Feedback
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit, resolved
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, StorageFailed, Unit, resolved
 from parlour.core.listeners.audience import Audience
 from parlour.core.listeners.later import LaterListening
 from parlour.core.ports import Clock, Ids
@@ -19,7 +19,7 @@ from parlour.core.runs.session import Entry
 from parlour_sdk.values import dataclass
 
 from .control import Control, Recognized
-from .envelope import EventEnvelope, RecordedEvent
+from .envelope import ConversationKey, EventEnvelope, RecordedEvent
 from .media import EventMedia, Taken, taken_elsewhere
 from .obeying import Obeying
 
@@ -76,6 +76,8 @@ class Gateway:
         self._ids = ids
         self._clock = clock
         self._closed = False
+        self._doubtful: set[tuple[ConversationKey, str]] = set()
+        """Events of which nobody knows whether they were recorded, until they come again."""
 
     def close(self) -> None:
         self._closed = True
@@ -147,6 +149,8 @@ class Gateway:
         except BaseException as error:
             if beginning is not None:
                 beginning.give_up()
+            if isinstance(error, StorageFailed) and error.uncertain:
+                self._doubtful.add((key, event.event_id))
             if not isinstance(error, GuardFailed):
                 raise
             if files <= error.statement < owed:
@@ -192,6 +196,10 @@ class Gateway:
         if accepted is None:
             raise LookupError(f"event {event.event_id} was refused as known and can't be found")
         await self._repeated(accepted, also)
+        doubt = (event.conversation, event.event_id)
+        if doubt in self._doubtful:
+            await self._lanes.look(accepted.conversation_id)
+            self._doubtful.discard(doubt)
         return accepted
 
     async def _repeated(self, accepted: Accepted, also: Sequence[Statement]) -> None:

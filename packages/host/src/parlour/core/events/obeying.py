@@ -1,6 +1,7 @@
 """Carries out control input: recorded first, then acted upon, then settled with a word to whoever gave it.
 
-Whatever is cut off between the first and the last is done at the next start, or when the same event is delivered again.
+What a stop cuts off between the first and the last is done at the next start, or when the same event is delivered
+again; what fails in between is told as such.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from parlour.core.facts import event_log, inbox, outgoing
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.inbox import Inbox, Settled
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, Unit
+from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, StorageFailed, Unit
 from parlour.core.listeners.host_events import COMMAND, HostEvents, command_sent
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
@@ -25,6 +26,7 @@ from .envelope import EventEnvelope, RecordedEvent
 
 logger = logging.getLogger(__name__)
 
+STORAGE_RETRY_SECONDS = 1.0
 FORGOTTEN = Acted("it was cut off, and means nothing any more")
 
 
@@ -68,15 +70,39 @@ class Obeying:
         if settled is None or settled.reason != _begun(name) or (lasting and not new):
             return Obeyed(recorded.seq, recorded.conversation_id, again=True)
         if lasting:
-            self._in_background(self._carry_out(recorded, recognized))
+            self._in_background(self._carry_out_alone(recorded, recognized))
             return Obeyed(recorded.seq, recorded.conversation_id, again=False)
         acted = await self._carry_out(recorded, recognized)
         return Obeyed(recorded.seq, acted.conversation_id or recorded.conversation_id, again=False)
 
     async def _carry_out(self, event: RecordedEvent, recognized: Recognized) -> Acted:
-        acted = await recognized.act(event)
-        await self._settle(event, recognized.control_input.name, acted)
+        """Raises StorageFailed: then whoever brought it brings it again."""
+        name = recognized.control_input.name
+        try:
+            acted = await recognized.act(event)
+        except StorageFailed:
+            raise
+        except Exception:  # whoever gave it is told now, not at the next start
+            logger.exception("%s of event %s was cut off", name, event.envelope.event_id)
+            acted = _failed(name)
+        await self._settle(event, name, acted)
         return acted
+
+    async def _carry_out_alone(self, event: RecordedEvent, recognized: Recognized) -> Acted:
+        """Nobody brings it again: the database is waited for, and what was lost by its failure is told."""
+        name = recognized.control_input.name
+        try:
+            acted = await recognized.act(event)
+        except Exception:  # as above
+            logger.exception("%s of event %s was cut off", name, event.envelope.event_id)
+            acted = _failed(name)
+        while True:
+            try:
+                await self._settle(event, name, acted)
+                return acted
+            except StorageFailed as failure:
+                logger.error("the end of %s waits for the database: %s", name, failure.message)
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
     def _in_background(self, work: Coroutine[Any, Any, Acted]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -153,6 +179,11 @@ class Obeying:
 def _cut_off(name: str) -> Acted:
     word = f"Whether {name} was carried out is not known, since the Host was restarted. Write it again if it was not."
     return Acted("it was cut off by a restart", word)
+
+
+def _failed(name: str) -> Acted:
+    word = f"Whether {name} was carried out is not known, since something failed here. Write it again if it was not."
+    return Acted("it was cut off by a failure, which the log tells of", word)
 
 
 def _begun(name: str) -> str:

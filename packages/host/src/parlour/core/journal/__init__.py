@@ -1,7 +1,7 @@
 """Units of work: what the core asks a database to do, as values. Knows no SQL and no driver."""
 
 from .draft import Draft
-from .errors import GuardFailed, StorageFailed
+from .errors import UNCERTAIN, GuardFailed, StorageFailed
 from .port import Journal, resolved
 from .query import Search, Select
 from .schema import Column, Table
@@ -32,6 +32,7 @@ from .statements import (
 
 __all__ = [
     "ANY",
+    "UNCERTAIN",
     "Column",
     "Condition",
     "Delete",

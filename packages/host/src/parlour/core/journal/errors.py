@@ -10,10 +10,18 @@ class GuardFailed(Exception):
         self.statement = statement
 
 
+UNCERTAIN = "storage_uncertain"
+
+
 class StorageFailed(Exception):
-    """The database could not do it; nothing of the unit happened."""
+    """The database could not do it; nothing of the unit happened, unless it is uncertain."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+
+    @property
+    def uncertain(self) -> bool:
+        """The database was lost over it for so long that nobody can say whether it happened."""
+        return self.code == UNCERTAIN

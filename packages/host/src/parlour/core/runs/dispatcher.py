@@ -74,6 +74,10 @@ class Dispatcher:
                     return await self._orchestrator.run(entry, binding)
         return Turn()
 
+    async def give_up(self, entry: Entry) -> None:
+        """An event at which the Host itself fails, whatever its handler is."""
+        await self._settle(entry, "quarantined", "the Host failed at it too often; the log says where", "quarantined")
+
     async def _listen(self, entry: Entry, listened: Listened) -> None:
         if not self._handing.anybody(entry, listened):
             await self._settle(entry, "dropped", listened.unheard)

@@ -1,7 +1,8 @@
 """Deletes a conversation: transcript, state, files and what its events and runs said. A tombstone stays in the log.
 
 It is decided by one unit, which refuses while anything is owed, and carried out in small ones, so that no message waits
-for a long conversation to go. What is cut off in between is gone on with at the next start.
+for a long conversation to go. What is cut off in between is gone on with at the next start, or when it is asked for
+again.
 """
 
 import asyncio
@@ -88,6 +89,7 @@ class Erasing:
         self._ids = ids
         self._clock = clock
         self._rest: asyncio.Task[None] | None = None
+        self._under_way: set[str] = set()
 
     async def erase(self, conversation_id: str, by: Party, *also: Statement) -> None:
         """Ends what goes on in it first. Raises Refused when that can't be done now; then nothing was deleted."""
@@ -96,7 +98,10 @@ class Erasing:
             try:
                 await self._decide(conversation_id, by, also)
             except GuardFailed:
-                await asyncio.sleep(ROUND_SECONDS)  # something is still owed in it
+                if await self._cut_off(conversation_id):
+                    await self._carry_out(conversation_id)
+                else:
+                    await asyncio.sleep(ROUND_SECONDS)  # something is still owed in it
             else:
                 await self._carry_out(conversation_id)
                 return
@@ -141,7 +146,19 @@ class Erasing:
         draft.add(Insert(META, {"name": f"{MARK}{conversation_id}", "value": dumps({"until": until})}))
         await self._journal.commit(draft.unit())
 
+    async def _cut_off(self, conversation_id: str) -> bool:
+        """Whether it was decided before, and the database failed in the middle of it."""
+        marks = await self._journal.read(Select(META, where(name=f"{MARK}{conversation_id}"), ("name",)))
+        return bool(marks) and conversation_id not in self._under_way
+
     async def _carry_out(self, conversation_id: str) -> None:
+        self._under_way.add(conversation_id)
+        try:
+            await self._empty(conversation_id)
+        finally:
+            self._under_way.discard(conversation_id)
+
+    async def _empty(self, conversation_id: str) -> None:
         """What was said since it was decided stays."""
         name, here = where(name=f"{MARK}{conversation_id}"), where(conversation_id=conversation_id)
         marks = await self._journal.read(Select(META, name, ("value",)))

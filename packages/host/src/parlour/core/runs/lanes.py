@@ -16,11 +16,12 @@ logger = logging.getLogger(__name__)
 
 STORAGE_RETRY_SECONDS = 1.0
 FAULTS = 3
-"""A lane whose handling fails more often rests until the next start; what it owes stays owed."""
+"""An event whose handling fails more often is given up, so that those behind it have their turn."""
 
 Handle = Callable[[Entry], Awaitable[Turn]]
 Claim = Callable[[Entry], Awaitable[bool]]
 Reopen = Callable[[str], Awaitable[list[Entry]]]
+GiveUp = Callable[[Entry], Awaitable[None]]
 
 
 class Lane:
@@ -32,6 +33,8 @@ class Lane:
         """Waits for a run that is executed elsewhere."""
         self.handling = False
         self.current = 0
+        self.faulty = 0
+        """The event whose handling failed last, and how often it did."""
         self.faults = 0
 
 
@@ -57,10 +60,11 @@ class Reserved:
 
 
 class Lanes:
-    def __init__(self, handle: Handle, claim: Claim, reopen: Reopen, slots: Slots) -> None:
+    def __init__(self, handle: Handle, claim: Claim, reopen: Reopen, give_up: GiveUp, slots: Slots) -> None:
         self._handle = handle
         self._claim = claim
         self._reopen = reopen
+        self._give_up = give_up
         self._slots = slots
         self._lanes: dict[str, Lane] = {}
         self._early: list[Entry] | None = []
@@ -101,6 +105,11 @@ class Lanes:
         self._lanes[name] = lane
         lane.task = asyncio.create_task(self._work_reserved(name, lane, person, reserved))
         return reserved
+
+    async def look(self, name: str) -> None:
+        """Something may be owed there that nobody offered. What is known is offered in vain."""
+        for entry in await self._reopen(name):
+            self.offer(entry)
 
     def close(self) -> None:
         """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
@@ -180,11 +189,7 @@ class Lanes:
         except Exception:
             logger.exception("event %s could not be handled", lane.current)
             await self._stop_claims(lane)
-            lane.faults += 1
-            if lane.faults <= FAULTS:
-                await self._read_again(name, lane)
-            else:
-                lane.waiting = []
+            await self._after_fault(name, lane)
         else:
             if turn.parked is not None:
                 return turn.parked
@@ -202,6 +207,8 @@ class Lanes:
                 lane.waiting.remove(entry)
         except StorageFailed as failure:
             logger.error("a message could not join the active run: %s", failure.message)
+        except Exception:  # it has its own turn
+            logger.exception("a message could not join the active run")
         finally:
             lane.claims = None
 
@@ -209,6 +216,17 @@ class Lanes:
         lane.handling = False
         if lane.claims is not None:
             await lane.claims
+
+    async def _after_fault(self, name: str, lane: Lane) -> None:
+        lane.faulty, lane.faults = lane.current, lane.faults + 1 if lane.faulty == lane.current else 1
+        await self._read_again(name, lane)
+        while lane.faults > FAULTS and (found := self.withdraw(name, lane.faulty)) is not None:
+            try:
+                await self._give_up(found)
+            except StorageFailed:
+                await self._read_again(name, lane)
+            except Exception:
+                logger.exception("event %s is left for the next start", found.seq)
 
     async def _read_again(self, name: str, lane: Lane) -> None:
         """After a storage failure memory is not trusted: the lane is what is owed, and what comes meanwhile."""
@@ -224,6 +242,9 @@ class Lanes:
                 return await self._reopen(name)
             except StorageFailed as failure:
                 logger.error("lane %s still waits for the database: %s", name, failure.message)
+            except Exception:
+                logger.exception("lane %s could not be read and is left for the next start", name)
+                return []
         return []
 
 

@@ -253,9 +253,9 @@ class Recorder:
         step.draft.add(*self._session.fence, *closing, *audited)
         try:
             await self._journal.commit(step.draft.unit())
-        except (GuardFailed, StorageFailed):
+        except (GuardFailed, StorageFailed) as failure:
             self._session.audited[:0] = audited  # the calls were made, whatever became of the results
-            self._delivery.abandoned(step.rows)
+            self._delivery.abandoned(step.rows, failure)
             raise
 
     def _facts(self, ending: Ending) -> EndingRun:

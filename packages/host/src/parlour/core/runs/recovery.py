@@ -5,12 +5,12 @@ from itertools import count
 
 from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.facts import event_log
+from parlour.core.facts import event_log, inbox
 from parlour.core.facts.inbox import Inbox
 from parlour.core.facts.ledger import Ledger, touch
 from parlour.core.facts.queue import Queue
 from parlour.core.facts.tables import EVENTS, RUNS
-from parlour.core.journal import Draft, Journal, Row, Select, one_of, where
+from parlour.core.journal import Draft, Journal, Row, Select, Unit, one_of, where
 
 from .ending import EndingRun, Endings
 from .outcomes import Outcomes
@@ -53,6 +53,7 @@ class Recovery:
     async def _take_up(self, rows: list[Row]) -> list[Entry]:
         entries = {row["event_seq"]: entry for row, entry in zip(rows, await self._entries(rows), strict=True)}
         owed = [entries[row["event_seq"]] for row in rows if row["state"] == "owed"]
+        owed += [entries[seq] for seq in await self._release(rows)]
         parked = await self._queue.run_ids()
         for row in rows:
             if row["state"] == "running" and self._sessions.get(row["run_id"]) is None:
@@ -63,6 +64,16 @@ class Recovery:
                 async with self._sessions.counting(row["run_id"]):
                     owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken)
         return sorted(owed, key=lambda entry: entry.seq)
+
+    async def _release(self, rows: list[Row]) -> list[int]:
+        """What a run had taken in that is over: whether it was is uncertain where the database was lost over it."""
+        at_work = {row["run_id"] for row in rows if row["state"] == "running"}
+        taken = [row for row in rows if row["state"] in ("claimed", "injected") and row["run_id"] not in at_work]
+        left = {row["event_seq"]: row["run_id"] for row in taken if self._sessions.get(row["run_id"]) is None}
+        if left:
+            released = tuple(inbox.release_all(run_id) for run_id in {*left.values()})
+            await self._journal.commit(Unit("inbox.release", released))
+        return list(left)
 
     def _park(self, row: Row, entry: Entry) -> Entry:
         """Whoever executes it may be alive: its lane waits for it again."""

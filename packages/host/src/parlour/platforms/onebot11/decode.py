@@ -17,7 +17,7 @@ from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent, PlatformSpecific
 
 from . import notices, people
-from .segments import NAME, chain_of, segments_of
+from .segments import NAME, chain_of, check_size, segments_of
 from .values import identifier, milliseconds, required_id, text
 
 MALFORMED = "malformed"
@@ -63,14 +63,15 @@ def _event(payload: Payload, bot_id: str) -> PlatformEvent:
 def _message(payload: Payload, bot_id: str) -> MessageReceived:
     chat_type, chat_id = _chat(payload)
     message_id, time = required_id(payload, "message_id"), moment(payload)
-    source = Source(id=message_id, time=time)
+    source, segments = Source(id=message_id, time=time), segments_of(payload["message"])
+    check_size(segments)
     return MessageReceived(
         event_id=f"{required_id(payload, 'self_id')}:{chat_type}:{chat_id}:{message_id}:{time}",
         timestamp=time,
         bot_id=bot_id,
         adapter_name=NAME,
         message_id=message_id,
-        message_chain=[source, *chain_of(segments_of(payload["message"]))],
+        message_chain=[source, *chain_of(segments)],
         sender=_sender(payload),
         chat_type=chat_type,
         chat_id=chat_id,

@@ -34,18 +34,37 @@ MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
 NAMES = ("name", "file_name", "filename")
 """Where a file's name stands; Lagrange has the last two."""
 DEEPEST = NESTED_QUOTES - 1
+MOST = 10_000
+"""Parts of a message with all that it quotes and hands on. Each takes its time, and everybody else waits meanwhile."""
+TOO_MANY = f"message: at most {MOST} segments are expected, with those of what it quotes and hands on"
 Segment = dict[str, Any]
 
 
 def segments_of(message: Any) -> list[Any]:
     """A message in either format, or a single segment."""
     if isinstance(message, str):
+        if message.count(cq.OPENING) > MOST:
+            raise ValueError(TOO_MANY)
         return list(cq.parse(message))
     if isinstance(message, dict):
         return [message]
     if isinstance(message, list):
         return message
     raise ValueError("message: a list of segments or a text is expected")
+
+
+def check_size(segments: list[Any]) -> None:
+    """Raises ValueError for more than anybody writes."""
+    left, unseen = MOST, list[Any]((segments,))
+    while unseen:
+        value = unseen.pop()
+        if isinstance(value, str):
+            left -= value.count(cq.OPENING)
+        elif isinstance(value, list):
+            left -= len(value)
+        if left < 0:
+            raise ValueError(TOO_MANY)
+        unseen += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def chain_of(segments: list[Any], depth: int = 0) -> MessageChain:

@@ -12,7 +12,7 @@ from asyncio import Future
 from collections.abc import Sequence
 from typing import Any
 
-from parlour.core.journal import GuardFailed, Receipt, StorageFailed
+from parlour.core.journal import UNCERTAIN, GuardFailed, Receipt, StorageFailed
 from parlour.stores.address import told
 from parlour.stores.futures import resolve
 from parlour.stores.sql import Plan
@@ -182,7 +182,7 @@ class Writer:
 
     def _uncertain(self) -> StorageFailed:
         return StorageFailed(
-            "storage_uncertain",
+            UNCERTAIN,
             f"The connection to '{self._name}' was lost while something was written, and whether it was kept "
             "is not known until PostgreSQL answers again: start it, then start Parlour again.",
         )
