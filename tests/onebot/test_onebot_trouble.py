@@ -91,6 +91,20 @@ async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> Non
     assert shown.removesuffix(MARK) == "first"
 
 
+async def test_a_reply_that_never_arrived_is_not_taken_for_an_equal_one_of_the_conversation_before(
+    qq: QQ, bot: Bot
+) -> None:
+    async with bot.connected() as simulator:
+        await simulator.say("same", ANN)
+        await texts(simulator, 1)
+        await simulator.say("/new", ANN)
+        await texts(simulator, 2)
+        simulator.faults.cut("send_private_msg", happens=False)
+        await simulator.say("same", ANN)
+        first, _, second = await texts(simulator, 3)
+    assert [first, second.removesuffix(MARK)] == ["same", "same"]
+
+
 async def test_a_message_that_no_agent_can_take_is_told_in_words_of_people(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         long = await simulator.say("too long" * 400_000, ANN)

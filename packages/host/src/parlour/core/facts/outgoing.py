@@ -162,9 +162,11 @@ class OutgoingRows:
         rows = await self._journal.read(Select(OUTBOX, where(outbox_id=outbox_id), limit=1))
         return restore(rows[0]) if rows else None
 
-    async def holds(self, target: str, message_id: str) -> bool:
-        """Whether one of the target's messages was sent under this id of the platform's."""
-        query = Select(OUTBOX, where(platform_message_id=message_id, target=target), ("seq",), limit=1)
+    async def holds(self, bot_id: str, message_id: str) -> bool:
+        """Whether one of the bot's messages was sent under this id of the platform's. A chat may be more than one target:
+        a conversation that was begun anew is another, and so is a chat that somebody named.
+        """
+        query = Select(OUTBOX, where(platform_message_id=message_id, bot_id=bot_id), ("seq",), limit=1)
         return bool(await self._journal.read(query))
 
     async def of_run(self, run_id: str) -> list[Outgoing]:
