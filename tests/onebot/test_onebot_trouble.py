@@ -83,6 +83,19 @@ async def test_a_reply_that_was_cut_off_is_otherwise_sent_again_once_and_marked(
     assert "It may have been shown twice" in step["text"]
 
 
+async def test_a_reply_that_is_under_way_while_its_bot_is_switched_off_and_on_is_shown_once(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.world.has_history = False
+        simulator.faults.delay_seconds = 0.3
+        first = await simulator.say("first", ANN)
+        await eventually(lambda: simulator.requests, "the reply is with the platform")
+        for enabled in (False, True):
+            await asyncio.to_thread(bot.switch, enabled)
+        await qq.settled(first, "sent")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 2) == ["first", "second"]
+
+
 async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         simulator.faults.cut("send_private_msg", happens=False)

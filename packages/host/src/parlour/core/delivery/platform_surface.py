@@ -74,7 +74,7 @@ class PlatformSurface:
 
     async def send(self, outgoing: Outgoing) -> Sent:
         chat = Chat(outgoing)
-        with _in_the_outboxes_words():
+        with _in_the_outboxes_words(), self._bots.sending(outgoing.bot_id):
             try:
                 sent = await self._deliver_what_is_there(chat, outgoing)
             except PlatformRefused as refused:
