@@ -83,6 +83,19 @@ async def test_a_reply_that_was_cut_off_is_otherwise_sent_again_once_and_marked(
     assert "It may have been shown twice" in step["text"]
 
 
+async def test_an_account_that_was_cut_off_is_asked_for_its_reply_once_it_is_back_though_another_is_there(
+    qq: QQ, bot: Bot
+) -> None:
+    async with bot.connected() as simulator, bot.connected(self_id=10002) as other:
+        await other.until(lambda: other.connected)
+        simulator.faults.cut("send_private_msg")
+        first = await simulator.say("first", ANN)
+        await qq.settled(first, "sent")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 2) == ["first", "second"]
+    assert other.sent() == []
+
+
 async def test_a_reply_that_is_under_way_while_its_bot_is_switched_off_and_on_is_shown_once(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         simulator.world.has_history = False

@@ -1,4 +1,4 @@
-"""Which bots wait for their platform's answer. One that is stopped meanwhile would never know what became of a message."""
+"""Which bots wait for their platform to answer. One that is stopped meanwhile would never hear what became of it."""
 
 import asyncio
 from collections import Counter
