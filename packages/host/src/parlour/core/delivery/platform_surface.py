@@ -115,7 +115,7 @@ class PlatformSurface:
             return None
         chat, key = Chat(outgoing), outgoing.outbox_id
         chain = parsed(chain_of(outgoing))
-        taken = partial(self._rows.holds, outgoing.bot_id)
+        taken = partial(self._rows.holds, outgoing)
         found = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, taken, chat.thread_id)
         if found is None or not found.message_id:
             return None
