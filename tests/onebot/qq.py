@@ -78,6 +78,12 @@ class Bot:
             await eventually(lambda: self.status["state"] == "connected", "the bot is connected")
             yield simulator
 
+    def switch(self, enabled: bool) -> None:
+        told = self._host.http().get(f"/bots/{self.bot_id}").json()
+        body = {name: told[name] for name in ("name", "adapter", "adapter_config")}
+        changed = self._host.http().put(f"/bots/{self.bot_id}", json={**body, "enabled": enabled})
+        assert changed.status_code == 200, changed.text
+
     def delete(self) -> None:
         self._host.http().delete(f"/bots/{self.bot_id}")
 

@@ -83,12 +83,52 @@ async def test_a_reply_that_was_cut_off_is_otherwise_sent_again_once_and_marked(
     assert "It may have been shown twice" in step["text"]
 
 
+async def test_an_account_that_was_cut_off_is_asked_for_its_reply_once_it_is_back_though_another_is_there(
+    qq: QQ, bot: Bot
+) -> None:
+    async with bot.connected() as simulator, bot.connected(self_id=10002) as other:
+        await other.until(lambda: other.connected)
+        simulator.faults.cut("send_private_msg")
+        first = await simulator.say("first", ANN)
+        await qq.settled(first, "sent")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 2) == ["first", "second"]
+    assert other.sent() == []
+
+
+async def test_a_reply_that_is_under_way_while_its_bot_is_switched_off_and_on_is_shown_once(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        simulator.world.has_history = False
+        simulator.faults.delay_seconds = 0.3
+        first = await simulator.say("first", ANN)
+        await eventually(lambda: simulator.requests, "the reply is with the platform")
+        for enabled in (False, True):
+            await asyncio.to_thread(bot.switch, enabled)
+        await qq.settled(first, "sent")
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 2) == ["first", "second"]
+
+
 async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         simulator.faults.cut("send_private_msg", happens=False)
         await simulator.say("first", ANN)
         [shown] = await texts(simulator, 1)
     assert shown.removesuffix(MARK) == "first"
+
+
+async def test_a_reply_that_never_arrived_is_not_taken_for_an_equal_one_of_the_conversation_before(
+    qq: QQ, bot: Bot
+) -> None:
+    async with bot.connected() as simulator:
+        await simulator.say("same", ANN)
+        await texts(simulator, 1)
+        await simulator.say("/new", ANN)
+        await texts(simulator, 2)
+        simulator.faults.cut("send_private_msg", happens=False)
+        await simulator.say("same", ANN)
+        first, _, second = await texts(simulator, 3)
+    assert [first, second.removesuffix(MARK)] == ["same", "same"]
 
 
 async def test_a_message_that_no_agent_can_take_is_told_in_words_of_people(qq: QQ, bot: Bot) -> None:

@@ -100,6 +100,11 @@ class SendRefused(Exception):
         """False when there was nobody to take it."""
 
     @property
+    def away(self) -> bool:
+        """Whether somebody may be there later."""
+        return not self.tried and not self.permanent
+
+    @property
     def counts(self) -> bool:
         """Whether it uses up one of a row's attempts."""
         return self.tried and self.retry_after is None

@@ -24,6 +24,7 @@ from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 from .life import BotLife, Means
 from .link import Doors
 from .refused_sends import RefusedSends
+from .under_way import UnderWay
 
 
 class Bots:
@@ -38,6 +39,8 @@ class Bots:
         self._refusals = RefusedSends(clock)
         self.refused, self.unanswered = self._refusals.refused, self._refusals.unanswered
         self.taken = self._refusals.taken
+        self._under_way = UnderWay()
+        self.sending = self._under_way.sending
         self._connections: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._served: tuple[BotBook, Replies, Means] | None = None
@@ -164,8 +167,9 @@ class Bots:
         return self._served[0].all() if self._served is not None else []
 
     async def _stop(self, bot_id: str) -> None:
-        life = self._lives.pop(bot_id, None)
+        life = self._lives.pop(bot_id, None)  # from now on nothing more is sent by it
         if life is not None:
+            await self._under_way.over(bot_id)
             await life.stop()
         self._tell(bot_id, "stopped", "")
 

@@ -1,6 +1,7 @@
 """A core that talks to the fake platform, on virtual time."""
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from parlour.app import Core, Ports, build_core
@@ -68,6 +69,9 @@ class OneBot:
 
     async def until_connected(self, bot_id: str) -> None:
         await self.up.wait()
+
+    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
         self.refusals.append((chat, reason))

@@ -134,6 +134,16 @@ async def test_who_writes_through_a_group_is_answered_through_it(
     assert simulator.requests[-1]["params"]["group_id"] == 5
 
 
+async def test_who_wrote_through_a_group_and_is_a_friend_now_is_answered_as_a_friend(
+    bot: Bot, simulator: Simulator
+) -> None:
+    await simulator.say("psst", user_id=7, sub_type="group", sender={"user_id": 7, "group_id": 5})
+    await simulator.say("hello", user_id=7)
+    await bot.link.events(2)
+    await bot.adapter.api().send_message("private", "7", [Plain(text="yes?")])
+    assert "group_id" not in simulator.requests[-1]["params"]
+
+
 async def test_half_an_emoji_does_no_harm(bot: Bot, simulator: Simulator) -> None:
     event = native.message(10001, 5, 7, [native.text("HALF")])
     await simulator.send_frame(json.dumps(event).replace("HALF", "\\ud83d cut"))

@@ -101,6 +101,30 @@ async def test_what_an_account_sent_is_taken_back_by_it(bot: Bot, first: Simulat
     assert first.requests == []
 
 
+async def test_who_quotes_a_message_with_the_number_of_one_that_another_account_sent_does_not_mean_the_bot(
+    bot: Bot, first: Simulator, second: Simulator
+) -> None:
+    sent = await bot.adapter.api(str(SECOND)).send_message("group", GROUP, HELLO)
+    quote = [native.segment("reply", id=sent.message_id), native.text("I agree")]
+    await first.say(quote, int(MEMBER), int(GROUP))
+    await second.say(quote, int(MEMBER), int(GROUP))
+    incoming = await bot.link.events(6)
+    assert {each.account: each.addressed for each in incoming[4:]} == {str(FIRST): False, str(SECOND): True}
+
+
+async def test_who_is_a_friend_of_one_account_is_not_answered_through_a_group_of_another(
+    bot: Bot, first: Simulator, second: Simulator
+) -> None:
+    through = {"user_id": 7, "group_id": 5, "nickname": "Ann"}
+    await first.say("psst", user_id=7, sub_type="group", sender=through)
+    await second.say("hello", user_id=7)
+    await bot.link.events(6)
+    for account in (FIRST, SECOND):
+        await bot.adapter.api(str(account)).send_message("private", "7", HELLO)
+    assert first.requests[-1]["params"]["group_id"] == 5
+    assert "group_id" not in second.requests[-1]["params"]
+
+
 async def test_an_account_that_was_just_cut_is_waited_for(
     bot: Bot, first: Simulator, reverse: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

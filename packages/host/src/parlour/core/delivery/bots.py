@@ -1,6 +1,7 @@
 """The bots that delivery sends through, as it wants to see them. Connecting them is the platforms' part."""
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from parlour.core.platforms.manifest import AdapterManifest
@@ -18,6 +19,10 @@ class RunningBots(Protocol):
 
     async def until_connected(self, bot_id: str) -> None:
         """Returns when the bot is connected, or there is no such bot any more."""
+        ...
+
+    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+        """Held until the platform has answered; a bot that is stopped is given a moment for that."""
         ...
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
@@ -45,6 +50,9 @@ class NoBots:
 
     async def until_connected(self, bot_id: str) -> None:
         await asyncio.get_running_loop().create_future()
+
+    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
         """There is nobody to look at."""

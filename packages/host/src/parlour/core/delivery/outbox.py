@@ -292,20 +292,26 @@ class Outbox:
         return await self._change(marked, "sending", "no answer to an earlier try")
 
     async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
-        await self._pause(surface, row)
-        try:
-            async with asyncio.timeout(SEND_SECONDS):
-                return await surface.find(row)
-        except Exception as failure:  # a platform that can't be asked can't tell
-            expected = isinstance(failure, SendRefused | SendUncertain | TimeoutError)
-            logger.warning(
-                "outbox row %s: %s could not be asked for it: %s",
-                row.outbox_id,
-                row.surface,
-                failure,
-                exc_info=not expected,
-            )
-            return None
+        """Who is away is asked once back: of a bot with several accounts one may be there and not the other."""
+        while True:
+            await self._pause(surface, row)
+            try:
+                async with asyncio.timeout(SEND_SECONDS):
+                    return await surface.find(row)
+            except Exception as failure:  # a platform that can't be asked can't tell
+                now = self._clock.now()
+                if isinstance(failure, SendRefused) and failure.away and not (row.expires_at and now >= row.expires_at):
+                    row = replace(row, not_before=now + int(1000 * _retry_after(row, failure, 0, now)))
+                    continue
+                expected = isinstance(failure, SendRefused | SendUncertain | TimeoutError)
+                logger.warning(
+                    "outbox row %s: %s could not be asked for it: %s",
+                    row.outbox_id,
+                    row.surface,
+                    failure,
+                    exc_info=not expected,
+                )
+                return None
 
     async def _record_sent(self, row: Outgoing, sent: Sent) -> None:
         """It was shown; only a crash may make that uncertain."""

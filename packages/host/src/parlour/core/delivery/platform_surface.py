@@ -74,7 +74,7 @@ class PlatformSurface:
 
     async def send(self, outgoing: Outgoing) -> Sent:
         chat = Chat(outgoing)
-        with _in_the_outboxes_words():
+        with _in_the_outboxes_words(), self._bots.sending(outgoing.bot_id):
             try:
                 sent = await self._deliver_what_is_there(chat, outgoing)
             except PlatformRefused as refused:
@@ -115,7 +115,7 @@ class PlatformSurface:
             return None
         chat, key = Chat(outgoing), outgoing.outbox_id
         chain = parsed(chain_of(outgoing))
-        taken = partial(self._rows.holds, outgoing.target)
+        taken = partial(self._rows.holds, outgoing)
         found = await chat.api(self._bots).find_message(chat.type, chat.id, chain, key, taken, chat.thread_id)
         if found is None or not found.message_id:
             return None

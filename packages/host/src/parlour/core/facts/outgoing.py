@@ -150,6 +150,13 @@ def restore(row: Row) -> Outgoing:
     )
 
 
+def _in_one_chat(one: Outgoing, other: Outgoing) -> bool:
+    """Who named a chat may have left open by which account."""
+    accounts = {row.address.get("account") for row in (one, other)} - {None, ""}
+    chats = {(row.address.get("chat_type"), row.address.get("chat_id")) for row in (one, other)}
+    return len(accounts) < 2 and len(chats) == 1
+
+
 class OutgoingRows:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -162,10 +169,12 @@ class OutgoingRows:
         rows = await self._journal.read(Select(OUTBOX, where(outbox_id=outbox_id), limit=1))
         return restore(rows[0]) if rows else None
 
-    async def holds(self, target: str, message_id: str) -> bool:
-        """Whether one of the target's messages was sent under this id of the platform's."""
-        query = Select(OUTBOX, where(platform_message_id=message_id, target=target), ("seq",), limit=1)
-        return bool(await self._journal.read(query))
+    async def holds(self, row: Outgoing, message_id: str) -> bool:
+        """Whether a message of its chat was sent under this id of the platform's. A chat may be more than one target: a
+        conversation that was begun anew is another, and so is a chat that somebody named.
+        """
+        query = Select(OUTBOX, where(platform_message_id=message_id, bot_id=row.bot_id))
+        return any(_in_one_chat(restore(each), row) for each in await self._journal.read(query))
 
     async def of_run(self, run_id: str) -> list[Outgoing]:
         """What was shown to the people of the conversation, in order."""

@@ -112,7 +112,7 @@ class OneBot:
         if not decode.is_own(payload):
             if payload["post_type"] == "message":
                 self._memory.heard(connection.account, payload.get("message"))
-                self._memory.met(payload)
+                self._memory.met(connection.account, payload)
             await self._intake.put(decode.chat_key(payload), Arrival(connection, payload, now), size)
 
     def _whose(self, connection: Connection, payload: Payload) -> Payload:
@@ -172,7 +172,8 @@ class OneBot:
     def _addressed(self, incoming: Incoming) -> Incoming:
         """An answer to one of the bot's own messages is meant for it."""
         quotes = (each for each in getattr(incoming.event, "message_chain", ()) if isinstance(each, Quote))
-        own = any(each.sender == incoming.self_id or self._memory.has_sent(each.id) for each in quotes)
+        account = incoming.self_id
+        own = any(each.sender == account or self._memory.has_sent(account, each.id) for each in quotes)
         return replace(incoming, addressed=True) if own else incoming
 
     def _meta(self, connection: Connection, payload: Payload, now: int) -> None:

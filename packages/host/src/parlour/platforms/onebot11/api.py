@@ -49,8 +49,7 @@ class OneBotApi(PlatformApi):
             raise PlatformRefused("there is nothing in this message that OneBot could send", permanent=True)
         sent = self._memory.parts(idempotency_key)
         for message in messages[len(sent) :]:
-            answer = await self._send(target_type, target_id, message)
-            sent = self._noted(sent, answer)
+            sent.append(await self._send(target_type, target_id, message))
         self._memory.done(idempotency_key)
         return MessageResult(message_id=sent[0] or None, raw={"message_ids": list(sent)})
 
@@ -80,9 +79,10 @@ class OneBotApi(PlatformApi):
                 return MessageResult(message_id=message_id)
         return None
 
-    async def _send(self, target_type: ChatType, target_id: str, message: Message, *about: Name) -> Any:
+    async def _send(self, target_type: ChatType, target_id: str, message: Message, *about: Name) -> str:
+        """The message's id, if the answer names it."""
         connection = self._connection(*about, *_chat(target_type, target_id))
-        target = self._target(target_type, target_id)
+        target = self._target(connection.account, target_type, target_id)
         said: dict[str, Any]
         if message.kind == "forward":
             action, said = f"send_{target_type}_forward_msg", {"messages": message.segments}
@@ -91,23 +91,18 @@ class OneBotApi(PlatformApi):
         else:
             action, said = f"send_{target_type}_msg", {"message": message.segments}
         answer = await connection.call(action, {**target, **said})
-        sent = meetings.message(target_type, target_id, _message_id(answer))
-        self._memory.meetings.met(connection.account, sent)
-        return answer
+        name = _message_id(answer)
+        if name:
+            self._memory.sent(connection.account, name)
+            self._memory.meetings.met(connection.account, meetings.message(target_type, target_id, name))
+        return name
 
-    def _target(self, target_type: ChatType, target_id: str) -> dict[str, int]:
+    def _target(self, account: str, target_type: ChatType, target_id: str) -> dict[str, int]:
         number = native_id("target_id", target_id)
         if target_type == "group":
             return {"group_id": number}
-        through = self._memory.group_of(target_id)
+        through = self._memory.group_of(account, target_id)
         return {"user_id": number} if through is None else {"user_id": number, "group_id": through}
-
-    def _noted(self, sent: list[str], answer: Any) -> list[str]:
-        name = _message_id(answer)
-        if name:
-            self._memory.sent(name)
-        sent.append(name)
-        return sent
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
         where = _message(chat_type, chat_id, message_id)
@@ -119,8 +114,8 @@ class OneBotApi(PlatformApi):
         """As a merged forward of one, which NapCat, LLOneBot and go-cqhttp have; Lagrange refuses it."""
         node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
         where = _message(from_chat_type, from_chat_id, message_id)
-        answer = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
-        return MessageResult(message_id=self._noted([], answer)[0] or None)
+        sent = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
+        return MessageResult(message_id=sent or None)
 
     async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
         where = _message(chat_type, chat_id, message_id)

@@ -1,6 +1,7 @@
 """A bot on a platform with messages that grow and buttons that are pressed. What it showed outlives the Host."""
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 
 from parlour.core.platforms.api import PlatformApi, Taken
@@ -147,6 +148,9 @@ class SimulatedBots:
     async def until_connected(self, bot_id: str) -> None:
         if bot_id != BOT:
             await asyncio.Event().wait()
+
+    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
         """Nobody looks at it."""

@@ -1,0 +1,36 @@
+"""Rows of the outbox, as others ask for them."""
+
+import pytest
+
+from parlour.core.facts import outgoing
+from parlour.core.facts.outgoing import Outgoing, OutgoingRows
+from parlour.core.journal import Unit
+from parlour.testing import MemoryJournal
+
+ADDRESS = {"chat_type": "private", "chat_id": "7", "account": "10001"}
+
+
+def row(outbox_id: str, address: dict[str, str], bot_id: str = "bot", target: str = "conversation") -> Outgoing:
+    message = {"content": "hello"}
+    return Outgoing(outbox_id, "platform", target, "", bot_id, "", "message", "sending", message, address, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "known"),
+    [
+        (row("b", ADDRESS), True),
+        (row("b", ADDRESS, target="begun anew"), True),
+        (row("b", {**ADDRESS, "account": ""}, target="bot//private/7/"), True),
+        (row("b", {**ADDRESS, "account": "10002"}), False),
+        (row("b", {**ADDRESS, "chat_id": "8"}), False),
+        (row("b", {**ADDRESS, "chat_type": "group"}), False),
+        (row("b", ADDRESS, bot_id="another"), False),
+    ],
+)
+async def test_an_id_of_the_platform_is_known_of_all_that_was_sent_to_a_chat_and_of_nothing_else(
+    other: Outgoing, known: bool
+) -> None:
+    journal, sent = MemoryJournal(), row("a", ADDRESS)
+    changed = outgoing.change(sent, "sending", "sent", 1, message_id="500")
+    await journal.commit(Unit("test", (outgoing.put(sent), changed)))
+    assert await OutgoingRows(journal).holds(other, "500") == known
