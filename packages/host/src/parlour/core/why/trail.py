@@ -10,6 +10,7 @@ from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
 
 from . import steps
+from .names import named
 from .steps import Step
 
 EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
@@ -42,7 +43,7 @@ class Trails:
         return await self._rows(EVENTS, seq=one_of(*numbers)) if numbers else []
 
     async def of(self, event: Row, reruns: bool = True) -> Found:
-        """`reruns`: what people had done again is the business of those who may ask for it."""
+        """`reruns`: what people had done again, and who they are, is the business of those who may ask for it."""
         trail = [steps.received(event)]
         notes = await self._rows(TRAIL, event_seq=event["seq"])
         trail += [steps.noted(note) for note in notes]
@@ -54,7 +55,8 @@ class Trails:
                 continue
             trail += await self._of_run(run, event)
         order = {"received": 0, "run": 1, "rerun": 1, "grants": 2, "settled": 9, "owed": 9}
-        return Found(event, sorted(trail, key=lambda step: (step.at, order.get(step.step, 5))))
+        trail.sort(key=lambda step: (step.at, order.get(step.step, 5)))
+        return Found(event, await named(self._journal, trail, people=reruns))
 
     async def _runs(self, event: Row) -> list[Row]:
         """Its own attempts, and the run that took it in."""
