@@ -16,6 +16,8 @@ from .steps import Step
 EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
 STEERING = ("steering.queued", "steering.injected", "steering.dropped")
 FACTS_PER_TRAIL = 200
+SHOWN = 10
+"""Events that one name may lead to: a platform's numbers are only one chat's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +32,18 @@ class Trails:
         self._clock = clock
 
     async def find(self, name: str) -> list[Row]:
-        """The events that an event id, a run id or a platform's message id leads to, newest first."""
-        events = await self._journal.read(
-            Select(EVENTS, where(event_id=name), order=("seq",), direction="descending", limit=10)
-        )
-        if events:
+        """The events that an event id, a run id or a platform's message id leads to, newest first.
+
+        The message may be one that came, or one that was sent.
+        """
+        if events := await self._newest(event_id=name):
             return events
         numbers = {run["event_seq"] for run in await self._rows(RUNS, run_id=name)}
         if not numbers:
             sent = await self._rows(OUTBOX, platform_message_id=name)
             numbers = {number for row in sent for number in await self._cause(row)}
-        return await self._rows(EVENTS, seq=one_of(*numbers)) if numbers else []
+            numbers |= {event["seq"] for event in await self._newest(subject_type="message", subject_id=name)}
+        return await self._newest(seq=one_of(*numbers)) if numbers else []
 
     async def of(self, event: Row, reruns: bool = True) -> Found:
         """`reruns`: what people had done again, and who they are, is the business of those who may ask for it."""
@@ -89,6 +92,11 @@ class Trails:
             return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
         notes = await self._rows(TRAIL, data=holding(outgoing["outbox_id"]))
         return [note["event_seq"] for note in notes]
+
+    async def _newest(self, **conditions: Any) -> list[Row]:
+        """Events, the last first."""
+        order = Select(EVENTS, where(**conditions), order=("seq",), direction="descending", limit=SHOWN)
+        return await self._journal.read(order)
 
     async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
         return await self._journal.read(Select(table, where(**conditions), limit=FACTS_PER_TRAIL))
