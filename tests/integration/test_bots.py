@@ -172,7 +172,8 @@ def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
     ("body", "fields"),
     [
         ({"name": "x", "adapter": "carrier pigeon"}, ["adapter"]),
-        ({"name": "", "adapter": "onebot11"}, ["name"]),
+        *(({"name": blank, "adapter": "onebot11"}, ["name"]) for blank in ("", "  ")),
+        ({"name": "x", "adapter": "onebot11", "bot_id": "mine"}, ["bot_id"]),
         ({"name": "x", "adapter": "onebot11", "colour": "red"}, ["colour"]),
         ({"name": "x", "adapter": "onebot11", "adapter_config": {"prot": 1}}, ["adapter_config.prot"]),
         (
@@ -198,6 +199,16 @@ def test_a_bot_that_can_not_be_so_is_refused_by_field_and_not_made(host: Host, b
     assert answer.status_code == 422
     assert named_fields(answer)[: len(fields)] == fields
     assert len(host.items("/bots")) == len(before)
+
+
+@pytest.mark.parametrize("kind", ["bot", "agent"])
+def test_what_was_read_can_be_sent_back_with_a_change_but_under_no_other_id(host: Host, bot: Bot, kind: str) -> None:
+    path = f"/{kind}s/{bot.id if kind == 'bot' else host.agent()}"
+    read = host.http().get(path).json()
+    answer = host.http().put(path, json={**read, "name": "renamed"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["name"] == "renamed"
+    assert named_fields(host.http().put(path, json={**read, f"{kind}_id": "another"})) == [f"{kind}_id"]
 
 
 def test_a_bot_stays_with_its_adapter_and_a_missing_one_is_not_found(host: Host, bot: Bot) -> None:

@@ -63,8 +63,10 @@ class Talk:
     def served(self, text: str) -> tuple[str, str]:
         why = self.why(text)
         names = {agent_id: name for name, agent_id in self.agents.items()}
-        [began] = [step["text"] for step in why if step["step"] == "run"]
-        return next(name for agent_id, name in names.items() if f"agent {agent_id}" in began), began
+        [began] = [step for step in why if step["step"] == "run"]
+        name = names[began["data"]["agent_id"]]
+        assert f"agent 'of {name}'" in began["text"]
+        return name, began["text"]
 
     def why(self, text: str) -> list[Json]:
         events = self.host.items("/events", bot_id=self.bot_id)

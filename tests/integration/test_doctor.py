@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from parlour.testing.network import free_port
+
 from .commands import parlour_here
+from .harness import Host, eventually
 
 Environment = Mapping[str, str]
 
@@ -201,3 +204,23 @@ def test_a_key_that_others_can_read_is_a_warning(data: Path) -> None:
 
     assert "secret.key can be read by others" in told
     assert "chmod 600" in told
+
+
+def test_how_the_bots_of_a_running_host_are_doing_is_told(tmp_path: Path) -> None:
+    host = Host(tmp_path).start()
+    try:
+        with somebody_listening() as port, host.http() as http:
+            for name, number in (("Ann", port), ("Bob", free_port())):
+                bot = {"name": name, "adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": number}}
+                assert http.post("/bots", json=bot).is_success
+            told = eventually(lambda: _told_of_bots(host), "both bots told of")
+
+        assert [line for line in told if line.startswith("problem") and "'Ann'" in line and f"port {port}" in line]
+        assert [line for line in told if line.startswith("warning") and "'Bob'" in line and "no OneBot" in line]
+    finally:
+        host.close()
+
+
+def _told_of_bots(host: Host) -> list[str] | None:
+    lines = [line for line in parlour_here("doctor", "--data", host.data).stdout.splitlines() if " bot '" in line]
+    return lines if len(lines) == 2 and not any(line.startswith("ok") for line in lines) else None

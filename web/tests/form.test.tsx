@@ -170,6 +170,20 @@ describe("every kind of item", () => {
     expect(input.type).toBe("password");
     expect(input.placeholder).toContain("keep");
   });
+
+  it("a secret that is set can be taken away, or left after all", () => {
+    const values = draw([item("secret")], {}, ["x"]);
+    fireEvent.click(screen.getByRole("button", { name: "Remove" }));
+    expect(values()).toEqual({ x: "" });
+    expect((screen.getByLabelText("The field") as HTMLInputElement).placeholder).toContain("removed");
+    fireEvent.click(screen.getByRole("button", { name: "Keep" }));
+    expect(values()).toEqual({});
+  });
+
+  it("a secret that is needed can't be taken away", () => {
+    draw([item("secret", { required: true })], {}, ["x"]);
+    expect(screen.queryByRole("button", { name: "Remove" })).toBeNull();
+  });
 });
 
 describe("what is required", () => {

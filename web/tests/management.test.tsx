@@ -2,8 +2,9 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Bot, Budget, McpServer, Model, Settings, UsageItem } from "../src/api/facts";
+import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/facts";
 import { Problem, readable } from "../src/api/problem";
+import { ErrorNote } from "../src/components/Notes";
 import { Pairs, SEALED } from "../src/components/form/pairs";
 import { bodyOf as budgetBody, draftOf as budgetDraft, FRESH as NO_BUDGET, share, subjectName } from "../src/features/models/budget";
 import { KeyList } from "../src/features/models/KeyList";
@@ -47,6 +48,13 @@ describe("a refusal", () => {
   it("names the field as people read it, and not where it lies", () => {
     expect(refusal("workspace.time_zone", "workspace.time_zone: must be a time zone")).toBe("time zone: must be a time zone");
     expect(refusal("filters.users.0", "filters.users.0: is empty")).toBe("users: is empty");
+  });
+
+  it("names the field as its form does", () => {
+    const item = { name: "url", label: { en_US: "Address", zh_Hans: "地址" }, type: "string" } as Partial<FormItem> as FormItem;
+    const field = "adapter_config.url";
+    render(<ErrorNote error={new Problem(422, "invalid_argument", `${field}: must be one`, { fields: [{ field, message: "must be one" }] })} items={[item]} />);
+    expect(screen.getByRole("alert").textContent).toBe("Address: must be one");
   });
 
   it("that is a sentence already stays one", () => {

@@ -31,10 +31,13 @@ export function fieldMessage(error: unknown, field: string): string | undefined 
   return error.fields.find((each) => each.field === field || each.field.startsWith(`${field}.`))?.message;
 }
 
-/** The message, with a field's own name where it has its path: `time zone: must be …`, not `workspace.time_zone: must be …`. */
-export function readable(problem: Problem): string {
+/**
+ * The message, with a field's own name where it has its path: `time zone: must be …`, not `workspace.time_zone: must be …`.
+ * A form knows what it calls its fields.
+ */
+export function readable(problem: Problem, called: (name: string) => string = () => ""): string {
   const first = problem.fields[0];
   if (!first || !problem.message.startsWith(`${first.field}:`)) return problem.message;
   const name = first.field.split(".").filter((part) => !/^\d+$/.test(part)).at(-1) ?? first.field;
-  return `${name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
+  return `${called(name) || name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
 }

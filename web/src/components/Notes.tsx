@@ -3,20 +3,24 @@ import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
+import type { FormItem } from "../api/facts";
 import { Problem, readable } from "../api/problem";
 import { classes } from "../lib/classes";
+import { worded } from "../lib/text";
 
-export function useSentence(): (error: unknown) => string {
-  const { t } = useTranslation();
+/** `items` are those of the form that the error is about. */
+export function useSentence(items: FormItem[] = []): (error: unknown) => string {
+  const { t, i18n } = useTranslation();
+  const called = (name: string) => worded(items.find((item) => item.name === name)?.label, i18n.language);
   return (error) => {
     if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
-    const message = error instanceof Problem ? readable(error) : error instanceof Error ? error.message : String(error);
+    const message = error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
     return message.charAt(0).toUpperCase() + message.slice(1);
   };
 }
 
-export function ErrorNote({ error, mild }: { error: unknown; mild?: boolean }) {
-  const sentence = useSentence();
+export function ErrorNote({ error, mild, items }: { error: unknown; mild?: boolean; items?: FormItem[] }) {
+  const sentence = useSentence(items);
   if (!error) return null;
   return (
     <div

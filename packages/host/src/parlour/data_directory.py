@@ -66,6 +66,10 @@ class DataDirectory:
         return self.path / "plugins.json"
 
     @property
+    def bot_status(self) -> Path:
+        return self.path / "bots.json"
+
+    @property
     def plugin_listeners(self) -> Path:
         return self.path / "listeners.json"
 

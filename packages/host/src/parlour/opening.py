@@ -38,6 +38,7 @@ from .model_side import open_model_side
 from .platforms.bots import Bots
 from .platforms.catalogue import Catalogue
 from .platforms.link import Doors
+from .platforms.status_file import BotStatusFile
 from .plugin_side import Plugins, open_plugin_side
 from .providers.hook_client import HookClient
 from .providers.link_client import LinkClient
@@ -82,7 +83,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         secrets = KnowingBox(KeyFile(directory.secret_key), REDACTOR)
         tools = ToolRegistry(settings.tools.call_seconds)
         catalogue = Catalogue()
-        bots = Bots(catalogue, secrets, clock)
+        bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)
         models = await stack.enter_async_context(open_model_side(settings.models, journal, secrets, clock))
         handovers = stack.enter_context(closing(HandoverFile(directory.handovers, journal, ids)))
         ports = additions.wrap(

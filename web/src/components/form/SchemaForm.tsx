@@ -51,6 +51,7 @@ export function SchemaForm({
                   onChange={(value) => onChange(changed(values, item.name, value))}
                   choices={choices}
                   kept={secretsSet.includes(item.name)}
+                  remove={(yes) => onChange(yes ? { ...values, [item.name]: "" } : changed(values, item.name, ""))}
                   disabled={disabled}
                 />
               )

@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 
 import type { FormItem, FormType, Model } from "../../api/facts";
 import { worded } from "../../lib/text";
+import { Button } from "../Button";
 import { type ControlProps, Input, Select, TextArea } from "../Field";
 import { Switch } from "../Switch";
 import { FileControl, FilesControl } from "./files";
@@ -25,6 +26,8 @@ export type ItemProps = {
   choices: Choices;
   /** A secret is there already; it is not shown, and stays when nothing is typed. */
   kept: boolean;
+  /** Takes such a secret away, or leaves it after all. */
+  remove?: (yes: boolean) => void;
   disabled: boolean;
 };
 
@@ -41,20 +44,26 @@ function TextControl({ control, item, value, onChange, disabled }: ItemProps) {
   return <TextArea {...control} rows={4} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
 }
 
-function SecretControl({ control, item, value, onChange, disabled, kept }: ItemProps) {
+function SecretControl({ control, item, value, onChange, disabled, kept, remove }: ItemProps) {
   const { t } = useTranslation();
   const sealed = value === SEALED;
+  const removed = kept && value === "";
   return (
-    <Input
-      {...control}
-      type="password"
-      autoComplete="off"
-      required={item.required && !kept && !sealed}
-      placeholder={kept || sealed ? t("form.secretKept") : undefined}
-      value={sealed ? "" : text(value)}
-      disabled={disabled}
-      onChange={(event) => onChange(event.target.value)}
-    />
+    <div className="flex gap-2">
+      <Input
+        {...control}
+        type="password"
+        autoComplete="off"
+        required={item.required && !kept && !sealed}
+        placeholder={removed ? t("form.secretRemoved") : kept || sealed ? t("form.secretKept") : undefined}
+        value={sealed ? "" : text(value)}
+        disabled={disabled}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {kept && remove && !item.required && !disabled && (
+        <Button weight="quiet" onClick={() => remove(!removed)}>{t(removed ? "form.secretKeep" : "form.secretRemove")}</Button>
+      )}
+    </div>
   );
 }
 

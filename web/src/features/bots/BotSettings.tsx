@@ -67,7 +67,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           secretsSet={bot.secrets_set}
           disabled={!edit}
         />
-        <ErrorNote error={saving.error} />
+        <ErrorNote error={saving.error} items={adapter.config} />
         <ConflictNote name={bot.name} conflict={saving.conflict} busy={saving.isPending} items={adapter.config} onTheirs={() => { begin(); saving.forget(); }} onMine={saving.keepMine} />
         {edit ? (
           <div className="flex items-center gap-2">

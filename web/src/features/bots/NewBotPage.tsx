@@ -69,7 +69,7 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
           {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
         <SchemaForm items={adapter.config} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
-        <ErrorNote error={creating.error} />
+        <ErrorNote error={creating.error} items={adapter.config} />
         <div className="flex gap-2">
           <Button type="submit" weight="primary" busy={creating.isPending}>{t("bots.connect")}</Button>
           <Button weight="quiet" onClick={onBack}>{t("common.back")}</Button>

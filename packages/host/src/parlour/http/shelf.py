@@ -5,9 +5,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, field
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Response
+from pydantic import StringConstraints
 
 from parlour.core.access import audit
 from parlour.core.cursors import Cursors
@@ -17,11 +18,21 @@ from parlour_sdk.values import dataclass
 
 from . import versions
 from .answers import Json
-from .errors import not_found
+from .errors import invalid, not_found
 from .paging import part
 from .principals import Principal
 
 Thing = TypeVar("Thing")
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+"""What people call a thing: there is something to be seen of it."""
+
+
+def same(field: str, meant: str, given: str | None) -> None:
+    """An id may be sent back with the thing that was read; it can't be changed."""
+    if given not in (None, meant):
+        raise invalid(field, f"it stays '{meant}', as in the address; leave it out")
 
 
 def _fields(thing: Any) -> Json:

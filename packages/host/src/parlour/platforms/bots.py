@@ -5,7 +5,7 @@ To plugins it is the platform API of every bot; what a platform says and does is
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,11 +26,15 @@ from .link import Doors
 from .refused_sends import RefusedSends
 from .under_way import UnderWay
 
+Told = Callable[[Mapping[str, Status]], None]
+
 
 class Bots:
     """The core is built on it and hands itself over by `serve`."""
 
-    def __init__(self, catalogue: Catalogue, secrets: SecretBox, clock: Clock) -> None:
+    def __init__(self, catalogue: Catalogue, secrets: SecretBox, clock: Clock, told: Told = lambda _: None) -> None:
+        """`told` hears how all of them are doing whenever that changes."""
+        self._told = told
         self._catalogue = catalogue
         self._secrets = secrets
         self._clock = clock
@@ -66,6 +70,7 @@ class Bots:
             self._refusals.forget(bot_id)
             if bot is None:
                 self._statuses.pop(bot_id, None)
+                self._told(self._statuses)
                 self._connections.pop(bot_id).set()  # who waits for it waits in vain
             elif bot.enabled and self._served is not None:
                 self._tell(bot_id, "connecting", "")
@@ -177,6 +182,8 @@ class Bots:
         before = self._known(bot_id)
         since = before.since if before.state == state and before.since else self._clock.now()
         self._statuses[bot_id] = Status(state, since, error)
+        if self._statuses[bot_id] != before:
+            self._told(self._statuses)
         connection = self._connections[bot_id]
         connection.set() if state == "connected" else connection.clear()
 

@@ -120,7 +120,7 @@ async def test_of_a_run_that_went_on_it_stands_among_what_the_run_did() -> None:
     assert told(group) == [("member.kick", "approved", "user:boss", None)]
     run.answer("asked")
     await group.world.rest()
-    assert types(group) == ["approval.decided", "message.completed", "run.completed", "action.decided"]
+    assert types(group) == ["action.decided", "approval.decided", "message.completed", "run.completed"]
 
 
 async def test_of_a_run_that_waits_it_is_told_once() -> None:
@@ -133,6 +133,12 @@ async def test_of_a_run_that_waits_it_is_told_once() -> None:
     run.answer("done it")
     await group.world.rest()
     assert told(group) == [("member.kick", "approved", "user:boss", None)]
+    assert types(group)[:2] == ["action.decided", "approval.decided"]
+
+
+async def test_that_it_was_asked_is_in_the_ledger_before_anybody_decides() -> None:
+    group, _ = await asked()
+    assert [(row["type"], loads(row["data"])["status"]) for row in events(group)] == [("action.decided", "pending")]
 
 
 async def test_of_a_run_that_is_over_it_follows_the_end() -> None:

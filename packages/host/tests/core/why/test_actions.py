@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS
+from parlour.core.facts.tables import EVENTS, OUTBOX
 from parlour.core.identity import SystemClock
 from parlour.core.why.trail import Trails
 
@@ -65,3 +65,21 @@ async def test_an_action_that_is_allowed_and_one_that_is_not_are_told_once_each(
     assert trail.count("It asked for message.send, which its policy allows.") == 1
     assert trail.count("member.kick") == 1
     assert "asked for platform_action on 'member.kick' and was refused: denied" in trail
+
+
+async def test_a_message_that_came_leads_to_its_trail_and_so_does_the_word_that_answers_a_decision() -> None:
+    group = await Group.open({"member.kick": ASK})
+    run = await group.run()
+    await group.ask(run, "member.kick", {"user_id": "eve"})
+    run.answer("I asked")
+    await group.world.rest()
+    await group.say(f"approve {group.keyword}", BOSS)
+    await group.calm()
+    trails = Trails(group.world.journal, SystemClock())
+
+    [word] = [row for row in group.rows(OUTBOX) if "Approved." in str(row)]
+    [event] = await trails.find(word["platform_message_id"])
+    assert event["input_summary"] == f"approve {group.keyword}"
+    assert "Its sender was told: Approved." in " ".join(step.text for step in (await trails.of(event)).steps)
+    assert event["subject_id"]
+    assert event in await trails.find(event["subject_id"])

@@ -8,11 +8,16 @@ from parlour.core.platforms.incoming import envelope
 from parlour.core.platforms.port import Incoming
 from parlour.platforms.onebot11 import roster
 from parlour.platforms.onebot11.roster import Roster
+from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
 
 from .conftest import Bot, Reverse
 
 PERSON, FIRST, SECOND = 7, 10001, 10002
+
+
+def nobody() -> None:
+    """Hears that others come and go."""
 
 
 def by_bot(incoming: Incoming) -> bool:
@@ -57,6 +62,17 @@ async def test_an_account_of_another_bot_is_a_bot(
     assert by_bot(incoming)
 
 
+async def test_an_account_that_two_bots_have_is_told_of_until_one_gives_it_up(bot: Bot, joined: Reverse) -> None:
+    told = f"account {FIRST} is connected to another bot of this Host too"
+    other = Bot({"mode": "reverse", "host": "127.0.0.1", "port": free_port()})
+    await joined(bot, self_id=FIRST)
+    async with other.served():
+        await joined(other, self_id=FIRST)
+        for link in (bot.link, other.link):
+            await link.until(lambda link=link: told in link.states[-1][1])  # type: ignore[misc]
+    await bot.link.until(lambda: bot.link.states[-1] == ("connected", ""))
+
+
 async def test_what_a_bot_takes_back_is_taken_back_by_a_bot(bot: Bot, joined: Reverse) -> None:
     first = await joined(bot, self_id=FIRST)
     await joined(bot, self_id=SECOND)
@@ -72,12 +88,12 @@ async def test_what_a_bot_takes_back_is_taken_back_by_a_bot(bot: Bot, joined: Re
 def test_an_account_that_went_away_is_a_bot_until_it_could_have_come_back() -> None:
     now = 1000.0
     known = Roster(lambda: now)
-    known.joined("1")
-    known.joined("1")
-    known.left("1")
+    known.joined("1", nobody)
+    known.joined("1", nobody)
+    known.left("1", nobody)
     now += roster.BACK_SECONDS
     assert "1" in known, "its other connection is still there"
-    known.left("1")
+    known.left("1", nobody)
     assert "1" in known
     now += roster.BACK_SECONDS
     assert "1" not in known

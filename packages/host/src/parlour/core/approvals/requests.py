@@ -8,7 +8,7 @@ from parlour.core.access.refusal import Refused
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.outbox import Outbox, Outcome
 from parlour.core.facts import ledger
-from parlour.core.journal import Journal, Unit
+from parlour.core.journal import Journal, Statement, Unit
 from parlour.core.ports import Clock
 from parlour.core.runs.session import RunSession
 from parlour.core.runs.slots import Slots, person_of
@@ -54,16 +54,20 @@ class ActionRequests:
         session.effects = session.effects or plan.acts
         session.shown = session.shown or plan.approval is not None
         ended = self._outbox.watch(plan.rows[-1].outbox_id) if plan.rows and plan.approval is None else None
-        touch = ledger.touch(session.run_id, self._clock.now(), shown=session.shown, effects=session.effects)
-        unit = Unit("action.request", (touch, *plan.statements))
+        unit = Unit("action.request", (*self._recorded(session, plan), *plan.statements))
         await self._delivery.deliver(self._journal, unit, plan.rows)
-        session.meter.note("action.decided", plan.told)
         if plan.approval is not None:
             self._approvals.remember(plan.approval)
             return await self._decision(session, plan.approval.approval_id, wait_seconds)
         if ended is None:
             return _refused(plan)
         return _outcome(await self._ended(session, ended), plan.name)
+
+    def _recorded(self, session: RunSession, plan: Plan) -> tuple[Statement, ...]:
+        """At once: with the run's next write it would come after what a person decided meanwhile."""
+        run_id, number, now = session.run_id, session.next_sequence(), self._clock.now()
+        touch = ledger.touch(run_id, now, shown=session.shown, effects=session.effects)
+        return touch, ledger.append(run_id, number, "action.decided", plan.told, now, source="host")
 
     async def _decision(self, session: RunSession, approval_id: str, seconds: float) -> ActionOutcome:
         if not seconds:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from parlour.core.delivery.delivery import Delivery
-from parlour.core.facts import event_log, inbox, outgoing
+from parlour.core.facts import event_log, inbox, outgoing, trail
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.inbox import Inbox, Settled
@@ -169,7 +169,8 @@ class Obeying:
             there = replace(event, conversation_id=acted.conversation_id or event.conversation_id)
             message = {"role": "assistant", "content": acted.word, "metadata": {"control": name}}
             rows.append(self._delivery.compose(there, "", "message", message))
-            draft.add(outgoing.put(rows[0]))
+            told = {"text": f"Its sender was told: {acted.word}", trail.OUTBOX_IDS: [rows[0].outbox_id]}
+            draft.add(outgoing.put(rows[0]), trail.note(event.seq, "notice", told, now))
         await self._delivery.deliver(self._journal, draft.unit(), rows)
         self._outcomes.settled([settled])
         if name.startswith("/"):

@@ -54,7 +54,8 @@ def opened(run: Row, event: Row) -> Step:
     code = "run" + ("_after" if run["parent_run_id"] else "") + ("_by" if route else "")
     values = {**_of(run), "attempt": run["attempt"], "before": run["parent_run_id"], "route": route}
     late = [Sentence("waited", {"seconds": f"{waited / 1000:.1f}"})] if waited >= SLOW_MILLISECONDS else []
-    data = {"run_id": run["run_id"], "waited_ms": waited, "authorization": loads(run["snapshot"])}
+    ids = {"run_id": run["run_id"], "agent_id": run["agent_id"]}
+    data = {**ids, "waited_ms": waited, "authorization": loads(run["snapshot"])}
     return _step(run["created_at"], "run", data, Sentence(code, values), *late)
 
 

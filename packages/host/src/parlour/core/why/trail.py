@@ -10,11 +10,14 @@ from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
 
 from . import steps
+from .names import named
 from .steps import Step
 
 EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
 STEERING = ("steering.queued", "steering.injected", "steering.dropped")
 FACTS_PER_TRAIL = 200
+SHOWN = 10
+"""Events that one name may lead to: a platform's numbers are only one chat's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +32,21 @@ class Trails:
         self._clock = clock
 
     async def find(self, name: str) -> list[Row]:
-        """The events that an event id, a run id or a platform's message id leads to, newest first."""
-        events = await self._journal.read(
-            Select(EVENTS, where(event_id=name), order=("seq",), direction="descending", limit=10)
-        )
-        if events:
+        """The events that an event id, a run id or a platform's message id leads to, newest first.
+
+        The message may be one that came, or one that was sent.
+        """
+        if events := await self._newest(event_id=name):
             return events
         numbers = {run["event_seq"] for run in await self._rows(RUNS, run_id=name)}
         if not numbers:
             sent = await self._rows(OUTBOX, platform_message_id=name)
             numbers = {number for row in sent for number in await self._cause(row)}
-        return await self._rows(EVENTS, seq=one_of(*numbers)) if numbers else []
+            numbers |= {event["seq"] for event in await self._newest(subject_type="message", subject_id=name)}
+        return await self._newest(seq=one_of(*numbers)) if numbers else []
 
     async def of(self, event: Row, reruns: bool = True) -> Found:
-        """`reruns`: what people had done again is the business of those who may ask for it."""
+        """`reruns`: what people had done again, and who they are, is the business of those who may ask for it."""
         trail = [steps.received(event)]
         notes = await self._rows(TRAIL, event_seq=event["seq"])
         trail += [steps.noted(note) for note in notes]
@@ -54,7 +58,8 @@ class Trails:
                 continue
             trail += await self._of_run(run, event)
         order = {"received": 0, "run": 1, "rerun": 1, "grants": 2, "settled": 9, "owed": 9}
-        return Found(event, sorted(trail, key=lambda step: (step.at, order.get(step.step, 5))))
+        trail.sort(key=lambda step: (step.at, order.get(step.step, 5)))
+        return Found(event, await named(self._journal, trail, people=reruns))
 
     async def _runs(self, event: Row) -> list[Row]:
         """Its own attempts, and the run that took it in."""
@@ -87,6 +92,11 @@ class Trails:
             return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
         notes = await self._rows(TRAIL, data=holding(outgoing["outbox_id"]))
         return [note["event_seq"] for note in notes]
+
+    async def _newest(self, **conditions: Any) -> list[Row]:
+        """Events, the last first."""
+        order = Select(EVENTS, where(**conditions), order=("seq",), direction="descending", limit=SHOWN)
+        return await self._journal.read(order)
 
     async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
         return await self._journal.read(Select(table, where(**conditions), limit=FACTS_PER_TRAIL))

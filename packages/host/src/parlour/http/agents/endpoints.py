@@ -19,10 +19,10 @@ from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
 from ..errors import Problem
 from ..paging import Cursor, Limit
-from ..shelf import Shelf
+from ..shelf import Shelf, same
 from ..versions import IfMatch
 from . import answers
-from .schemas import AgentBody
+from .schemas import AgentBody, AgentChange
 
 
 def router(
@@ -90,9 +90,10 @@ def router(
 
     @routes.put("/agents/{agent_id}")
     async def replace_agent(
-        agent_id: str, body: AgentBody, principal: Admin, response: Response, if_match: IfMatch = None
+        agent_id: str, body: AgentChange, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.Agent)]:
         async with shelf.changing(agent_id, if_match) as before:
+            same("agent_id", agent_id, body.agent_id)
             agent = checked(agent_id, body, before)
             await agents.replace(agent, shelf.change(principal, before, agent))
         return shown(shelf.told(agent, response))

@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
 
+from ..shelf import Name
 from ..wording import pattern
 
 StateScope = Literal["conversation", "actor", "subject", "runner", "binding"]
@@ -146,7 +147,7 @@ class AgentBody(BaseModel):
         },
     )
 
-    name: str = Field(min_length=1, max_length=200)
+    name: Name
     runner_id: str = Field(min_length=1, max_length=500)
     description: str = Field(default="", max_length=5000)
     runner_config: dict[str, Any] = {}
@@ -161,3 +162,9 @@ class AgentBody(BaseModel):
     journal_calls: bool = False
     event_types: list[EventPattern] = Field(default=["message.received"], min_length=1, max_length=100)
     enabled: bool = True
+
+
+class AgentChange(AgentBody):
+    """What was read may be sent back with its changes."""
+
+    agent_id: str | None = Field(default=None, exclude=True, description="If it is given, that of the address")

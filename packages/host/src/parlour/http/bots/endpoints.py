@@ -17,11 +17,11 @@ from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit
-from ..shelf import Shelf
+from ..shelf import Shelf, same
 from ..versions import IfMatch
 from . import answers
 from .checking import BotForm, audited, parts
-from .schemas import BotBody
+from .schemas import BotBody, BotChange
 
 
 class Connections(Protocol):
@@ -95,9 +95,10 @@ def router(
 
     @routes.put("/bots/{bot_id}")
     async def replace_bot(
-        bot_id: str, body: BotBody, principal: Admin, response: Response, if_match: IfMatch = None
+        bot_id: str, body: BotChange, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.Bot)]:
         async with shelf.changing(bot_id, if_match) as before:
+            same("bot_id", bot_id, body.bot_id)
             bot = form.bot(bot_id, body, before)
             await bots.replace(bot, shelf.change(principal, before, bot))
         await connections.apply(bot_id)

@@ -1,6 +1,10 @@
 """A bot as it is written."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from ..shelf import Name
 
 
 class BotBody(BaseModel):
@@ -16,7 +20,15 @@ class BotBody(BaseModel):
         },
     )
 
-    name: str = Field(min_length=1, max_length=200)
+    name: Name
     adapter: str = Field(min_length=1, max_length=100)
     adapter_config: dict[str, JsonValue] = {}
     enabled: bool = True
+
+
+class BotChange(BotBody):
+    """What was read may be sent back with its changes: what is only told is not looked at."""
+
+    bot_id: str | None = Field(default=None, exclude=True, description="If it is given, that of the address")
+    secrets_set: list[Any] | None = Field(default=None, exclude=True, description="Only told")
+    status: dict[str, Any] | None = Field(default=None, exclude=True, description="Only told")

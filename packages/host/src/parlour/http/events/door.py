@@ -21,7 +21,7 @@ from parlour.core.routing.routes import RouteBook
 from parlour.core.runs.outcomes import Outcomes
 
 from .. import views
-from ..errors import Problem, not_found
+from ..errors import Problem, invalid, not_found
 from ..principals import Principal
 from .schemas import EventBody, EventQuery
 
@@ -44,7 +44,7 @@ class EventInjection:
 
     async def inject(self, body: EventBody, principal: Principal) -> Accepted:
         if (body.agent_id is None) == (body.bot_id is None):
-            raise Problem(422, "invalid_argument", "name either agent_id or bot_id, so that somebody can answer")
+            raise invalid("agent_id", "name either this or bot_id, so that somebody can answer")
         event = self._event(body, principal)
         known = body.agent_id is None or self._agents.get(body.agent_id) is not None
         if not known:

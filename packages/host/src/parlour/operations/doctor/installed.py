@@ -8,9 +8,11 @@ from parlour.core.identity import SystemClock
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms import configuring
 from parlour.core.platforms.book import Bot, BotBook
+from parlour.core.platforms.port import Status
 from parlour.core.secrets import SecretUnreadable
 from parlour.data_directory import DataDirectory
 from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.status_file import BotStatusFile
 from parlour.runtime.installed.folder import PluginFolder, Unusable
 from parlour.runtime.installed.records import Record
 from parlour.runtime.supervision.status import PluginStatus, StatusFile
@@ -73,15 +75,17 @@ async def _bots(settings: Settings, directory: DataDirectory) -> AsyncIterator[F
         book = BotBook(journal, SystemClock())
         await book.load()
     bots = [bot for bot in book.all() if bot.enabled]
+    serving = directory.serving_pid()
+    states = BotStatusFile(directory.bot_status).all(serving) if serving else {}
     for bot in bots:
-        yield _bot(bot, directory)
+        yield _bot(bot, directory, states.get(bot.bot_id))
     for address, names in _listening(bots).items():
         if len(names) > 1:
             told = f"{' and '.join(names)} listen on the same {address}"
             yield problem("platforms", told, "give each bot a port of its own")
 
 
-def _bot(bot: Bot, directory: DataDirectory) -> Finding:
+def _bot(bot: Bot, directory: DataDirectory, status: Status | None) -> Finding:
     if bot.adapter not in Catalogue().manifests():
         remedy = "update Parlour, or delete the bot"
         return problem("platforms", f"bot '{bot.name}' needs the platform {bot.adapter}, which is not here", remedy)
@@ -90,7 +94,18 @@ def _bot(bot: Bot, directory: DataDirectory) -> Finding:
             configuring.opened(bot, KeyFile(directory.secret_key))
     except SecretUnreadable as error:
         return problem("platforms", f"bot '{bot.name}': its secrets can't be read", str(error))
-    return ok("platforms", f"bot '{bot.name}' on {bot.adapter} is configured")
+    return _doing(f"bot '{bot.name}' on {bot.adapter}", status)
+
+
+def _doing(name: str, status: Status | None) -> Finding:
+    """Its last error says what to do in the platform's words."""
+    if status is None:
+        return ok("platforms", f"{name} is configured")
+    told = f"{name} is {status.state}" if status.state != "failed" else f"{name} has failed"
+    if not status.last_error:
+        return ok("platforms", told)
+    found = problem if status.state == "failed" else warning
+    return found("platforms", f"{told}: {status.last_error}", "do what it says; the page Bots shows whether it helped")
 
 
 def _listening(bots: list[Bot]) -> dict[str, list[str]]:

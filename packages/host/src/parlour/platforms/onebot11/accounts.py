@@ -20,6 +20,7 @@ GONE_SECONDS = 600.0
 MOST_INCIDENTS = 8
 """Of one kind: whoever knocks under many names fills neither the memory nor the page."""
 
+TWICE = "unless their routes differ people are answered twice: connect it to one of them only"
 MOST_GONE = 8
 """Accounts that are named; of more it is said how many."""
 
@@ -85,7 +86,7 @@ class Accounts:
         """What was wrong with this account is over; what is wrong with others is not."""
         connection.account = account
         self._connections.setdefault(account, []).append(connection)
-        ROSTER.joined(account)
+        ROSTER.joined(account, self._tell)
         self._gone.discard(account)
         for kind in ("claim", "token", "path", "silent"):
             self._trouble.pop(f"{kind} {account}", None)
@@ -98,7 +99,7 @@ class Accounts:
         if connection not in connections:
             return
         connections.remove(connection)
-        ROSTER.left(account)
+        ROSTER.left(account, self._tell)
         for kind in ("offline", "login", "clock", "identity"):
             self._trouble.pop(f"{kind} {account}", None)
         if not connections:
@@ -160,7 +161,8 @@ class Accounts:
         away = [f"account {account} went away; look at its OneBot implementation" for account in gone[:MOST_GONE]]
         if len(gone) > MOST_GONE:
             away.append(f"{len(gone) - MOST_GONE} more accounts went away too")
-        sentences = [*self._trouble.values(), *self._halves(), *(away if self._connections else [self._absent])]
+        known = [*self._trouble.values(), *self._halves(), *self._shared()]
+        sentences = [*known, *(away if self._connections else [self._absent])]
         told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
         if told or self._connections:  # otherwise whoever tries to connect says how that goes
             self._link.state(state, "; ".join(told))
@@ -169,6 +171,11 @@ class Accounts:
         """Accounts that are connected in one role where it takes two."""
         roles = {account: {each.role for each in connections} for account, connections in self._connections.items()}
         return [_one_sided(account, *had) for account, had in sorted(roles.items()) if had in ({"event"}, {"api"})]
+
+    def _shared(self) -> list[str]:
+        """Accounts that another bot of this Host answers for as well."""
+        shared = [account for account in sorted(self._connections) if ROSTER.shared(account, self._tell)]
+        return [f"account {account} is connected to another bot of this Host too; {TWICE}" for account in shared]
 
     def begin(self) -> None:
         self._tell()

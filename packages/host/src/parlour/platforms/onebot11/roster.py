@@ -4,7 +4,7 @@ What one of them writes is written by a bot: two bots of one Host must not talk 
 """
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 
 from parlour_sdk.protocol.people import GroupMember, User
@@ -13,23 +13,37 @@ from parlour_sdk.protocol.platform_events import PlatformEvent
 BACK_SECONDS = 60.0
 """So long an account that went away is still one of them: a connection that was cut comes back."""
 
+Changed = Callable[[], None]
+
 
 class Roster:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._connections: Counter[str] = Counter()
+        self._connections: defaultdict[str, list[Changed]] = defaultdict(list)
+        """By account: whose they are, each known by what it does when others come or go."""
         self._left: dict[str, float] = {}
 
-    def joined(self, account: str) -> None:
-        self._connections[account] += 1
+    def joined(self, account: str, bot: Changed) -> None:
+        self._connections[account].append(bot)
+        self._tell_others(account, bot)
 
-    def left(self, account: str) -> None:
+    def left(self, account: str, bot: Changed) -> None:
         now = self._clock()
         self._left = {each: moment for each, moment in self._left.items() if moment > now - BACK_SECONDS}
-        self._connections[account] -= 1
-        if self._connections[account] <= 0:
+        self._connections[account].remove(bot)
+        self._tell_others(account, bot)
+        if not self._connections[account]:
             del self._connections[account]
             self._left[account] = now
+
+    def shared(self, account: str, bot: Changed) -> bool:
+        """Whether it is connected to another bot too."""
+        return any(each != bot for each in self._connections.get(account, ()))
+
+    def _tell_others(self, account: str, bot: Changed) -> None:
+        for other in self._connections[account]:
+            if other != bot:
+                other()
 
     def __contains__(self, user_id: str) -> bool:
         left = self._left.get(user_id)

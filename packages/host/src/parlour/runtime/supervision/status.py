@@ -1,16 +1,11 @@
-"""Tells other processes how the plugins of a running Host are doing: one small file, replaced on every change."""
+"""Tells other processes how the plugins of a running Host are doing."""
 
-import contextlib
-import json
-import logging
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from parlour.told_file import ToldFile
 from parlour_sdk.values import dataclass
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +18,14 @@ class PluginStatus:
 
 class StatusFile:
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._told = ToldFile(path, "plugins")
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
-        """A disk that refuses keeps no plugin from its start or end: until the next change nothing is told."""
-        content = {"pid": os.getpid(), "plugins": {name: asdict(status) for name, status in plugins.items()}}
-        fresh = self._path.with_suffix(".new")
-        try:
-            fresh.write_text(json.dumps(content))
-            fresh.replace(self._path)
-        except OSError as error:
-            logger.warning("%s can't be written for now: %s", self._path, error.strerror or error)
-            with contextlib.suppress(OSError):  # what it says is not true any more
-                self._path.unlink(missing_ok=True)
+        self._told.write({name: asdict(status) for name, status in plugins.items()})
 
     def all(self, pid: int) -> dict[str, PluginStatus]:
         """What this Host has told; nothing when it has not."""
-        try:
-            content = json.loads(self._path.read_text())
-        except (OSError, ValueError):
-            return {}
-        known = content["plugins"] if content["pid"] == pid else {}
-        return {name: PluginStatus(**status) for name, status in known.items()}
+        return {name: PluginStatus(**status) for name, status in self._told.read(pid).items()}
 
     def settled(self, pid: int, plugin_id: str, stamp: int) -> PluginStatus | None:
         """How this Host's start of this very folder went; None when it has not told yet."""
