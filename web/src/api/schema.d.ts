@@ -1770,6 +1770,124 @@ export interface components {
             timeout_seconds?: number;
         };
         /**
+         * AgentChange
+         * @description What was read may be sent back with its changes.
+         * @example {
+         *       "name": "Helper",
+         *       "runner_config": {
+         *         "prompt": "Be brief."
+         *       },
+         *       "runner_id": "plugin:parlour/local-agent/default"
+         *     }
+         */
+        AgentChange: {
+            /**
+             * Agent Id
+             * @description If it is given, that of the address
+             */
+            agent_id?: string | null;
+            /**
+             * Approval Policy
+             * @default {}
+             */
+            approval_policy?: {
+                [key: string]: ("allow" | "ask" | "deny") | components["schemas"]["ApprovalRuleBody"];
+            };
+            /**
+             * Conversation Ttl
+             * @default 0
+             */
+            conversation_ttl?: number;
+            /**
+             * @default {
+             *       "streaming": true,
+             *       "reply": "message",
+             *       "max_message_size": 0,
+             *       "thinking": "hidden",
+             *       "mention_everyone": false
+             *     }
+             */
+            delivery_policy?: components["schemas"]["DeliveryPolicyBody"];
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * Event Types
+             * @default [
+             *       "message.received"
+             *     ]
+             */
+            event_types?: string[];
+            /**
+             * Journal Calls
+             * @default false
+             */
+            journal_calls?: boolean;
+            /** Name */
+            name: string;
+            /**
+             * @default {
+             *       "models": [],
+             *       "tools": [],
+             *       "knowledge_bases": [],
+             *       "skills": "*",
+             *       "files": [],
+             *       "plugins": "*",
+             *       "mcp_servers": [],
+             *       "storage": [
+             *         "plugin",
+             *         "binding"
+             *       ],
+             *       "cross_conversation_history": false,
+             *       "rules": []
+             *     }
+             */
+            resource_policy?: components["schemas"]["ResourcePolicyBody"];
+            /**
+             * Restart Policy
+             * @default auto
+             * @enum {string}
+             */
+            restart_policy?: "auto" | "never" | "always";
+            /**
+             * Runner Config
+             * @default {}
+             */
+            runner_config?: {
+                [key: string]: unknown;
+            };
+            /** Runner Id */
+            runner_id: string;
+            /**
+             * Stale After
+             * @default 600
+             */
+            stale_after?: number;
+            /**
+             * @default {
+             *       "enabled": true,
+             *       "scopes": [
+             *         "conversation",
+             *         "actor",
+             *         "binding"
+             *       ]
+             *     }
+             */
+            state_policy?: components["schemas"]["StatePolicyBody"];
+            /**
+             * Timeout Seconds
+             * @default 300
+             */
+            timeout_seconds?: number;
+        };
+        /**
          * AgentInput
          * @description What was said to the agent; empty for an event that says nothing.
          */
@@ -1984,6 +2102,53 @@ export interface components {
             enabled?: boolean;
             /** Name */
             name: string;
+        };
+        /**
+         * BotChange
+         * @description What was read may be sent back with its changes: what is only told is not looked at.
+         * @example {
+         *       "adapter": "onebot11",
+         *       "adapter_config": {
+         *         "mode": "reverse",
+         *         "port": 6700
+         *       },
+         *       "name": "Our QQ bot"
+         *     }
+         */
+        BotChange: {
+            /** Adapter */
+            adapter: string;
+            /**
+             * Adapter Config
+             * @default {}
+             */
+            adapter_config?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Bot Id
+             * @description If it is given, that of the address
+             */
+            bot_id?: string | null;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled?: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Secrets Set
+             * @description Only told
+             */
+            secrets_set?: unknown[] | null;
+            /**
+             * Status
+             * @description Only told
+             */
+            status?: {
+                [key: string]: unknown;
+            } | null;
         };
         BotStatus: {
             /** @description In words, with what to do about it. */
@@ -4674,7 +4839,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AgentBody"];
+                "application/json": components["schemas"]["AgentChange"];
             };
         };
         responses: {
@@ -5511,7 +5676,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BotBody"];
+                "application/json": components["schemas"]["BotChange"];
             };
         };
         responses: {

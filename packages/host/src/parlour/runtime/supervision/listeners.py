@@ -4,13 +4,11 @@ A plugin that takes long to come up, or does not for now, is owed what happens m
 wants of that, so what it told last counts until it tells it anew.
 """
 
-import contextlib
 import json
-import logging
 from pathlib import Path
 from typing import Any
 
-logger = logging.getLogger(__name__)
+from parlour.told_file import put
 
 Told = list[dict[str, Any]]
 
@@ -24,18 +22,9 @@ class ListenerFile:
         return self._told.get(plugin_id, [])
 
     def keep(self, plugin_id: str, told: Told) -> None:
-        """A disk that refuses keeps no plugin from its start: then nothing is known after the next one."""
-        if told == self.of(plugin_id):
-            return
-        self._told[plugin_id] = told
-        fresh = self._path.with_suffix(".new")
-        try:
-            fresh.write_text(json.dumps({name: each for name, each in self._told.items() if each}))
-            fresh.replace(self._path)
-        except OSError as error:
-            logger.warning("%s can't be written for now: %s", self._path, error.strerror or error)
-            with contextlib.suppress(OSError):  # what it says is not true any more
-                self._path.unlink(missing_ok=True)
+        if told != self.of(plugin_id):
+            self._told[plugin_id] = told
+            put(self._path, {name: each for name, each in self._told.items() if each})
 
 
 def _read(path: Path) -> dict[str, Told]:
