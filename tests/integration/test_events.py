@@ -113,7 +113,7 @@ def test_events_are_listed_newest_first_and_by_type(host: Host) -> None:
 def test_an_actor_and_a_subject_are_recorded(host: Host) -> None:
     fields = {"actor": {"actor_id": "u1", "actor_name": "Ann"}, "subject": {"subject_type": "room", "subject_id": "r1"}}
 
-    accepted = host.send(host.agent(), "hello", **fields)
+    accepted = host.send(host.agent(), "hello", key=host.key("platform"), **fields)
 
     [event] = host.items("/events", conversation_id=accepted["conversation_id"])
     assert (event["actor_type"], event["actor_id"], event["actor_name"]) == ("user", "u1", "Ann")

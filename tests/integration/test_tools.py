@@ -94,7 +94,8 @@ def test_a_tool_acts_with_its_own_plugins_rights_and_never_with_its_callers(host
 
 def test_a_tool_is_told_who_calls(host: Host) -> None:
     alice = {"actor": {"actor_id": "alice"}}
-    (answer,) = called(host, agent(host, tools="*"), {"tool_name": "test/borrowing.told"}, **alice)
+    asked = {"tool_name": "test/borrowing.told"}
+    (answer,) = called(host, agent(host, tools="*"), asked, key=host.key("platform"), **alice)
     assert answer == {"run": True, "actor": "alice"}
 
 
@@ -116,7 +117,7 @@ RULES = [
 )
 def test_which_tools_a_run_has_depends_on_who_wrote(host: Host, event: Json, answers: list[str]) -> None:
     ruled = agent(host, tools=["calculator.evaluate"], rules=RULES)
-    found = called(host, ruled, SUM, {"tool_name": "time.now"}, **event)
+    found = called(host, ruled, SUM, {"tool_name": "time.now"}, key=host.key("platform"), **event)
     assert [found[0], "told" if "UTC" in found[1] else found[1]] == answers
 
 

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from parlour.core.events.envelope import EventEnvelope
+from parlour.core.platforms.chats import SURFACE
 from parlour_sdk.values import dataclass
 
 Names = Literal["*"] | tuple[str, ...]
@@ -14,7 +15,10 @@ KINDS: tuple[Kind, ...] = ("models", "tools", "knowledge_bases", "skills", "file
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Whom a rule is for: every part that is named must hold."""
+    """Describes the senders that a rule is for: every part that is given must match.
+
+    `groups` match only chats of a platform, since an API caller chooses the name of its conversation itself.
+    """
 
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -26,10 +30,14 @@ class Sender:
         chat_type = event.data.get("chat_type")
         return (
             (not self.users or event.actor.id in self.users)
-            and (not self.groups or (chat_type == "group" and event.chat in self.groups))
+            and (not self.groups or (_in_platform_group(event) and event.chat in self.groups))
             and (not self.roles or role in self.roles)
             and (not self.chat_type or chat_type == self.chat_type)
         )
+
+
+def _in_platform_group(event: EventEnvelope) -> bool:
+    return event.surface == SURFACE and event.data.get("chat_type") == "group"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from parlour.core.runs.outcomes import Outcomes
 from .. import views
 from ..errors import Problem, invalid, not_found
 from ..principals import Principal
-from .schemas import EventBody, EventQuery
+from .schemas import ActorBody, EventBody, EventQuery
 
 
 class EventInjection:
@@ -58,7 +58,7 @@ class EventInjection:
 
     def _event(self, body: EventBody, principal: Principal) -> EventEnvelope:
         event_id = body.event_id or self._ids.new()
-        actor, subject = body.actor, body.subject
+        subject = body.subject
         return EventEnvelope(
             event_id=event_id,
             event_type=body.event_type,
@@ -72,13 +72,25 @@ class EventInjection:
             agent_id=body.agent_id or "",
             principal=principal.owner,
             event_time=self._clock.now(),
-            actor=Party(actor.actor_type, actor.actor_id, actor.actor_name, actor.metadata)
-            if actor
-            else principal.party,
+            actor=_actor(body.actor, principal),
             subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
             input=body.input.model_dump(mode="json", exclude_none=True),
             data=body.data,
         )
+
+
+def _actor(named: ActorBody | None, principal: Principal) -> Party:
+    """Returns the sender that rules, state and budgets see.
+
+    Only the scope `platform` speaks for people of other systems. Every other caller names people below its own id, so
+    that it can't act as a person of a platform or of another key, and gives them no role.
+    """
+    if named is None:
+        return principal.party
+    if principal.may("platform"):
+        return Party(named.actor_type, named.actor_id, named.actor_name, named.metadata)
+    metadata = {name: value for name, value in named.metadata.items() if name != "role"}
+    return Party(named.actor_type, f"{principal.owner}:{named.actor_id}", named.actor_name, metadata)
 
 
 def _for_platform(body: EventBody, principal: Principal) -> bool:

@@ -13,6 +13,10 @@ Name = Field(default=None, min_length=1, max_length=255)
 
 
 class ActorBody(BaseModel):
+    """The sender. Unless the key's scope is `platform`, its id becomes `key:<key id>:<actor_id>` and a role in
+    `metadata` is ignored.
+    """
+
     model_config = ConfigDict(extra="forbid")
 
     actor_type: str = Field(default="user", min_length=1, max_length=64)
