@@ -168,6 +168,42 @@ def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
     bot.delete()
 
 
+ADDRESSES: list[tuple[str, str, Json, Json]] = [
+    ("onebot11", "access_token", {"mode": "forward", "url": "ws://127.0.0.1:9"}, {"url": "ws://127.0.0.2:9"}),
+    ("onebot11", "access_token", {"mode": "reverse"}, {"mode": "forward", "url": "ws://127.0.0.2:9"}),
+    ("telegram", "token", {}, {"api_base_url": "http://127.0.0.2:9"}),
+    ("telegram", "token", {"mode": "webhook", "webhook_url": "https://a.example"}, {"webhook_url": "https://b.example"}),
+    (
+        "matrix",
+        "access_token",
+        {"homeserver": "http://127.0.0.1:9", "user": "@bot:example.org"},
+        {"homeserver": "http://127.0.0.2:9"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("adapter", "secret", "config", "moved"), ADDRESSES)
+def test_a_secret_is_asked_for_again_when_the_bot_gets_another_address(
+    host: Host, adapter: str, secret: str, config: Json, moved: Json
+) -> None:
+    value = "1:" + "a" * 40
+    body: Json = {"name": "mover", "adapter": adapter, "enabled": False}
+    made = host.http().post("/bots", json={**body, "adapter_config": {**config, secret: value}})
+    assert made.status_code == 201, made.text
+    path = f"/bots/{made.json()['bot_id']}"
+
+    refused = host.http().put(path, json={**body, "adapter_config": {**config, **moved}})
+    assert (refused.status_code, named_fields(refused)) == (422, [f"adapter_config.{secret}"])
+    assert value not in refused.text
+    assert host.http().get(path).json()["adapter_config"] == made.json()["adapter_config"], "nothing was changed"
+
+    renamed = host.http().put(path, json={**body, "name": "same address", "adapter_config": config})
+    assert (renamed.status_code, renamed.json()["secrets_set"]) == (200, [secret])
+    again = host.http().put(path, json={**body, "adapter_config": {**config, **moved, secret: value}})
+    assert (again.status_code, again.json()["secrets_set"]) == (200, [secret])
+    assert host.http().delete(path).status_code == 204
+
+
 @pytest.mark.parametrize(
     ("body", "fields"),
     [

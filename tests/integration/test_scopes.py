@@ -5,10 +5,10 @@ import pytest
 from .commands import parlour_here
 from .harness import Host, error_code, message
 
-SCOPES = ("admin", "operator", "viewer", "chat")
+SCOPES = ("admin", "operator", "viewer", "chat", "platform")
 EVERYONE = frozenset(SCOPES)
 SEERS = frozenset(("admin", "operator", "viewer"))
-TALKERS = frozenset(("admin", "operator", "chat"))
+TALKERS = frozenset(("admin", "operator", "chat", "platform"))
 ADMINS = frozenset(("admin",))
 
 ENDPOINTS: dict[str, frozenset[str]] = {

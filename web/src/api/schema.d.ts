@@ -1550,7 +1550,11 @@ export interface components {
             /** @default false */
             read_only?: boolean;
         };
-        /** ActorBody */
+        /**
+         * ActorBody
+         * @description The sender. Unless the key's scope is `platform`, its id becomes `key:<key id>:<actor_id>` and a role in
+         *     `metadata` is ignored.
+         */
         ActorBody: {
             /** Actor Id */
             actor_id: string;
@@ -1576,6 +1580,7 @@ export interface components {
             actions?: {
                 [key: string]: components["schemas"]["ActionDeclaration"];
             };
+            address_fields?: string[];
             /** @default false */
             buttons?: boolean;
             components: components["schemas"]["Components"];

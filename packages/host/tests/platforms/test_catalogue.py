@@ -23,6 +23,12 @@ def test_an_unknown_platform_is_no_platform() -> None:
         Catalogue().create("nosuch", MemoryLink())
 
 
+def test_address_fields_are_items_of_the_form() -> None:
+    for manifest in Catalogue().manifests().values():
+        assert set(manifest.address_fields) <= {item.name for item in manifest.config if item.type == "string"}
+        assert manifest.address_fields, f"{manifest.name} sends its secrets somewhere"
+
+
 def test_the_code_of_a_platform_is_not_loaded_for_its_manifest() -> None:
     code = (
         "import sys; from parlour.platforms.catalogue import Catalogue; Catalogue().manifests();"

@@ -1,15 +1,15 @@
 """A bot's configuration against its adapter's form: checked, completed, its secrets sealed. Decides; writes nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from parlour.core.agents import forms
 from parlour.core.agents.forms import Problem
 from parlour.core.secrets import SecretBox
-from parlour_sdk.protocol.form import FormItem
 from parlour_sdk.values import dataclass
 
 from .book import Bot
+from .manifest import AdapterManifest
 
 HELD = "held"
 """Stands for a secret that is known and not looked at."""
@@ -31,22 +31,35 @@ class Configuration:
 
 
 def configured(
-    form: list[FormItem], given: Mapping[str, Any], kept: Mapping[str, str], box: SecretBox, check: Check
+    manifest: AdapterManifest, given: Mapping[str, Any], before: Configuration, box: SecretBox, check: Check
 ) -> Configuration:
-    """A secret that is not given stays as it is; one that is given empty is taken away.
+    """Returns the configuration to store. Raises ConfigurationRefused.
 
-    `check` is the adapter's own, of what no form can say; it sees what fits the form.
+    A secret that is not given stays as it is, unless an address changes to which it could be sent; one that is given
+    empty is removed. `check` is the adapter's own check beyond the form; it gets only values that fit the form.
     """
+    form, kept = manifest.config, before.secrets
     secret = {item.name for item in form if item.type == "secret"}
     held = {name: sealed for name, sealed in kept.items() if name in secret and name not in given}
     said = {name: value for name, value in given.items() if name not in secret or value not in ("", None)}
     whole = forms.prefilled(form, said)
     wrong = forms.problems(form, {**whole, **dict.fromkeys(held, HELD)}, "adapter")
-    wrong = wrong or check(whole)
+    wrong = wrong or check(whole) or _secrets_to_repeat(manifest.address_fields, before.config, whole, held)
     if wrong:
         raise ConfigurationRefused(wrong)
     sealed = {name: box.seal(whole.pop(name)) for name in sorted(secret & whole.keys())}
     return Configuration(whole, {**held, **sealed})
+
+
+def _secrets_to_repeat(
+    address_fields: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any], held: Iterable[str]
+) -> list[Problem]:
+    """Returns a problem for each stored secret that a new address would get without the operator having entered it."""
+    moved = [name for name in address_fields if (before.get(name) or "") != (after.get(name) or "")]
+    if not moved:
+        return []
+    sentence = f"'{moved[0]}' changed: enter this secret again for the new address, or send it empty to remove it"
+    return [(name, sentence) for name in sorted(held)]
 
 
 def opened(bot: Bot, box: SecretBox) -> dict[str, Any]:

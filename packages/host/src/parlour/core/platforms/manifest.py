@@ -67,6 +67,8 @@ class AdapterManifest(Declared):
     description: I18nText
     icon: str = ""
     config: list[FormItem] = Field(default_factory=list)
+    address_fields: list[str] = Field(default_factory=list)
+    """Items of `config` that say where a secret is sent. When one changes, the secrets must be entered again."""
     modes: dict[str, Mode]
     supported_events: list[str]
     supported_apis: list[str]

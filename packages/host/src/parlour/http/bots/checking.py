@@ -22,8 +22,8 @@ class BotForm:
     def bot(self, bot_id: str, body: BotBody, before: Bot | None = None) -> Bot:
         if before is not None and before.adapter != body.adapter:
             raise refused("adapter", f"a bot stays with its adapter, '{before.adapter}'; make another bot for this one")
-        kept = before.secrets if before is not None else {}
-        made = self._configured(self._manifest(body.adapter), body.adapter_config, kept)
+        stored = Configuration(before.config, before.secrets) if before is not None else Configuration({}, {})
+        made = self._configured(self._manifest(body.adapter), body.adapter_config, stored)
         return Bot(bot_id, body.name, body.adapter, made.config, made.secrets, body.enabled)
 
     def _manifest(self, adapter: str) -> AdapterManifest:
@@ -32,10 +32,10 @@ class BotForm:
             raise refused("adapter", f"there is no adapter '{adapter}'; there are {', '.join(manifests)}")
         return manifests[adapter]
 
-    def _configured(self, manifest: AdapterManifest, given: dict[str, Any], kept: dict[str, str]) -> Configuration:
+    def _configured(self, manifest: AdapterManifest, given: dict[str, Any], stored: Configuration) -> Configuration:
         try:
             check = partial(self._catalogue.problems, manifest.name)
-            return configured(manifest.config, given, kept, self._secrets, check)
+            return configured(manifest, given, stored, self._secrets, check)
         except ConfigurationRefused as refusal:
             raise refused_fields([(f"adapter_config.{name}", text) for name, text in refusal.problems]) from refusal
 
