@@ -37,7 +37,9 @@ def gets_the_tool(host: Host, when: Json, scope: str, **event: Any) -> bool:
     return "error" not in outcome
 
 
-@pytest.mark.parametrize(("scope", "gets"), [("chat", False), ("operator", False), ("admin", False), ("platform", True)])
+@pytest.mark.parametrize(
+    ("scope", "gets"), [("chat", False), ("operator", False), ("admin", False), ("platform", True)]
+)
 @pytest.mark.parametrize(
     ("when", "event"),
     [

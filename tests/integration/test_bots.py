@@ -172,7 +172,12 @@ ADDRESSES: list[tuple[str, str, Json, Json]] = [
     ("onebot11", "access_token", {"mode": "forward", "url": "ws://127.0.0.1:9"}, {"url": "ws://127.0.0.2:9"}),
     ("onebot11", "access_token", {"mode": "reverse"}, {"mode": "forward", "url": "ws://127.0.0.2:9"}),
     ("telegram", "token", {}, {"api_base_url": "http://127.0.0.2:9"}),
-    ("telegram", "token", {"mode": "webhook", "webhook_url": "https://a.example"}, {"webhook_url": "https://b.example"}),
+    (
+        "telegram",
+        "token",
+        {"mode": "webhook", "webhook_url": "https://a.example"},
+        {"webhook_url": "https://b.example"},
+    ),
     (
         "matrix",
         "access_token",

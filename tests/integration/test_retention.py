@@ -1,9 +1,13 @@
-"""A real Host forgets in time, also after it was killed while it did."""
+"""A real Host forgets in time, also after it was killed while it did; and not by a clock that jumped."""
+
+import sqlite3
+from contextlib import closing
 
 import pytest
 
+from .commands import parlour_here
 from .conftest import MakeHost
-from .harness import ECHO_PLUGIN, eventually, texts
+from .harness import ECHO_PLUGIN, Host, eventually, texts
 
 FORGETFUL = {
     "PARLOUR__RETENTION__EVENTS_DAYS": "0.00001",
@@ -25,3 +29,48 @@ def test_what_is_too_old_is_gone_and_the_host_goes_on_also_after_it_was_killed(m
     eventually(lambda: host.items("/events", type="message.received") == [], "the events are gone")
     assert texts(host.ask(agent, "three", conversation_id="chat")) == ["three"]
     assert "the clean-up took away" in host.log()
+
+
+DAY_MILLISECONDS = 24 * 3600 * 1000
+
+
+def move_data(host: Host, days: int) -> None:
+    """Moves every time in the database by so many days, so that the Host's clock is as many days the other way."""
+    by = days * DAY_MILLISECONDS
+    with closing(sqlite3.connect(host.data / "parlour.db")) as database, database:
+        for table in ("events", "transcript", "runs", "run_events", "outbox", "artifacts", "audit"):
+            database.execute(f"UPDATE {table} SET created_at = created_at + ?", (by,))
+        database.execute("UPDATE runs SET finished_at = finished_at + ?", (by,))
+        database.execute(
+            "UPDATE meta SET value = json_set(value, '$.known_at', json_extract(value, '$.known_at') + ?) "
+            "WHERE name = 'retention.clock'",
+            (by,),
+        )
+        database.execute("DELETE FROM meta WHERE name = 'retention'")
+
+
+def all_kept(host: Host) -> list[int]:
+    with closing(sqlite3.connect(host.data / "parlour.db")) as database:
+        tables = ("events", "transcript", "runs", "run_events")
+        return [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+
+
+@pytest.mark.parametrize(("days", "direction"), [(-400, "ahead of"), (400, "behind")])
+def test_a_host_that_starts_with_its_clock_400_days_off_deletes_nothing_and_says_so(
+    make_host: MakeHost, days: int, direction: str
+) -> None:
+    host = make_host(ECHO_PLUGIN, PARLOUR__RETENTION__FIRST_SECONDS="0").start()
+    host.ask(host.agent(), "hello")
+    eventually(lambda: "the clean-up took away" in host.log(), "the first clean-up is over")
+    host.stop()
+    move_data(host, days)
+    before = all_kept(host)
+
+    host.start()
+    eventually(lambda: f"the clock is 400.0 days {direction}" in host.log(), "the Host warns")
+    doctor = parlour_here("doctor", "--data", host.data).stdout
+    host.stop()
+
+    assert all_kept(host) == before
+    assert f"the clock is 400.0 days {direction} the time that was last known" in doctor
+    assert "retention is on hold" in doctor

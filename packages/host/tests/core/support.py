@@ -38,10 +38,17 @@ DISCOVERY = {
 
 
 class LoopClock:
-    """Goes with the loop's virtual time."""
+    """Goes with the loop's virtual time, and jumps with `jump`."""
 
     def now(self) -> int:
-        return EPOCH + round(asyncio.get_running_loop().time() * 1000)
+        loop = asyncio.get_running_loop()
+        return EPOCH + round((loop.time() + vars(loop).get("clock_ahead", 0.0)) * 1000)
+
+
+def jump(seconds: float) -> None:
+    """Sets the clock of all Hosts of this test forward or back; the loop's own time goes on as before."""
+    loop = asyncio.get_running_loop()
+    vars(loop)["clock_ahead"] = vars(loop).get("clock_ahead", 0.0) + seconds
 
 
 class CountedIds:

@@ -75,9 +75,7 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     if request.param == "sqlite":
         made = await upgraded_file(tmp_path / "parlour.db")
     else:
-        made = await upgraded_server(
-            request.getfixturevalue("postgres"), request.getfixturevalue("new_database")
-        )
+        made = await upgraded_server(request.getfixturevalue("postgres"), request.getfixturevalue("new_database"))
     async with made as opened:  # type: ignore[attr-defined]
         yield opened
 

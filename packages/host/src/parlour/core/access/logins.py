@@ -4,7 +4,7 @@ import hashlib
 import secrets
 
 from parlour.core.facts.tables import LOGINS, USERS
-from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Unit, Update, at_most, where
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Unit, Update, where
 from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
 
@@ -30,7 +30,7 @@ class Logins:
         self._clock = clock
 
     async def open(self, user: User, agent: str, address: str) -> tuple[str, Login]:
-        """The cookie's value, which can't be read again. Sessions that are over go at this time."""
+        """Returns the cookie's value, which can't be read again. Retention deletes sessions that have expired."""
         cookie, csrf, now = secrets.token_urlsafe(32), secrets.token_urlsafe(24), self._clock.now()
         login = Login(_digest(cookie), csrf, user, now + LIFETIME)
         row: dict[str, str | int] = {
@@ -43,9 +43,8 @@ class Logins:
             "seen_at": now,
             "expires_at": login.expires_at,
         }
-        over = Delete(LOGINS, where(expires_at=at_most(now)), expect=ANY)
         entry = audit.admin(f"user:{user.user_id}", "user.login", user.user_id, None, {"address": address}, now)
-        await self._journal.commit(Unit("login.open", (over, Insert(LOGINS, {**row}), entry)))
+        await self._journal.commit(Unit("login.open", (Insert(LOGINS, {**row}), entry)))
         return cookie, login
 
     async def find(self, cookie: str) -> Login | None:
@@ -58,7 +57,8 @@ class Logins:
         users = await self._journal.read(Select(USERS, where(user_id=rows[0]["user_id"]), limit=1, few=True))
         if not users or not users[0]["enabled"]:
             return None
-        if now - rows[0]["seen_at"] >= SEEN_EVERY:
+        # A session that was seen in the future comes from a clock that was set back since: it lasts no longer for that.
+        if abs(now - rows[0]["seen_at"]) >= SEEN_EVERY:
             seen = Update(LOGINS, {"seen_at": now, "expires_at": now + LIFETIME}, where(digest=digest), expect=ANY)
             await self._journal.commit(Unit("login.seen", (seen,)))
         return Login(digest, rows[0]["csrf"], restored(users[0]), rows[0]["expires_at"])

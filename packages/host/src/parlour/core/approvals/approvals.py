@@ -111,10 +111,15 @@ class Approvals:
         return self._by_keyword.get(keyword)
 
     def remember(self, pending: Approval) -> None:
-        """It is durable, and waits for somebody until its time is over."""
+        """Waits for a decision on an approval that is durable, until it expires.
+
+        By a clock that was set back since, it would expire later than it was meant to: it never waits for longer than
+        its whole time.
+        """
         self._forget_old()
         self._by_keyword[pending.keyword] = pending
-        seconds = max(0, pending.expires_at - self._clock.now()) / 1000
+        left = min(pending.expires_at - self._clock.now(), pending.expires_at - pending.created_at)
+        seconds = max(0, left) / 1000
         loop = asyncio.get_running_loop()
         self._timers[pending.approval_id] = loop.call_later(seconds, self._expire, pending.approval_id)
 

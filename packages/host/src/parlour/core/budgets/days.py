@@ -1,6 +1,6 @@
 """Days as the workspace's people count them."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from parlour.core.ports import Clock
@@ -9,7 +9,6 @@ from .budget import Period
 
 ALWAYS = "always"
 """The period of a budget that never begins anew; it sorts after every day."""
-KEPT_DAYS = 400
 
 
 class Days:
@@ -31,9 +30,6 @@ class Days:
 
     def current(self, period: Period) -> str:
         return ALWAYS if period == "total" else self._now().date().isoformat()
-
-    def oldest_kept(self) -> str:
-        return (self._now() - timedelta(days=KEPT_DAYS)).date().isoformat()
 
     def of(self, moment: int) -> str:
         """The day that a moment belongs to."""

@@ -23,7 +23,6 @@ from parlour.core.journal import (
     Unit,
     Update,
     at_most,
-    below,
     where,
 )
 from parlour.core.ports import Clock, Ids
@@ -56,15 +55,9 @@ class Reservations:
         self._clock = clock
 
     async def take_up(self) -> None:
-        """What a Host that died had reserved stays counted; what nobody looks at any more goes."""
-        old = where(period=below(self._days.oldest_kept()))
-        left = [
-            Delete(table, conditions, expect=ANY)
-            for table, conditions in ((RESERVATIONS, ()), (BUDGET_USES, old))
-            if await self._journal.read(Select(table, conditions, limit=1))
-        ]
-        if left:
-            await self._journal.commit(Unit("budget.take_up", tuple(left)))
+        """Drops the reservations of a Host that died: what it had reserved stays counted as used."""
+        if await self._journal.read(Select(RESERVATIONS, limit=1)):
+            await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
 
     async def reserve(self, applying: Applying, asking: Asking, model_id: str, worst: Usage) -> Reservation:
         """Raises ProviderFailed when a budget does not allow it; that is durable then."""

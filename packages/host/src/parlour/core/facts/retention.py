@@ -1,15 +1,17 @@
-"""Takes away what is too old, in small steps with pauses between them, so that no message waits for it.
+"""Deletes what is too old, in small steps with pauses between them, so that no message waits for it.
 
 Each step is one unit that also says how far the job is. A job that was cut off begins again with the oldest that is
-left.
+left. While the clock can't be trusted (`clock_check`) nothing is deleted, and one job deletes only a share of a table.
 """
 
 import asyncio
 import contextlib
 import logging
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from typing import Any
 
@@ -24,24 +26,37 @@ from parlour.core.journal import (
     Select,
     Statement,
     StorageFailed,
+    Table,
     Unit,
     Upsert,
     above,
     at_most,
+    below,
     one_of,
     where,
 )
 from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
 
+from .clock_check import DAY_MILLISECONDS, ClockCheck
 from .keeping import Artifacts
 from .sweeps import OVER, SWEEPS, Sweep
-from .tables import ARTIFACTS, META, RUN_EVENTS, RUNS
+from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, RUN_EVENTS, RUNS
 
 logger = logging.getLogger(__name__)
 
-DAY_MILLISECONDS = 24 * 3600 * 1000
 BATCH = 200
+SHARE = 0.1
+"""The part of a table's rows that one job deletes at most, so that a wrong clock never costs everything at once. More
+where the term is hardly longer than the pause between two jobs.
+"""
+SMALLEST_SHARE_ROWS = 200
+"""So many rows may always go."""
+COUNTED_AT_ONCE = 5000
+LOOK_SECONDS = 300.0
+"""How often the clock is looked at."""
+BUDGET_DAYS = 400
+"""How long the daily uses of budgets are kept."""
 RUNS_AT_ONCE = 20
 TRIES = 3
 SHORTEST_PAUSE_SECONDS = 0.02
@@ -80,6 +95,8 @@ class Retention:
         self._artifacts = artifacts
         self._clock = clock
         self._terms = terms
+        self._clock_check = ClockCheck(journal, clock)
+        self._every_days = 1.0
         self._changed = asyncio.Event()
 
     def keep(self, terms: Terms) -> None:
@@ -94,16 +111,21 @@ class Retention:
         return Report(kept.get("started_at", 0), kept.get("finished_at", 0), Counter(kept.get("removed", {})))
 
     async def serve(self, first_seconds: float, every_seconds: float) -> None:
-        """Once in a while, for as long as the Host runs."""
-        await asyncio.sleep(first_seconds)
+        """Runs a job now and then, for as long as the Host runs."""
+        self._every_days = every_seconds * 1000 / DAY_MILLISECONDS
+        first_at = asyncio.get_running_loop().time() + first_seconds
         while True:
             try:
-                finished_at = (await self.last()).finished_at
-                rest = finished_at / 1000 + every_seconds - self._clock.now() / 1000 if finished_at else 0
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), max(0, rest))
-                self._changed.clear()
-                await self.once()
+                held = await self._clock_check.is_held()
+                rest = max(first_at - asyncio.get_running_loop().time(), await self._until_next(every_seconds))
+                if held:
+                    await asyncio.sleep(LOOK_SECONDS)
+                elif rest > 0 and not self._changed.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._changed.wait(), min(rest, LOOK_SECONDS))
+                else:
+                    self._changed.clear()
+                    await self.once()
             except StorageFailed as failure:
                 logger.error("the clean-up waits for the database: %s", failure.message)
                 await asyncio.sleep(TROUBLE_SECONDS)
@@ -111,12 +133,18 @@ class Retention:
                 logger.exception("the clean-up was cut off")
                 await asyncio.sleep(TROUBLE_SECONDS)
 
+    async def _until_next(self, every_seconds: float) -> float:
+        """Returns the seconds until a job is due. One that ended in the future, by a wrong clock, does not count."""
+        finished_at, now = (await self.last()).finished_at, self._clock.now()
+        return (finished_at - now) / 1000 + every_seconds if 0 < finished_at <= now else 0
+
     async def once(self) -> Report:
         report = Report(self._clock.now())
         await self._remove_run_events(report)
         for sweep in SWEEPS:
             await self._sweep(sweep, report)
         await self._remove_expired(report)
+        await self._remove_small_rows(report)
         objects = await self._artifacts.collect_orphans()
         report.removed["objects"] = len(objects)
         report.finished_at = self._clock.now()
@@ -126,10 +154,13 @@ class Retention:
         return report
 
     async def _sweep(self, sweep: Sweep, report: Report) -> None:
-        before = self._before(getattr(self._terms, sweep.term), report)
+        days = getattr(self._terms, sweep.term)
+        before = self._before(days, report)
         position: tuple[Any, ...] = ()
         tries = 0
         while rows := await self._old(sweep, position, before):
+            if await self._is_enough(report, sweep.table.name, sweep.table, sweep.key, days):
+                return
             removable = await sweep.removable(self._journal, rows)
             try:
                 if removable:
@@ -148,15 +179,19 @@ class Retention:
         """Those of runs whose rows stay. How far it came is kept, up to the first run that still needs its own."""
         before = self._before(self._terms.run_events, report)
         position = await self._note("retention.run_events")
-        passed = True
+        passed, emptied = True, 0
         while True:
             columns = ("run_id", "status", "created_at", "finished_at")
             query = Select(RUNS, where(run_id=above(position)), columns, order=("run_id",), limit=RUNS_AT_ONCE)
             rows = list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
             if not rows:
                 return
+            if emptied >= SMALLEST_SHARE_ROWS and emptied >= await self._most(RUNS, "run_id", self._terms.run_events, 0):
+                self._leave_rest("run_events")
+                return
             done = [row["run_id"] for row in rows if row["status"] in OVER and row["finished_at"] < before]
             await self._empty(done, report)
+            emptied += len(done)
             position, passed = rows[-1]["run_id"], passed and len(done) == len(rows)
             if passed:
                 await self._journal.commit(Unit("retention.pass", (_noted("retention.run_events", position),)))
@@ -177,11 +212,44 @@ class Retention:
 
     async def _remove_expired(self, report: Report) -> None:
         """Uploads that no message took along, and what was made to last for a while only."""
-        expired = where(expires_at=above(0)) + where(expires_at=at_most(self._clock.now()))
+        expired = where(expires_at=above(0)) + where(expires_at=at_most(report.started_at))
         query = Select(ARTIFACTS, expired, ("artifact_id",), limit=BATCH)
         while rows := await self._journal.read(query):
             these = where(artifact_id=one_of(*(row["artifact_id"] for row in rows)))
             await self._step(report, "expired", len(rows), [Delete(ARTIFACTS, these + expired, expect=ANY)])
+
+    async def _remove_small_rows(self, report: Report) -> None:
+        """Sessions that have expired, and daily uses of budgets that are shown no more."""
+        oldest = datetime.fromtimestamp(report.started_at / 1000, UTC) - timedelta(days=BUDGET_DAYS)
+        for table, old in (
+            (LOGINS, where(expires_at=at_most(report.started_at))),
+            (BUDGET_USES, where(period=below(oldest.date().isoformat()))),
+        ):
+            rows = await self._journal.read(Select(table, old, limit=1))
+            if rows:
+                await self._step(report, table.name, 0, [Delete(table, old, expect=ANY)])
+
+    async def _is_enough(self, report: Report, name: str, table: Table, key: str, days: float) -> bool:
+        """Returns whether this job has deleted its share of the table's rows."""
+        removed = report.removed[name]
+        if removed < SMALLEST_SHARE_ROWS or removed < await self._most(table, key, days, removed):
+            return False
+        self._leave_rest(name)
+        return True
+
+    async def _most(self, table: Table, key: str, days: float, removed: int) -> float:
+        """Returns how many rows of a table one job may delete."""
+        share = max(SHARE, 2 * self._every_days / days) if days else 0
+        return share * (removed + await self._count(table, key)) if share < 1 else math.inf
+
+    async def _count(self, table: Table, key: str) -> int:
+        count, position = 0, ()
+        while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNTED_AT_ONCE)):
+            count, position = count + len(rows), where(**{key: above(rows[-1][key])})
+        return count
+
+    def _leave_rest(self, name: str) -> None:
+        logger.info("a share of %s was deleted; the rest follows with the next clean-up", name)
 
     async def _step(self, report: Report, name: str, count: int, statements: list[Statement]) -> None:
         began = asyncio.get_running_loop().time()

@@ -62,9 +62,16 @@ class ScheduleBook:
 
         Fails its guard when somebody changed or deleted the schedule meanwhile: what they said holds.
         """
-        schedule_id, now = before.schedule.schedule_id, self._clock.now()
         fired_at = before.due_at if fired else before.fired_at
-        kept = Kept(before.schedule, before.schedule.following(max(before.due_at, now)), fired_at)
+        await self._move(before, max(before.due_at, self._clock.now()), fired_at)
+
+    async def plan(self, before: Kept, moment: int) -> None:
+        """Sets the next time to the first one after this moment. Fails its guard as `advance` does."""
+        await self._move(before, moment, before.fired_at)
+
+    async def _move(self, before: Kept, moment: int, fired_at: int) -> None:
+        schedule_id, now = before.schedule.schedule_id, self._clock.now()
+        kept = Kept(before.schedule, before.schedule.following(moment), fired_at)
         values: dict[str, str | int] = {"due_at": kept.due_at, "fired_at": kept.fired_at, "updated_at": now}
         same = where(schedule_id=schedule_id, definition=dumps(before.schedule.encoded()), due_at=before.due_at)
         await self._journal.commit(Unit("schedule.advance", (Update(SCHEDULES, {**values}, same),)))

@@ -31,6 +31,7 @@ class Scheduler:
         self._ids = ids
         self._clock = clock
         self._changed = asyncio.Event()
+        self._looked_at: int | None = None
 
     def changed(self) -> None:
         """Schedules were made or changed."""
@@ -56,9 +57,24 @@ class Scheduler:
 
     async def _bring_due(self) -> None:
         now = self._clock.now()
+        if self._looked_at is None or now < self._looked_at:
+            await self._rewind(now)
+        self._looked_at = now
         for kept in self._book.all():
             if kept.schedule.enabled and kept.due_at <= now:
                 await self._bring(kept, now)
+
+    async def _rewind(self, now: int) -> None:
+        """Plans anew what was planned by a clock that was ahead. Times that fired before are not repeated: the log
+        knows their events.
+        """
+        for kept in self._book.all():
+            try:
+                if kept.schedule.enabled and kept.due_at > kept.schedule.following(now):
+                    logger.warning("schedule '%s' was planned by a clock that was ahead", kept.schedule.name)
+                    await self._book.plan(kept, now)
+            except GuardFailed:
+                continue  # it was changed or deleted since
 
     async def _bring(self, kept: Kept, now: int) -> None:
         wanted = now - kept.due_at <= LATE or kept.schedule.missed == "once"
