@@ -24,9 +24,9 @@ def test_an_unknown_platform_is_no_platform() -> None:
 
 
 def test_address_fields_are_items_of_the_form() -> None:
-    for manifest in Catalogue().manifests().values():
-        assert set(manifest.address_fields) <= {item.name for item in manifest.config if item.type == "string"}
-        assert manifest.address_fields, f"{manifest.name} sends its secrets somewhere"
+    for name, found in Catalogue().manifests().items():
+        assert set(found.address_fields) <= {item.name for item in found.config if item.type == "string"}
+        assert found.address_fields, f"{name} sends its secrets somewhere"
 
 
 def test_the_code_of_a_platform_is_not_loaded_for_its_manifest() -> None:

@@ -7,7 +7,6 @@ left. While the clock can't be trusted (`clock_check`) nothing is deleted, and o
 import asyncio
 import contextlib
 import logging
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
@@ -159,7 +158,8 @@ class Retention:
         position: tuple[Any, ...] = ()
         tries = 0
         while rows := await self._old(sweep, position, before):
-            if await self._is_enough(report, sweep.table.name, sweep.table, sweep.key, days):
+            removed = report.removed[sweep.table.name]
+            if await self._is_enough(sweep.table.name, removed, sweep.table, sweep.key, days, removed):
                 return
             removable = await sweep.removable(self._journal, rows)
             try:
@@ -186,8 +186,7 @@ class Retention:
             rows = list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
             if not rows:
                 return
-            if emptied >= SMALLEST_SHARE_ROWS and emptied >= await self._most(RUNS, "run_id", self._terms.run_events, 0):
-                self._leave_rest("run_events")
+            if await self._is_enough("run_events", emptied, RUNS, "run_id", self._terms.run_events, 0):
                 return
             done = [row["run_id"] for row in rows if row["status"] in OVER and row["finished_at"] < before]
             await self._empty(done, report)
@@ -229,27 +228,19 @@ class Retention:
             if rows:
                 await self._step(report, table.name, 0, [Delete(table, old, expect=ANY)])
 
-    async def _is_enough(self, report: Report, name: str, table: Table, key: str, days: float) -> bool:
-        """Returns whether this job has deleted its share of the table's rows."""
-        removed = report.removed[name]
-        if removed < SMALLEST_SHARE_ROWS or removed < await self._most(table, key, days, removed):
-            return False
-        self._leave_rest(name)
-        return True
-
-    async def _most(self, table: Table, key: str, days: float, removed: int) -> float:
-        """Returns how many rows of a table one job may delete."""
+    async def _is_enough(self, name: str, done: int, table: Table, key: str, days: float, gone: int) -> bool:
+        """Returns whether this job has done its share of a table's rows, of which so many are gone already."""
         share = max(SHARE, 2 * self._every_days / days) if days else 0
-        return share * (removed + await self._count(table, key)) if share < 1 else math.inf
+        if done < SMALLEST_SHARE_ROWS or share >= 1 or done < share * (gone + await self._count(table, key)):
+            return False
+        logger.info("a share of %s was deleted; the rest follows with the next clean-up", name)
+        return True
 
     async def _count(self, table: Table, key: str) -> int:
         count, position = 0, ()
         while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNTED_AT_ONCE)):
             count, position = count + len(rows), where(**{key: above(rows[-1][key])})
         return count
-
-    def _leave_rest(self, name: str) -> None:
-        logger.info("a share of %s was deleted; the rest follows with the next clean-up", name)
 
     async def _step(self, report: Report, name: str, count: int, statements: list[Statement]) -> None:
         began = asyncio.get_running_loop().time()
