@@ -2,7 +2,9 @@
 
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -256,3 +258,39 @@ def test_beyond_this_machine_the_first_owner_needs_the_token_that_was_printed(ma
     assert (again.status_code, error_code(again)) == (409, "conflict")
     assert not [line for line in host.printed() if "token" in line], "nobody needs one any more"
     assert token not in host.log()
+
+
+@pytest.mark.long  # packages/host/tests/stores/test_users.py shows the same faster
+@pytest.mark.parametrize("change", ["demote", "delete"])
+def test_two_owners_who_take_each_others_role_at_once_leave_one(make_host: MakeHost, change: str) -> None:
+    host = make_host().start()
+    for email in ("ada@example.org", "bob@example.org"):
+        assert users_create(host, email).returncode == 0
+
+    def act(number: int, people: list[Person], ready: Barrier) -> int:
+        """One owner acts on the other; the answer's status."""
+        actor, other = people[number], people[1 - number]
+        path, headers = f"/users/{other.me['user_id']}", actor.token
+        ready.wait(30)
+        if change == "delete":
+            return actor.http.delete(path, headers=headers).status_code
+        return actor.http.put(path, json={"role": "viewer"}, headers=headers).status_code
+
+    for _ in range(4):
+        people = [logged_in(host, f"{name}@example.org") for name in ("ada", "bob")]
+        ready = Barrier(2)
+        with ThreadPoolExecutor(2) as pool:
+            statuses = list(pool.map(lambda number: act(number, people, ready), (0, 1)))  # noqa: B023
+        owners = [user for user in host.items("/users") if user["role"] == "owner" and user["enabled"]]
+        assert len(owners) == 1, statuses
+        assert users_again(host, owners[0]["email"], change)
+
+
+def users_again(host: Host, email: str, change: str) -> bool:
+    """Makes the other one an owner again, by the one who is left."""
+    left = logged_in(host, email)
+    lost = "bob@example.org" if email.startswith("ada") else "ada@example.org"
+    if change == "delete":
+        return users_create(host, lost).returncode == 0
+    user_id = next(user["user_id"] for user in host.items("/users") if user["email"] == lost)
+    return left.http.put(f"/users/{user_id}", json={"role": "owner"}, headers=left.token).status_code == 200

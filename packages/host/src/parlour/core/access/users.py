@@ -6,7 +6,20 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from parlour.core.facts.tables import LOGINS, META, USERS
-from parlour.core.journal import ANY, Delete, Draft, GuardFailed, Insert, Journal, Row, Select, Update, where
+from parlour.core.journal import (
+    ANY,
+    Condition,
+    Delete,
+    Draft,
+    GuardFailed,
+    Insert,
+    Journal,
+    Row,
+    Select,
+    Unit,
+    Update,
+    where,
+)
 from parlour.core.ports import Clock, Ids
 from parlour_sdk.values import dataclass
 
@@ -101,32 +114,53 @@ class Users:
             role=before.role if role is None else role,
             enabled=before.enabled if enabled is None else enabled,
         )
-        if _lost_owner(before, after):
-            await self._require_other_owner(before)
         now = self._clock.now()
         values: dict[str, str | int] = {**after.shown(), "enabled": int(after.enabled), "updated_at": now}
         if password is not None:
             values["password"] = await _digest(password)
         draft = Draft("user.change")
-        draft.add(Update(USERS, {**values}, where(user_id=before.user_id)))
+        draft.add(Update(USERS, {**values}, _as_read(before)))
         if password is not None or after.role != before.role or not after.enabled:
             draft.add(Delete(LOGINS, where(user_id=before.user_id), expect=ANY))
         changed = {**after.shown(), **({"password": "changed"} if password is not None else {})}
         draft.add(audit.admin(actor, "user.change", before.user_id, before.shown(), changed, now))
-        await self._journal.commit(draft.unit())
+        await self._commit(draft, before, loses_owner=_lost_owner(before, after))
         return after
 
     async def remove(self, actor: str, user: User) -> None:
-        await self._require_other_owner(user)
+        """Raises UserRefused."""
         draft = Draft("user.remove")
-        draft.add(Delete(USERS, where(user_id=user.user_id)))
+        draft.add(Delete(USERS, _as_read(user)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
         draft.add(audit.admin(actor, "user.remove", user.user_id, user.shown(), None, self._clock.now()))
-        await self._journal.commit(draft.unit())
+        await self._commit(draft, user, loses_owner=user.role == "owner")
 
-    async def _require_other_owner(self, user: User) -> None:
-        if user.role == "owner" and not _owners(await self.all(), apart_from=user):
-            raise UserRefused("role", "this is the last owner; make somebody else owner first")
+    async def _commit(self, draft: Draft, user: User, loses_owner: bool) -> None:
+        """Commits a change of a user whose first statement is guarded by `_as_read`. Raises UserRefused.
+
+        When an owner is lost, the same unit checks that another one is there: two owners who demote each other at the
+        same moment can't both succeed.
+        """
+        unit = draft.unit()
+        checks: list[tuple[Update, ...]] = [()]
+        if loses_owner:
+            checks = [(_still_owner(each),) for each in _owners(await self.all(), apart_from=user)]
+        for check in checks:
+            try:
+                await self._journal.commit(Unit(unit.name, (*unit.statements, *check)))
+                return
+            except GuardFailed as failure:
+                if failure.statement == 0:
+                    raise UserRefused("", "this account was changed meanwhile; read it again") from failure
+        raise UserRefused("role", "this is the last owner; make somebody else owner first")
+
+
+def _as_read(user: User) -> tuple[Condition, ...]:
+    return where(user_id=user.user_id, role=user.role, enabled=int(user.enabled))
+
+
+def _still_owner(user: User) -> Update:
+    return Update(USERS, {"role": "owner"}, where(user_id=user.user_id, role="owner", enabled=1))
 
 
 def _owners(users: Sequence[User], apart_from: User) -> list[User]:

@@ -1,0 +1,50 @@
+"""The last owner stays, also when two of them are changed at the same moment, on both databases."""
+
+import asyncio
+
+import pytest
+
+from parlour.core.access.users import User, UserRefused, Users
+from parlour.core.facts.tables import USERS
+from parlour.core.identity import SystemClock, SystemIds
+from parlour.core.journal import Insert, Journal, Unit
+
+
+async def put(journal: Journal, *users: User) -> None:
+    rows = (
+        {**user.shown(), "user_id": user.user_id, "enabled": 1, "password": "", "created_at": 0, "updated_at": 0}
+        for user in users
+    )
+    await journal.commit(Unit("test.users", tuple(Insert(USERS, row) for row in rows)))
+
+
+async def check(journals: list[Journal], change: str) -> None:
+    people = [User(name, f"{name}@example.org", name, "owner", 0) for name in ("ada", "bob")]
+    await put(journals[0], *people)
+    books = [Users(journal, SystemIds(), SystemClock()) for journal in journals]
+
+    async def act(book: Users, user: User) -> None:
+        match change:
+            case "demote":
+                await book.change("", user, role="viewer")
+            case "disable":
+                await book.change("", user, enabled=False)
+            case "delete":
+                await book.remove("", user)
+
+    outcomes = await asyncio.gather(*map(act, books, people), return_exceptions=True)
+
+    left = [user for user in await books[0].all() if user.role == "owner" and user.enabled]
+    assert (len(left), sorted(type(each) for each in outcomes if each is not None)) == (1, [UserRefused])
+    with pytest.raises(UserRefused):
+        await act(books[0], left[0])
+
+
+@pytest.mark.parametrize("change", ["demote", "disable", "delete"])
+async def test_one_owner_is_left_on_sqlite(on_sqlite: list[Journal], change: str) -> None:
+    await check(on_sqlite, change)
+
+
+@pytest.mark.parametrize("change", ["demote", "disable", "delete"])
+async def test_one_owner_is_left_on_postgres(on_postgres: list[Journal], change: str) -> None:
+    await check(on_postgres, change)
