@@ -147,6 +147,26 @@ def test_a_call_as_github_signs_it_is_taken(host: Host) -> None:
     assert answer.status_code == 202
 
 
+def test_a_github_call_that_is_repeated_under_another_delivery_id_is_the_same_event(host: Host, webhook: Json) -> None:
+    body = {"name": "pushes", "agent_id": webhook["agent_id"], "scheme": "github"}
+    pushes = host.http().post("/webhooks", json=body).json()
+    content = b'{"text": "pushed once"}'
+    signature = "sha256=" + hmac.new(pushes["secret"].encode(), content, hashlib.sha256).hexdigest()
+    answers = [
+        call(host, pushes, {"x-hub-signature-256": signature, "x-github-delivery": name}, content).json()
+        for name in ("one", "two", "")
+    ]
+    assert [answer["duplicate"] for answer in answers] == [False, True, True]
+    assert len({answer["event_id"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("timestamp", [b"\xb2", b"9" * 5000, b"-1", b"1e9", b"0x10", b"1 2"])
+def test_a_timestamp_that_is_no_number_is_a_bad_request(host: Host, webhook: Json, timestamp: bytes) -> None:
+    headers = {**signed(webhook["secret"], "call-7", int(time.time()), b"{}"), "webhook-timestamp": timestamp}
+    answer = httpx.post(f"{host.address}{webhook['path']}", content=b"{}", headers=headers, timeout=30, verify=NO_TLS)  # type: ignore[arg-type]
+    assert (answer.status_code, error_code(answer)) == (400, "invalid_argument")
+
+
 def test_a_webhooks_secret_is_told_once_and_a_disabled_one_is_not_there(host: Host, webhook: Json) -> None:
     http = host.http()
     path = f"/webhooks/{webhook['webhook_id']}"

@@ -20,7 +20,7 @@ class WebhookCalls:
         self._clock = clock
 
     async def take(self, webhook: Webhook, headers: Mapping[str, str], body: bytes) -> Accepted:
-        """Raises NotGenuine."""
+        """Raises NotGenuine or CallMalformed."""
         now = self._clock.now()
         repeated = call_id(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
         content = _read(body)

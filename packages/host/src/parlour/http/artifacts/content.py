@@ -13,7 +13,8 @@ from parlour_sdk.values import dataclass
 
 from ..errors import Problem
 
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]*)-([0-9]*)")
+MAX_RANGE_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,17 @@ def _range(artifact: Artifact, request: Request) -> Range | None:
     size = artifact.size_bytes
     if not first and not last:
         return None
+    if max(len(first), len(last)) > MAX_RANGE_DIGITS:
+        raise _not_satisfiable(size)
     if not first:
         start, end = max(size - int(last), 0), size
     else:
         start, end = int(first), min(int(last) + 1, size) if last else size
     if start >= size or (last and first and int(last) < start):
-        details = {"size_bytes": size}
-        raise Problem(416, "range_not_satisfiable", f"the content has {size} bytes; ask for a range of these", details)
+        raise _not_satisfiable(size)
     return Range(start, end - start)
+
+
+def _not_satisfiable(size: int) -> Problem:
+    message = f"the content has {size} bytes; ask for a range of these"
+    return Problem(416, "range_not_satisfiable", message, {"size_bytes": size})

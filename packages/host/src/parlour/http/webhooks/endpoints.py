@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parlour.core.cursors import Cursors
 from parlour.core.inbound.book import WebhookBook
 from parlour.core.inbound.calls import WebhookCalls
-from parlour.core.inbound.webhook import EVENT_TYPE, NotGenuine, Scheme, Webhook
+from parlour.core.inbound.webhook import EVENT_TYPE, CallMalformed, NotGenuine, Scheme, Webhook
 from parlour.core.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
 
@@ -103,6 +103,8 @@ def router(
             accepted = await calls.take(webhook, request.headers, await request.body())
         except NotGenuine as error:
             raise Problem(401, "unauthenticated", str(error)) from error
+        except CallMalformed as error:
+            raise Problem(400, "invalid_argument", str(error)) from error
         return {"event_id": accepted.event_id, "seq": accepted.seq, "duplicate": accepted.duplicate}
 
     return routes
