@@ -98,3 +98,27 @@ def test_other_commands_refuse_such_a_database_in_the_same_words(tmp_path: Path,
     (tmp_path / "parlour.db").write_bytes(b"a shopping list, not a database\n" * 100)
 
     assert "no database" in refusal(*command, "--data", tmp_path)
+
+
+@pytest.mark.parametrize(("content", "told"), [(b"", "is empty"), (b"half", "has 4 bytes, not 32")])
+def test_a_key_file_that_is_no_key_is_named_before_anything_is_sealed_with_it(
+    tmp_path: Path, content: bytes, told: str
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "secret.key").write_bytes(content)
+
+    sentence = serve(tmp_path / "data")
+
+    assert f"secret.key' {told}" in sentence
+    assert "put it back from a backup" in sentence
+    assert (tmp_path / "data" / "secret.key").read_bytes() == content
+
+
+def test_an_empty_file_of_a_setting_is_named(tmp_path: Path) -> None:
+    (tmp_path / "url").touch()
+    environment = {"PARLOUR__DATABASE__URL_FILE": str(tmp_path / "url")}
+
+    sentence = refusal("serve", "--data", tmp_path / "data", environment=environment)
+
+    assert "PARLOUR__DATABASE__URL_FILE" in sentence
+    assert "is empty" in sentence

@@ -307,6 +307,8 @@ def _given(name: str, value: str) -> tuple[list[str], str]:
         content = Path(value).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationInvalid(f"{name}: '{value}' can't be read: {error}") from error
+    if not content:
+        raise ConfigurationInvalid(f"{name}: '{value}' is empty; write the value into it, or unset {name}")
     return [*path[:-1], path[-1].removesuffix("_file")], content
 
 

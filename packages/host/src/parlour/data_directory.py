@@ -2,10 +2,14 @@
 
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+OTHERS = 0o077
+"""The rights of the group and of all other users."""
 
 
 class DataDirectoryUnusable(Exception):
@@ -96,10 +100,29 @@ class DataDirectory:
         self.make()
         descriptor = self._locked()
         try:
+            self._make_private()
             yield
             os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)
+
+    def public_entries(self) -> list[str]:
+        """Returns the names of files and folders in it whose mode lets other users read or write them."""
+        with os.scandir(self.path) as entries:
+            return sorted(each.name for each in entries if not each.is_symlink() and _is_public(each.stat()))
+
+    def _make_private(self) -> None:
+        """Takes away the rights of other users to what is in the folder, whose own mode its operator may have chosen.
+
+        What can't be changed, since it is another user's, `parlour doctor` reports.
+        """
+        for name in self.public_entries():
+            with suppress(OSError):
+                descriptor = os.open(self.path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~OTHERS)
+                finally:
+                    os.close(descriptor)
 
     def serving_pid(self) -> int | None:
         """The process that holds the lock at this moment; a file left behind by one that died does not count."""
@@ -142,6 +165,10 @@ class DataDirectory:
                     raise AlreadyServed(self.path, _pid(descriptor)) from None
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
                 time.sleep(0.001)  # it was only somebody's look at who holds it
+
+
+def _is_public(status: os.stat_result) -> bool:
+    return bool(status.st_mode & OTHERS)
 
 
 def _is_held(descriptor: int) -> bool:

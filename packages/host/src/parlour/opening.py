@@ -60,6 +60,8 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
     clock, ids = SystemClock(), SystemIds()
     async with AsyncExitStack() as stack:
         stack.enter_context(directory.lock())
+        key_file = KeyFile(directory.secret_key)
+        key_file.check()
         additions.settle_in(settings)
         url = settings.database.url.get_secret_value()
         opened_journal = await stack.enter_async_context(opened(url, directory.database, alone=True))
@@ -80,7 +82,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         )
         if not settings.runtime.url:  # what a standalone runtime has is waited for
             _recall(side.plugins, components, listeners)
-        secrets = KnowingBox(KeyFile(directory.secret_key), REDACTOR)
+        secrets = KnowingBox(key_file, REDACTOR)
         tools = ToolRegistry(settings.tools.call_seconds)
         catalogue = Catalogue()
         bots = Bots(catalogue, secrets, clock, BotStatusFile(directory.bot_status).write)

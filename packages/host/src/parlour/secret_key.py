@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .core.secrets import SecretUnreadable
+from .data_directory import DataDirectoryUnusable
 
 if TYPE_CHECKING:
     from nacl.secret import SecretBox
@@ -19,6 +20,16 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def check(self) -> None:
+        """Raises DataDirectoryUnusable when there is a file that is no key. Makes none."""
+        try:
+            size = self._path.stat().st_size if self._path.exists() else KEY_BYTES
+        except OSError as error:
+            raise _unusable(f"The key file '{self._path}' can't be read ({error.strerror})") from error
+        if size != KEY_BYTES:
+            what = "is empty" if not size else f"has {size} bytes, not {KEY_BYTES}"
+            raise _unusable(f"The key file '{self._path}' {what}")
 
     def seal(self, secret: str) -> str:
         return b64encode(self._box.encrypt(secret.encode())).decode()
@@ -58,3 +69,8 @@ class KeyFile:
         finally:
             whole.unlink()
         return self._path.read_bytes()
+
+
+def _unusable(sentence: str) -> DataDirectoryUnusable:
+    remedy = "put it back from a backup; without one, delete it and enter every secret again"
+    return DataDirectoryUnusable("secret_key_unusable", f"{sentence}: {remedy}.")

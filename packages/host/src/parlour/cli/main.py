@@ -24,6 +24,9 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read all that is installed to find some
     from parlour.config import ConfigurationInvalid, load
 
+    previous = os.umask(0o077)  # files of a data directory are its owner's alone
+    if arguments.for_authors:
+        os.umask(previous)
     try:
         settings = load(arguments.config, {"data": arguments.data, **_addresses(arguments)})
         arguments.run(arguments, settings)
@@ -36,6 +39,8 @@ def main() -> None:
     except BrokenPipeError:  # whoever reads has read enough; what is left goes nowhere, also at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    finally:
+        os.umask(previous)
 
 
 def _addresses(arguments: argparse.Namespace) -> dict[str, object]:
@@ -48,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--data", type=Path, metavar="DIR", help="the data directory (default: ./data)")
     common.add_argument("--config", type=Path, metavar="FILE", help="a YAML file with settings")
     parser = argparse.ArgumentParser(prog="parlour", description="An agent host for chat.")
+    parser.set_defaults(for_authors=False)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", parents=[common], help="run the Host")

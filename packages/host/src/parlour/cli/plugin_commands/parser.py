@@ -33,7 +33,7 @@ def _add(actions: Actions, name: str, does: str) -> argparse.ArgumentParser:
     """A command that needs no data directory."""
     parser = actions.add_parser(name, help=does)
     parser.add_argument("path", type=Path, metavar="PATH", help=PATH)
-    parser.set_defaults(data=None, config=None)
+    parser.set_defaults(data=None, config=None, for_authors=True)
     return parser
 
 
@@ -42,7 +42,7 @@ def _add_new(actions: Actions) -> None:
     new.add_argument("identity", metavar="AUTHOR/NAME")
     new.add_argument("--one-file", action="store_true", help="one Python file instead of a folder")
     new.add_argument("--into", type=Path, default=Path(), metavar="DIR", help="(default: the current folder)")
-    new.set_defaults(run=_new, data=None, config=None)
+    new.set_defaults(run=_new, data=None, config=None, for_authors=True)
 
 
 def _add_chat(actions: Actions) -> None:

@@ -30,6 +30,7 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
     yield _disk(directory)
     yield await _database(settings, directory)
     yield _key(directory)
+    yield _modes(directory)
     if settings.artifacts.store == "s3":
         yield await _objects(settings)
 
@@ -94,6 +95,16 @@ def _key(directory: DataDirectory) -> Finding:
     if stat.S_IMODE(status.st_mode) & 0o077:
         return warning("secrets", f"{path} can be read by others", f"chmod 600 '{path}'")
     return ok("secrets", "they are sealed, and the key is its owner's alone")
+
+
+def _modes(directory: DataDirectory) -> Finding:
+    names = directory.public_entries()
+    if not names:
+        return ok("files", "other users can't read the data directory's files")
+    told = f"other users may read or write {', '.join(names[:10])} in {directory.path}"
+    return warning(
+        "files", told, f"chmod -R go= '{directory.path}'/*; the next start does it for files of its own user"
+    )
 
 
 def _sealed(directory: DataDirectory) -> bool:
