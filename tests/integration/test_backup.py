@@ -1,6 +1,7 @@
 """A backup under load holds what was accepted when it was made; restored, what was owed is answered once."""
 
 import io
+import os
 import tarfile
 import threading
 from pathlib import Path
@@ -118,3 +119,96 @@ def test_the_database_tells_its_revision(backup: Path, tmp_path: Path) -> None:
     assert before == "there is no database yet; parlour serve makes it\n"
     assert upgraded.endswith("as this release needs it\n")
     assert after == upgraded
+
+
+@pytest.fixture
+def used(tmp_path: Path) -> Path:
+    """A data directory with a plugin's folder."""
+    data = tmp_path / "data"
+    assert parlour("keys", "create", "--name", "one", "--data", data).returncode == 0
+    (data / "plugin-data" / "test" / "hostile").mkdir(parents=True)
+    (data / "plugin-data" / "test" / "hostile" / "kept.txt").write_text("kept")
+    return data
+
+
+def contents(backup: Path) -> dict[str, bytes]:
+    found = {}
+    with tarfile.open(backup) as archive:
+        for entry in archive:
+            content = archive.extractfile(entry)
+            found[entry.name] = content.read() if content is not None else b""
+    return found
+
+
+def test_links_and_other_special_files_stay_out_and_are_named(used: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret of the operator"
+    secret.write_text("not for plugins")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "inner").write_text("not for plugins")
+    hostile = used / "plugin-data" / "test" / "hostile"
+    (hostile / "link").symlink_to(secret)
+    (hostile / "folder").symlink_to(tmp_path / "folder")
+    os.mkfifo(hostile / "pipe")
+    os.link(hostile / "kept.txt", hostile / "same.txt")
+    (used / "runtime-tokens.json").symlink_to(secret)
+
+    made = parlour("backup", tmp_path / "one.backup", "--data", used)
+
+    assert made.returncode == 0, made.stderr
+    kept = contents(tmp_path / "one.backup")
+    assert not [name for name, content in kept.items() if b"not for plugins" in content]
+    names = ["runtime-tokens.json", *(f"plugin-data/test/hostile/{name}" for name in ("folder", "link", "pipe"))]
+    warned = [line for line in made.stderr.splitlines() if "not in the backup" in line]
+    assert [line.split("'")[1] for line in warned] == names
+    assert parlour("restore", tmp_path / "one.backup", "--data", tmp_path / "again").returncode == 0
+    assert (tmp_path / "again" / "plugin-data" / "test" / "hostile" / "same.txt").read_text() == "kept"
+
+
+def test_a_folder_that_a_plugin_swaps_for_a_link_brings_nothing_else_into_the_backup(
+    used: Path, tmp_path: Path
+) -> None:
+    """As a plugin would do it while the backup is made: over and over."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for number in range(300):
+        (outside / f"{number:03}").write_text("not for plugins")
+    hostile = used / "plugin-data" / "test" / "hostile"
+    real, link, swapped = hostile / "real", hostile / "link", hostile / "swapped"
+    real.mkdir()
+    for number in range(300):
+        (real / f"{number:03}").write_text("its own")
+    link.symlink_to(outside)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            real.rename(swapped)
+            link.rename(real)
+            real.rename(link)
+            swapped.rename(real)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        made = [parlour("backup", tmp_path / f"{number}.backup", "--data", used) for number in range(2)]
+    finally:
+        stop.set()
+        swapping.join()
+
+    assert [each.returncode for each in made] == [0] * 2, [each.stderr for each in made]
+    for number in range(2):
+        leaked = [name for name, text in contents(tmp_path / f"{number}.backup").items() if b"not for" in text]
+        assert leaked == []
+
+
+def test_folders_without_end_are_left_out_and_named(used: Path, tmp_path: Path) -> None:
+    deep = used / "plugin-data" / "test" / "hostile"
+    for _ in range(70):
+        deep /= "d"
+    deep.mkdir(parents=True)
+
+    made = parlour("backup", tmp_path / "one.backup", "--data", used)
+
+    assert made.returncode == 0, made.stderr
+    assert "64 folders deep" in made.stderr
+    assert contents(tmp_path / "one.backup")["plugin-data/test/hostile/kept.txt"] == b"kept"

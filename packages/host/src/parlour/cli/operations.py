@@ -1,6 +1,7 @@
 """`parlour backup`, `restore` and `db`: what an operator does with the data itself."""
 
 import asyncio
+import sys
 from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ def backup(settings: Settings, file: Path) -> None:
         raise CommandFailed(str(failure)) from failure
     except StorageFailed as failure:
         raise CommandFailed(failure.message) from failure
+    for each in written.left_out:  # a name may hold anything, so it is shown as Python writes it
+        print(f"parlour: warning: not in the backup: {each.name!r}: {each.reason}", file=sys.stderr)
     print(f"{written.file}: {written.size_bytes:,} bytes; it holds the key to every secret, so keep it safe")
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from parlour.data_directory import DataDirectory
 from parlour_sdk.values import dataclass
 
+from . import backup_files
+
 FORMAT = 1
 MANIFEST = "parlour-backup.json"
 DATABASE = "parlour.db"
@@ -30,6 +32,7 @@ class BackupFailed(Exception):
 class Written:
     file: Path
     size_bytes: int
+    left_out: list[backup_files.LeftOut]
 
 
 Copier = Callable[[Path], None]
@@ -48,15 +51,15 @@ def write(directory: DataDirectory, file: Path, version: str, revision: str | No
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
                 _put(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
                 _add_database(archive, directory.path, copy)
-                _add_files(archive, directory.path)
+                left_out = backup_files.add_all(archive, directory.path, FILES, FOLDERS)
             raw.flush()
             os.fsync(raw.fileno())
         partial.rename(file)
-    except OSError as error:
-        raise BackupFailed(f"'{file}' can't be written: {error.strerror or error}") from error
+    except (OSError, backup_files.ArchiveFailed) as error:
+        raise BackupFailed(f"'{file}' can't be written: {getattr(error, 'strerror', None) or error}") from error
     finally:
         partial.unlink(missing_ok=True)
-    return Written(file, file.stat().st_size)
+    return Written(file, file.stat().st_size, left_out)
 
 
 def _manifest(version: str, revision: str) -> dict[str, str | int]:
@@ -85,30 +88,8 @@ def _add_database(archive: tarfile.TarFile, root: Path, copy: Copier) -> None:
     with tempfile.TemporaryDirectory(dir=root, prefix=".backup-") as folder:
         copied = Path(folder) / DATABASE
         copy(copied)
-        archive.add(copied, DATABASE, filter=_anonymous)
-
-
-def _add_files(archive: tarfile.TarFile, root: Path) -> None:
-    """After the database: what it names was there before it. What goes away meanwhile was no longer needed."""
-    for path in _kept(root):
-        try:
-            archive.add(path, path.relative_to(root).as_posix(), recursive=False, filter=_anonymous)
-        except FileNotFoundError:
-            continue
-
-
-def _kept(root: Path) -> Iterator[Path]:
-    yield from (root / name for name in FILES if (root / name).is_file())
-    for name in FOLDERS:
-        for path in sorted((root / name).rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                yield path
-
-
-def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    entry.uid = entry.gid = 0
-    entry.uname = entry.gname = ""
-    return entry
+        with copied.open("rb") as content:
+            backup_files.add(archive, DATABASE, content)
 
 
 def _put(archive: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -1,0 +1,139 @@
+"""Puts the files of a data directory into a backup's archive.
+
+Plugins write to some of these folders while the backup is made. So every file is opened relative to the descriptor of
+its folder and without following links, and only what is a regular file then is read: a plugin that replaces a file or
+folder by a link brings nothing else into the backup.
+"""
+
+import errno
+import os
+import stat
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from parlour_sdk.values import dataclass
+
+MAX_DEPTH = 64
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+class ArchiveFailed(Exception):
+    """The archive can't be written; the message is the system's reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file or folder that is not in the backup, or not as it was."""
+
+    name: str
+    reason: str
+
+
+def add_all(archive: tarfile.TarFile, root: Path, files: Iterable[str], folders: Iterable[str]) -> list[LeftOut]:
+    """Adds these files and whole folders of a data directory, and returns what could not be added.
+
+    To be called after the database was copied: what it names was there before. What is deleted since was not needed.
+    """
+    walk = _Walk(archive)
+    descriptor = os.open(root, _FOLDER)
+    try:
+        for name in files:
+            walk.add(descriptor, name, name)
+    finally:
+        os.close(descriptor)
+    for name in folders:
+        walk.add_top(root / name, name)
+    return walk.left_out
+
+
+def add(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
+    """Adds an open file and returns whether it was read whole. What can't be read is filled up with zeros.
+
+    Raises ArchiveFailed.
+    """
+    status = os.fstat(content.fileno())
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mtime, entry.mode = status.st_size, int(status.st_mtime), stat.S_IMODE(status.st_mode)
+    whole = _Whole(content)
+    try:
+        archive.addfile(entry, whole)  # type: ignore[arg-type]
+    except OSError as error:
+        raise ArchiveFailed(error.strerror or str(error)) from error
+    return not whole.was_short
+
+
+class _Whole:
+    """Gives as many bytes as are asked for, since the archive has promised them."""
+
+    def __init__(self, content: BinaryIO) -> None:
+        self._content = content
+        self.was_short = False
+
+    def read(self, size: int) -> bytes:
+        try:
+            block = b"" if self.was_short else self._content.read(size)
+        except OSError:
+            block = b""
+        self.was_short = self.was_short or len(block) < size
+        return block.ljust(size, b"\0")
+
+
+class _Walk:
+    """Adds a folder with all that is below it."""
+
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self.left_out: list[LeftOut] = []
+
+    def add_top(self, path: Path, name: str) -> None:
+        """The folder itself is Parlour's own and may be a link that its operator made; nothing below it may."""
+        with self._reported(name):
+            descriptor = os.open(path, _FOLDER)
+            self._add_opened(descriptor, name, 1)
+
+    def add(self, folder: int, name: str, full_name: str, depth: int = 0) -> None:
+        with self._reported(full_name):
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode) and depth:
+                self._add_opened(os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder), full_name, depth + 1)
+            else:
+                self._add_file(os.open(name, _FILE, dir_fd=folder), full_name)
+
+    def _add_opened(self, descriptor: int, name: str, depth: int) -> None:
+        try:
+            if depth > MAX_DEPTH:
+                raise _NotAdded(f"it is more than {MAX_DEPTH} folders deep")
+            for each in sorted(os.listdir(descriptor)):
+                self.add(descriptor, each, f"{name}/{each}", depth)
+        finally:
+            os.close(descriptor)
+
+    def _add_file(self, descriptor: int, name: str) -> None:
+        with os.fdopen(descriptor, "rb") as content:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise _NotAdded("it is no regular file")
+            if not add(self._archive, name, content):
+                raise _NotAdded("it could not be read to its end; what is missing is zeros")
+
+    @contextmanager
+    def _reported(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            return  # it was deleted since
+        except _NotAdded as refusal:
+            self.left_out.append(LeftOut(name, str(refusal)))
+        except OSError as error:
+            self.left_out.append(LeftOut(name, _reason(error)))
+
+
+class _NotAdded(Exception):
+    """The message says why."""
+
+
+def _reason(error: OSError) -> str:
+    return "it is a link" if error.errno == errno.ELOOP else error.strerror or str(error)

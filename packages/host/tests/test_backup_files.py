@@ -1,0 +1,90 @@
+"""What can't be read is left out of a backup, and named; what changes while it is read does not spoil the archive."""
+
+import io
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parlour.operations.backup_files import ArchiveFailed, LeftOut, add, add_all
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """A folder that everyone can read, and a test that is not root."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "plugin-data" / "closed").mkdir(parents=True)
+        (folder / "plugin-data" / "closed" / "inner").write_text("inner")
+        for file in ("secret.key", "plugin-data/open", "plugin-data/private"):
+            (folder / file).write_text(file)
+            (folder / file).chmod(0o644)
+        (folder / "secret.key").chmod(0)
+        (folder / "plugin-data" / "private").chmod(0)
+        (folder / "plugin-data" / "closed").chmod(0)
+        was = os.geteuid()
+        if was == 0:
+            os.seteuid(65534)
+        yield folder
+        os.seteuid(was)
+        (folder / "plugin-data" / "closed").chmod(0o700)
+
+
+def test_what_may_not_be_read_is_left_out_and_named(root: Path) -> None:
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        left_out = add_all(archive, root, ("secret.key", "config.yaml"), ("plugin-data", "artifacts"))
+
+    names = ("secret.key", "plugin-data/closed", "plugin-data/private")
+    assert left_out == [LeftOut(name, "Permission denied") for name in names]
+    written.seek(0)
+    with tarfile.open(fileobj=written) as archive:
+        assert archive.getnames() == ["plugin-data/open"]
+
+
+class Shrinking(io.BytesIO):
+    """A file that has become shorter than its descriptor said."""
+
+    def __init__(self, promised: Path, content: bytes) -> None:
+        super().__init__(content)
+        self._promised = promised.open("rb")
+
+    def fileno(self) -> int:
+        return self._promised.fileno()
+
+    def close(self) -> None:
+        self._promised.close()
+        super().close()
+
+
+def test_a_file_that_becomes_shorter_is_filled_up_and_the_next_one_is_whole(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).write_bytes(b"x" * 1000)
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        with Shrinking(tmp_path / "first", b"short") as first:
+            assert not add(archive, "first", first)
+        with (tmp_path / "second").open("rb") as second:
+            assert add(archive, "second", second)
+
+    written.seek(0)
+    with tarfile.open(fileobj=written) as archive:
+        contents = [file.read() for file in map(archive.extractfile, archive.getmembers()) if file is not None]
+    assert contents == [b"short".ljust(1000, b"\0"), b"x" * 1000]
+
+
+class Full(io.BytesIO):
+    def write(self, data: object) -> int:
+        raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_fails_the_backup_and_leaves_nothing_out_silently(tmp_path: Path) -> None:
+    (tmp_path / "plugin-data").mkdir()
+    (tmp_path / "plugin-data" / "file").write_text("text")
+    archive = tarfile.open(fileobj=Full(), mode="w")  # noqa: SIM115 - closing it would write, too
+    with pytest.raises(ArchiveFailed, match="No space left"):
+        add_all(archive, tmp_path, (), ("plugin-data",))
