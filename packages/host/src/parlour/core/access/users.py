@@ -10,7 +10,8 @@ from parlour.core.journal import ANY, Delete, Draft, GuardFailed, Insert, Journa
 from parlour.core.ports import Clock, Ids
 from parlour_sdk.values import dataclass
 
-from . import audit, passwords
+from . import audit
+from .passwords import PasswordRefused, Passwords
 
 Role = Literal["owner", "admin", "operator", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -48,6 +49,7 @@ class Users:
         self._journal = journal
         self._ids = ids
         self._clock = clock
+        self._passwords = Passwords()
 
     async def any(self) -> bool:
         return bool(await self._journal.read(Select(USERS, (), ("user_id",), limit=1, few=True)))
@@ -62,7 +64,7 @@ class Users:
     async def authenticate(self, email: str, password: str) -> User | None:
         """Takes as long for an account that does not exist, so that nobody learns which do."""
         rows = await self._journal.read(Select(USERS, where(email=_folded(email)), limit=1))
-        right = await passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
+        right = await self._passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
         return restored(rows[0]) if rows and right and rows[0]["enabled"] else None
 
     async def create(self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False) -> User:
@@ -70,7 +72,7 @@ class Users:
         if first and await self.any():
             raise UserRefused("", OWNED)
         user = User(self._ids.new(), _checked(email), name.strip() or email.split("@")[0], role, self._clock.now())
-        values = {**user.shown(), "enabled": 1, "user_id": user.user_id, "password": await _digest(password)}
+        values = {**user.shown(), "enabled": 1, "user_id": user.user_id, "password": await self._digest(password)}
         draft = Draft("user.create")
         if first:
             draft.add(Insert(META, {"name": "first_owner", "value": user.user_id}))
@@ -106,7 +108,7 @@ class Users:
         now = self._clock.now()
         values: dict[str, str | int] = {**after.shown(), "enabled": int(after.enabled), "updated_at": now}
         if password is not None:
-            values["password"] = await _digest(password)
+            values["password"] = await self._digest(password)
         draft = Draft("user.change")
         draft.add(Update(USERS, {**values}, where(user_id=before.user_id)))
         if password is not None or after.role != before.role or not after.enabled:
@@ -128,6 +130,12 @@ class Users:
         if user.role == "owner" and not _owners(await self.all(), apart_from=user):
             raise UserRefused("role", "this is the last owner; make somebody else owner first")
 
+    async def _digest(self, password: str) -> str:
+        try:
+            return await self._passwords.digest(password)
+        except PasswordRefused as refusal:
+            raise UserRefused("password", str(refusal)) from refusal
+
 
 def _owners(users: Sequence[User], apart_from: User) -> list[User]:
     return [each for each in users if each.role == "owner" and each.enabled and each.user_id != apart_from.user_id]
@@ -146,13 +154,6 @@ def _checked(email: str) -> str:
     if len(folded) > 254 or not EMAIL.fullmatch(folded):
         raise UserRefused("email", "an address looks like name@example.org")
     return folded
-
-
-async def _digest(password: str) -> str:
-    try:
-        return await passwords.digest(password)
-    except passwords.PasswordRefused as refusal:
-        raise UserRefused("password", str(refusal)) from refusal
 
 
 def restored(row: Row) -> User:
