@@ -11,8 +11,8 @@ FORWARDING_HEADERS = frozenset(
 )
 """Headers that only a proxy sends. They prove nothing, but a request that has one did not come straight from a user."""
 _PORT = re.compile(r":\d{1,5}$")
-_PARAMETER = re.compile(r'\s*([a-zA-Z]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;,"]*)\s*(?:[;,]|$)')
 _MAX_HOPS = 50
+_MAX_FORWARDED_CHARACTERS = 4096
 
 Address = IPv4Address | IPv6Address
 
@@ -96,7 +96,9 @@ class TrustedProxies:
         """Reads `Forwarded` (RFC 7239), whose last element is the nearest proxy's."""
         if not header:
             return None
-        elements = [_parameters(each) for each in _elements(header)]
+        if len(header) > _MAX_FORWARDED_CHARACTERS:
+            return Forwarded()
+        elements = [_parameters(each) for each in _split(header, ",")]
         client = self._client([each.get("for", "") for each in elements])
         last = elements[-1] if elements else {}
         return Forwarded(client, _scheme(last.get("proto", "")), last.get("host", ""))
@@ -117,13 +119,21 @@ def _list(header: str) -> list[str]:
     return [each.strip() for each in header.split(",") if each.strip()]
 
 
-def _elements(header: str) -> list[str]:
-    """Splits at commas outside quotes."""
-    return [each for each in re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', header[:8192]) if each.strip()]
+def _split(text: str, separator: str) -> list[str]:
+    """Splits outside quotes; empty parts are left out."""
+    parts, start, quoted = [], 0, False
+    for place, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif character == separator and not quoted:
+            parts.append(text[start:place])
+            start = place + 1
+    return [each.strip() for each in (*parts, text[start:]) if each.strip()]
 
 
 def _parameters(element: str) -> dict[str, str]:
-    return {name.lower(): value.strip('"') for name, value in _PARAMETER.findall(element)}
+    pairs = (each.partition("=") for each in _split(element, ";"))
+    return {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
 
 
 def _scheme(written: str) -> str:

@@ -28,7 +28,8 @@ class ProxyRequests:
         self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope, send = self._without_prefix(scope, send)
+        if self._prefix:
+            scope, send = self._without_prefix(scope), self._with_prefix(send)
         peer = scope["client"][0] if scope.get("client") else ""
         if not (self._proxies and self._proxies.includes(peer)):
             await self._app(scope, receive, send)
@@ -51,14 +52,13 @@ class ProxyRequests:
             if not self._open[key]:
                 del self._open[key]
 
-    def _without_prefix(self, scope: Scope, send: Send) -> tuple[Scope, Send]:
+    def _without_prefix(self, scope: Scope) -> Scope:
         """A proxy may pass the prefix on or take it away: paths without it are the Host's too."""
         prefix, path = self._prefix, scope["path"]
-        if not prefix or not (path == prefix or path.startswith(f"{prefix}/")):
-            return scope, send
-        raw = scope.get("raw_path") or b""
-        stripped = raw.removeprefix(prefix.encode()) or b"/"
-        return {**scope, "path": path.removeprefix(prefix) or "/", "raw_path": stripped}, self._with_prefix(send)
+        if path != prefix and not path.startswith(f"{prefix}/"):
+            return scope
+        raw = (scope.get("raw_path") or b"").removeprefix(prefix.encode())
+        return {**scope, "path": path.removeprefix(prefix) or "/", "raw_path": raw or b"/"}
 
     def _with_prefix(self, send: Send) -> Send:
         """Redirects lead below the prefix again."""
