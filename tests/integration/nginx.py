@@ -58,9 +58,7 @@ class Nginx:
     def context(self) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(self._folder / "certificate.pem"))
 
-    def start(
-        self, upstream: str, below_prefix: bool = False, keeps_prefix: bool = True, bare: bool = False
-    ) -> None:
+    def start(self, upstream: str, below_prefix: bool = False, keeps_prefix: bool = True, bare: bool = False) -> None:
         """Passes everything to `upstream`; `below_prefix`: everything below the guide's prefix; `bare`: without any of
         the guide's headers."""
         port = urlsplit(upstream).port
@@ -83,7 +81,8 @@ class Nginx:
         )
         (self._folder / "nginx.conf").write_text(
             f'daemon off; pid "{self._folder / "pid"}"; error_log "{self._folder / "error.log"}";\n'
-            f"user {getpass.getuser()}; worker_processes 1; events {{}}\nhttp {{\naccess_log off;\n{places}{upgrade}{server}}}\n"
+            f"user {getpass.getuser()}; worker_processes 1; events {{}}\n"
+            f"http {{\naccess_log off;\n{places}{upgrade}{server}}}\n"
         )
         command = [program(), "-p", str(self._folder), "-c", "nginx.conf", "-e", "error.log"]
         with (self._folder / "output.txt").open("wb") as output:

@@ -162,7 +162,9 @@ def test_more_logins_than_can_be_checked_are_refused_and_the_host_goes_on(make_h
 
 def throttled(host: Host, reason: str) -> int:
     text = httpx.get(f"{host.address}/metrics", headers=bearer(host.key()), verify=NO_TLS).text
-    [line] = [line for line in text.splitlines() if line.startswith(f'parlour_throttled_logins_total{{reason="{reason}"')]
+    [line] = [
+        line for line in text.splitlines() if line.startswith(f'parlour_throttled_logins_total{{reason="{reason}"')
+    ]
     return int(line.rpartition(" ")[2])
 
 

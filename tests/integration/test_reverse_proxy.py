@@ -53,7 +53,9 @@ class Proxied:
         return line.rpartition(" ")[2]
 
 
-@pytest.fixture(scope="module", params=["a name of its own", "a prefix that is passed on", "a prefix that is taken away"])
+@pytest.fixture(
+    scope="module", params=["a name of its own", "a prefix that is passed on", "a prefix that is taken away"]
+)
 def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
     folder = tmp_path_factory.mktemp("proxied")
     prefix = PREFIX if "prefix" in request.param else ""
@@ -188,9 +190,7 @@ def test_forwarded_headers_of_anybody_else_are_ignored(make_host: MakeHost) -> N
     assert answers == [401] * 5 + [429]
 
 
-def test_the_first_owner_behind_a_proxy_that_nobody_named_needs_the_token(
-    make_host: MakeHost, tmp_path: Path
-) -> None:
+def test_the_first_owner_behind_a_proxy_that_nobody_named_needs_the_token(make_host: MakeHost, tmp_path: Path) -> None:
     """An nginx without any settings hides the client and its own name behind `Host: 127.0.0.1`."""
     host = make_host(PARLOUR__HTTP__NAMES=NAME).start()
     nginx = Nginx(tmp_path / "nginx", NAME)

@@ -4,8 +4,9 @@ import resource
 
 import pytest
 
+from parlour.file_limit import connections_within_file_limit
 from parlour.http.client_address import TrustedProxies
-from parlour.web.connection_limits import Allowance, ConnectionLimits, connections_within_file_limit
+from parlour.web.connection_limits import Allowance, ConnectionLimits
 
 
 @pytest.fixture

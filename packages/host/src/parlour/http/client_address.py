@@ -67,8 +67,8 @@ class TrustedProxies:
         return address is not None and any(address in network for network in self._networks)
 
     def forwarded(self, headers: Iterable[tuple[bytes, bytes]]) -> Forwarded:
-        """Reads what a trusted proxy says. Where both kinds of headers name a client and differ, neither counts: a proxy
-        that sets one kind passes on the other as the client wrote it."""
+        """Reads what a trusted proxy says. Where both kinds of headers name a client and differ, neither counts: a
+        proxy that sets one kind passes on the other as the client wrote it."""
         found: dict[str, str] = {}
         for raw, value in headers:
             name = raw.decode("latin-1")

@@ -1,6 +1,7 @@
 """Counts open connections, in all and by address, and says which new one is refused."""
 
-import resource
+import logging
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Literal
@@ -8,9 +9,10 @@ from typing import Literal
 from parlour.http.client_address import TrustedProxies, is_loopback_address, limit_key
 from parlour_sdk.values import dataclass
 
+logger = logging.getLogger(__name__)
+
+WARNING_INTERVAL_SECONDS = 60.0
 Reason = Literal["total", "address", "head_bytes", "head_time", "silent"]
-MIN_RESERVED_FILES = 128
-"""Open files that are left for the database, plugins and whatever else the Host opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +25,6 @@ class Allowance:
     silent_seconds: float
 
 
-def connections_within_file_limit(wanted: int) -> int:
-    """Returns how many connections there can be, leaving a quarter of the open files to everything else."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
-        return wanted
-    return max(1, min(wanted, files - max(MIN_RESERVED_FILES, files // 4)))
-
-
 class ConnectionLimits:
     """Loopback and trusted proxies have no limit of their own: behind them are many clients."""
 
@@ -41,6 +35,7 @@ class ConnectionLimits:
         """Called with the reason for each connection that is refused or cut."""
         self._open = 0
         self._by_address: Counter[str] = Counter()
+        self._next_warning = 0.0
 
     @property
     def open(self) -> int:
@@ -49,10 +44,15 @@ class ConnectionLimits:
     def enter(self, address: str) -> Reason | None:
         """Counts a new connection, or says why it is refused. An entered one has to `leave`."""
         if self._open >= self.allowance.total:
+            self._warn("%d connections are open: new ones are refused", self._open)
             return "total"
         if not self._exempt(address):
             key = limit_key(address)
             if self._by_address[key] >= self.allowance.per_address:
+                words = (
+                    "%d connections from %s are open: more are refused; is it a proxy, name it in http.trusted_proxies"
+                )
+                self._warn(words, self._by_address[key], key)
                 return "address"
             self._by_address[key] += 1
         self._open += 1
@@ -65,6 +65,12 @@ class ConnectionLimits:
             self._by_address[key] -= 1
         else:
             del self._by_address[key]
+
+    def _warn(self, words: str, *arguments: object) -> None:
+        """Not for each: whoever is refused tries again."""
+        if time.monotonic() >= self._next_warning:
+            self._next_warning = time.monotonic() + WARNING_INTERVAL_SECONDS
+            logger.warning(words, *arguments)
 
     def _exempt(self, address: str) -> bool:
         return is_loopback_address(address) or self._proxies.includes(address)

@@ -164,7 +164,9 @@ class Domains:
         host, core = self.host, self.host.core
         calls = WebhookCalls(core.gateway, host.secrets, host.ids, host.clock)
         public_url = self.settings.http.public_url
-        return router(core.inbound, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url)
+        return router(
+            core.inbound, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url
+        )
 
     def events(self) -> "APIRouter":
         from parlour.core.why.trail import Trails

@@ -10,6 +10,7 @@ from typing import Any, cast
 import uvicorn
 
 from parlour.config import HttpSettings, Settings
+from parlour.file_limit import connections_within_file_limit
 from parlour.host import Host
 from parlour.http.client_address import TrustedProxies
 from parlour.http.limits import Application
@@ -17,7 +18,7 @@ from parlour.http.page.serving import PageServing
 from parlour.http.proxy_requests import ProxyRequests
 
 from .bounded import BoundedProtocol
-from .connection_limits import Allowance, ConnectionLimits, Reason, connections_within_file_limit
+from .connection_limits import Allowance, ConnectionLimits, Reason
 from .interface import interface
 
 logger = logging.getLogger(__name__)

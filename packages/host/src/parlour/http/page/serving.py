@@ -63,7 +63,7 @@ class PageServing:
         return PlainTextResponse(NOT_BUILT, 503) if path == "/" else None
 
     def _index(self, file: PageFile, asked: Headers) -> Response:
-        """The index names its files relative to the page; a browser may ask for it at any depth, so they get the prefix."""
+        """Serves the index with whole paths to its files, since a browser asks for it at any depth."""
         try:
             text = file.path.read_bytes().replace(RELATIVE, f'="{self._prefix}/'.encode())
         except FileNotFoundError:

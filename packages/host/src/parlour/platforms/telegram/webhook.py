@@ -28,7 +28,9 @@ class Webhook:
         self._inflow = inflow
         base = str(link.config.get("webhook_url") or link.public_url).rstrip("/")
         if not base.startswith(("https://", "http://")):
-            message = "webhook_url: the public address of this Host is needed, as https://host, here or in http.public_url"
+            message = (
+                "webhook_url: the public address of this Host is needed, as https://host, here or in http.public_url"
+            )
             raise AdapterStopped(message)
         self._url = f"{base}/hooks/{link.bot_id}"
         given = str(link.config.get("secret_token") or "")
