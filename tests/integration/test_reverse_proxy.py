@@ -175,7 +175,7 @@ def test_who_guesses_passwords_makes_nobody_else_wait(proxied: Proxied, owner: h
 
 
 def test_forwarded_headers_of_anybody_else_are_ignored(make_host: MakeHost) -> None:
-    host = make_host().start()
+    host = make_host(PARLOUR__HTTP__TRUSTED_PROXIES="10.255.255.1").start()
     body = {"email": "nobody@example.org", "password": "not the one"}
     with httpx.Client(base_url=f"{host.address}/api/v1", verify=NO_TLS, timeout=30) as client:
         answers = [
