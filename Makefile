@@ -16,7 +16,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup sandbox mcp-servers synapse web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
+.PHONY: help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -46,6 +46,10 @@ mcp-servers:
 synapse: setup
 	@tools/synapse.sh .tools/synapse
 
+# The reverse proxy that the tests put before a Host. A Host needs none of it.
+nginx:
+	@tools/nginx.sh .tools/nginx
+
 # The page that the Host serves; a Host without it says so and goes on.
 web:
 	@tools/web.sh
@@ -66,7 +70,7 @@ browser:
 	@tools/browser.sh
 
 # The page in that browser, with a Host of its own.
-e2e: setup web browser
+e2e: setup nginx web browser
 	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent check && ../../.tools/pnpm/node_modules/.bin/pnpm --silent test
 
 # Every page, light and dark, in both languages, into docs/images.
@@ -88,12 +92,12 @@ QUIET_TESTS = $(shell grep -rl --include='test_*.py' 'mark\.quiet' $(ALL_TESTS))
 # To check the types takes one core for long and measures nothing; the browser leaves one.
 WEB_TESTS = $(MAKE) --no-print-directory web-parts && $(MAKE) --no-print-directory --jobs 2 web-check e2e
 
-test: setup sandbox mcp-servers synapse web
+test: setup sandbox mcp-servers synapse nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet and not long" $(QUIET_TESTS)
 	@$(WEB_TESTS)
 
-test-all: setup sandbox mcp-servers synapse web
+test-all: setup sandbox mcp-servers synapse nginx web
 	@$(PYTEST) -q $(PARALLEL) -m "not quiet" $(ALL_TESTS)
 	@$(PYTEST) -q -m "quiet" $(QUIET_TESTS)
 	@$(WEB_TESTS)

@@ -27,6 +27,8 @@ function compressed(): Plugin {
 }
 
 export default defineConfig({
+  // files are named relative to each other: the Host may be served below a prefix
+  base: "./",
   plugins: [react(), tailwindcss(), compressed()],
   build: {
     outDir: OUT,

@@ -15,11 +15,14 @@ from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
 from tests.integration.commands import parlour_here
 from tests.integration.harness import ECHO_PLUGIN, ROOT, Host
+from tests.integration.nginx import PREFIX, Nginx
 
 from .model import WrittenModel
 from .past import write_past
 
 DOORKEEPER_PLUGIN = ROOT / "tests" / "plugins" / "doorkeeper_agent.py"
+PROXY_NAME = "chat.localhost"
+"""Browsers find every name below `localhost` on this machine; to a Host it is as foreign as any other."""
 Told = dict[str, Any]
 
 
@@ -29,6 +32,11 @@ class PageHost(Host):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
         self._port = free_port()
+
+    def expect_proxy(self, public_url: str) -> None:
+        """Before it starts."""
+        self._environment["PARLOUR__HTTP__PUBLIC_URL"] = public_url
+        self._environment["PARLOUR__HTTP__TRUSTED_PROXIES"] = "127.0.0.1"
 
     def _command(self) -> list[str]:
         return [*super()._command()[:-1], str(self._port)]
@@ -64,12 +72,20 @@ class World:
 
     # --- the Host
 
-    async def start(self, plugins: bool = True) -> Told:
+    async def start(self, plugins: bool = True, proxied: bool = False) -> Told:
+        """`proxied`: behind an nginx with TLS, under another name and below a prefix."""
+        nginx = Nginx(self._folder / "nginx", PROXY_NAME) if proxied else None
+        if nginx is not None:
+            self._host.expect_proxy(f"{nginx.url}{PREFIX}")
         for source in (ECHO_PLUGIN, DOORKEEPER_PLUGIN) if plugins else ():
             await asyncio.to_thread(self._host.install, source)
         await asyncio.to_thread(self._host.start)
+        if nginx is not None:
+            await asyncio.to_thread(nginx.start, self._host.address, below_prefix=True)
+            self._running.callback(nginx.stop)
         key = await asyncio.to_thread(self._host.key)
-        return {"address": self._host.address, "key": key, "model": f"{self._address}/model/v1"}
+        told = {"address": self._host.address, "key": key, "model": f"{self._address}/model/v1"}
+        return {**told, "public": f"{nginx.url}{PREFIX}" if nginx else "", "printed": self._host.printed()}
 
     async def install(self, plugin: str) -> None:
         """One of the tests' own, while it runs."""

@@ -1,5 +1,6 @@
 """People: the first owner, logging in, what a role may do, and what a foreign page can't."""
 
+import asyncio
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ import pytest
 
 from .commands import PARLOUR
 from .conftest import MakeHost
-from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, error_code
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, bearer, error_code
 
 PASSWORD = "correct horse battery"
 ROLES = ("admin", "operator", "viewer")
@@ -118,6 +119,55 @@ def test_whoever_guesses_has_to_wait(make_host: MakeHost) -> None:
 
     assert answers == [401] * 5
     assert (right.status_code, error_code(right)) == (429, "rate_limited")
+
+
+def test_guesses_at_the_same_time_are_counted_before_their_passwords_are_looked_at(make_host: MakeHost) -> None:
+    host = make_host().start()
+    assert users_create(host, "ada@example.org").returncode == 0
+
+    async def guess() -> list[int]:
+        async with httpx.AsyncClient(base_url=f"{host.address}/api/v1", timeout=30, verify=NO_TLS) as http:
+            bodies = [{"email": "ada@example.org", "password": f"guess number {each}"} for each in range(40)]
+            answers = await asyncio.gather(*(http.post("/auth/login", json=body) for body in bodies))
+            return [answer.status_code for answer in answers]
+
+    answers = asyncio.run(guess())
+
+    assert sorted(answers) == [401] * 5 + [429] * 35
+    assert throttled(host, "tries") == 35
+
+
+def test_more_logins_than_can_be_checked_are_refused_and_the_host_goes_on(make_host: MakeHost) -> None:
+    host = make_host(PARLOUR__HTTP__TRUSTED_PROXIES="127.0.0.1").start()
+    assert users_create(host, "ada@example.org").returncode == 0
+
+    async def crowd() -> list[int]:
+        """From an address each."""
+        async with httpx.AsyncClient(base_url=f"{host.address}/api/v1", timeout=60, verify=NO_TLS) as http:
+            tries = [
+                http.post(
+                    "/auth/login",
+                    json={"email": f"{each}@example.org", "password": "not the one"},
+                    headers={"X-Forwarded-For": f"203.0.113.{each}"},
+                )
+                for each in range(60)
+            ]
+            return [answer.status_code for answer in await asyncio.gather(*tries)]
+
+    answers = asyncio.run(crowd())
+    logged_in(host, "ada@example.org")
+
+    assert set(answers) == {401, 429}
+    assert answers.count(401) >= 10
+    assert throttled(host, "busy") == answers.count(429)
+
+
+def throttled(host: Host, reason: str) -> int:
+    text = httpx.get(f"{host.address}/metrics", headers=bearer(host.key()), verify=NO_TLS).text
+    [line] = [
+        line for line in text.splitlines() if line.startswith(f'parlour_throttled_logins_total{{reason="{reason}"')
+    ]
+    return int(line.rpartition(" ")[2])
 
 
 def test_a_session_that_is_ended_fails_on_its_next_request(owned: Host, people: dict[str, Person]) -> None:

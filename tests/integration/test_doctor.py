@@ -197,6 +197,48 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     assert "is not a folder" in problems[0]
 
 
+@pytest.mark.parametrize(
+    ("settings", "told", "remedy"),
+    [
+        ({"PUBLIC_URL": "https://chat.example.org"}, "no proxy is trusted", "set http.trusted_proxies"),
+        ({"TRUSTED_PROXIES": "127.0.0.1"}, "http.public_url is not set", "set http.public_url"),
+        (
+            {"PUBLIC_URL": "https://chat.example.org", "TRUSTED_PROXIES": "0.0.0.0/0"},
+            "trusts every address",
+            "name only the proxy's own address",
+        ),
+    ],
+)
+def test_settings_for_a_proxy_that_do_not_belong_together_are_warned_of(
+    data: Path, settings: dict[str, str], told: str, remedy: str
+) -> None:
+    environment = {f"PARLOUR__HTTP__{name}": value for name, value in settings.items()}
+    finished = parlour_here("doctor", "--data", data, "--port", 0, environment=environment)
+
+    [line] = [line for line in joined(finished.stdout) if line.startswith("warning  proxy")]
+    assert told in line
+    assert remedy in line
+
+
+def test_a_public_address_that_leads_elsewhere_is_warned_of(tmp_path: Path) -> None:
+    settings = {"PARLOUR__HTTP__PUBLIC_URL": f"http://127.0.0.1:{free_port()}/chat"}
+    host = Host(tmp_path, **settings).start()
+    try:
+        lost = parlour_here("doctor", "--data", host.data, environment=settings).stdout
+        found = {"PARLOUR__HTTP__PUBLIC_URL": host.address}
+        right = parlour_here("doctor", "--data", host.data, environment=found).stdout
+    finally:
+        host.close()
+
+    assert [line for line in joined(lost) if line.startswith("warning  proxy") and "can't be reached" in line]
+    assert [line for line in joined(right) if line.startswith("ok       proxy") and "leads to a Host" in line]
+
+
+def joined(output: str) -> list[str]:
+    """Each finding with its remedy on one line."""
+    return output.replace("\n" + " " * 22 + "->", " ->").splitlines()
+
+
 def test_a_key_that_others_can_read_is_a_warning(data: Path) -> None:
     open_key(data)
 

@@ -201,3 +201,40 @@ def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
     config_file.write(tmp_path / "config.yaml")
 
     assert (tmp_path / "config.yaml").read_text() == "mine"
+
+
+def test_the_public_address_says_prefix_and_name_unless_they_are_set() -> None:
+    plain = load(None, {}, {}).http
+    public = load(None, {}, {"PARLOUR__HTTP__PUBLIC_URL": "https://chat.example.org:8443/team/chat/"}).http
+    stripped = load(None, {}, {"PARLOUR__HTTP__PUBLIC_URL": "https://a.org/chat", "PARLOUR__HTTP__BASE_PATH": "/"}).http
+
+    assert (plain.prefix, plain.accepted_names) == ("", [])
+    assert public.public_url == "https://chat.example.org:8443/team/chat"
+    assert (public.prefix, public.accepted_names) == ("/team/chat", ["chat.example.org"])
+    assert stripped.prefix == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("public_url", "chat.example.org"),
+        ("public_url", "ftp://chat.example.org"),
+        ("public_url", "https://user@chat.example.org"),
+        ("public_url", "https://chat.example.org/api"),
+        ("public_url", "https://chat.example.org:port"),
+        ("base_path", "chat"),
+        ("base_path", "/a/../b"),
+        ("base_path", "/hooks/chat"),
+        ("base_path", '/"><script>'),
+        ("trusted_proxies", "proxy.example.org"),
+        ("connections", "3"),
+        ("connections_per_address", "0"),
+        ("head_seconds", "0"),
+        ("silent_seconds", "-1"),
+    ],
+)
+def test_how_the_host_is_reached_is_refused_by_name_where_it_cannot_be(setting: str, value: str) -> None:
+    told = refusal(**{f"PARLOUR__HTTP__{setting.upper()}": value})
+
+    assert told.startswith(f"setting 'http.{setting}': ")
+    assert "user@" not in told

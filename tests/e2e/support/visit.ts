@@ -77,7 +77,7 @@ function watch(context: BrowserContext, made: Visit): void {
 export const forgetSession = (person: Person, address = world.place.address) => sessions.delete(`${address} ${person.email}`);
 
 export const foreign = (made: Visit) =>
-  made.asked.filter((address) => /^(http|ws)/.test(address) && !/^(http|ws):\/\/127\.0\.0\.1:/.test(address));
+  made.asked.filter((address) => /^(http|ws)/.test(address) && !/^(http|ws)s?:\/\/(127\.0\.0\.1|chat\.localhost):/.test(address));
 
 /** What the page looked like when a test failed. */
 const photograph = (page: Page, name: string) =>

@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-export type Place = { control: string; address: string; key: string; model: string };
+/** `public`: its address behind the proxy, where there is one; `printed`: what its start said. */
+export type Place = { control: string; address: string; key: string; model: string; public: string; printed: string[] };
 
 /** A Host and what it talks to, as a process of its own; `end` leaves nothing behind. */
 export class OwnWorld {
@@ -18,7 +19,7 @@ export class OwnWorld {
     readonly place: Place,
   ) {}
 
-  static async begin(options: { plugins?: boolean } = {}): Promise<OwnWorld> {
+  static async begin(options: { plugins?: boolean; proxied?: boolean } = {}): Promise<OwnWorld> {
     const folder = await mkdtemp(join(tmpdir(), "parlour page "));
     const child = spawn(join(ROOT, ".venv/bin/python"), ["-m", "tests.e2e.world", folder], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
     try {

@@ -1,6 +1,7 @@
 // The door to the Host: paths and bodies are checked against its OpenAPI document, a change carries the session's token.
 import createClient, { type Middleware } from "openapi-fetch";
 
+import { BASE, within } from "../lib/base";
 import { Problem, problemOf } from "./problem";
 import type { paths } from "./schema";
 
@@ -18,7 +19,7 @@ const guard: Middleware = {
 };
 
 export const api = createClient<paths>({
-  baseUrl: typeof location === "undefined" ? "" : location.origin,
+  baseUrl: typeof location === "undefined" ? "" : location.origin + BASE,
   credentials: "same-origin",
 });
 api.use(guard);
@@ -50,14 +51,14 @@ export const changing = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
 
 /** A file, which the document's client can't carry as a form. */
 export async function upload<T>(path: string, form: FormData): Promise<T> {
-  const response = await fetch(path, { method: "POST", body: form, headers: { "X-CSRF-Token": token } });
+  const response = await fetch(within(path), { method: "POST", body: form, headers: { "X-CSRF-Token": token } });
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemOf(response.status, body);
   return body as T;
 }
 
 export function socketAddress(path: string, query: Record<string, string>): string {
-  const address = new URL(path, location.href);
+  const address = new URL(within(path), location.href);
   address.protocol = address.protocol.replace("http", "ws");
   for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
   return address.href;

@@ -378,7 +378,8 @@ export interface paths {
         };
         /**
          * Read Setup
-         * @description Whether the first owner is still to be made, and whether that takes the set-up token.
+         * @description Tells whether the first owner is still to be made, and whether that takes the set-up token: it does unless
+         *     the page was opened on the Host's own machine, without a proxy.
          */
         get: operations["read_setup"];
         put?: never;
@@ -3214,6 +3215,8 @@ export interface components {
             scheme: "standard" | "github";
             /** @description Shown this once. */
             secret: string;
+            /** @description The same below `http.public_url`; null where that is not set */
+            url: string | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
         };
@@ -4603,6 +4606,8 @@ export interface components {
             path: string;
             /** @enum {string} */
             scheme: "standard" | "github";
+            /** @description The same below `http.public_url`; null where that is not set */
+            url: string | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
         };

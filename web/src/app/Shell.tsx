@@ -9,6 +9,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import * as queries from "../api/queries";
 import { IconButton } from "../components/Button";
+import { within } from "../lib/base";
 import { classes } from "../lib/classes";
 import { useLive } from "./live";
 import { Preferences } from "./Preferences";
@@ -75,7 +76,7 @@ export function Shell() {
 function Brand() {
   return (
     <Link to="/" className="flex items-center gap-2.5 rounded-control text-lg font-semibold tracking-tight">
-      <img src="/icon.svg" alt="" className="size-7" />
+      <img src={within("/icon.svg")} alt="" className="size-7" />
       Parlour
     </Link>
   );

@@ -7,6 +7,7 @@ import { Problem } from "../api/problem";
 import * as queries from "../api/queries";
 import { chatSearch } from "../features/chat/search";
 import { runSearch } from "../features/runs/search";
+import { BASE } from "../lib/base";
 import { Failed, Missing } from "./Failures";
 import { Shell } from "./Shell";
 
@@ -88,7 +89,7 @@ const tree = root.addChildren([
 ]);
 
 export const buildRouter = (client: QueryClient) =>
-  createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", scrollRestoration: true });
+  createRouter({ routeTree: tree, basepath: BASE || "/", context: { client }, defaultPreload: "intent", scrollRestoration: true });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api, setToken } from "../api/client";
 import type { Me } from "../api/facts";
 import * as queries from "../api/queries";
+import { within } from "../lib/base";
 
 export function useMe(): Me | undefined {
   const { data } = useQuery(queries.me);
@@ -23,6 +24,6 @@ export function useLogOut(): () => Promise<void> {
     await answer(api.POST("/api/v1/auth/logout"));
     setToken("");
     client.clear();
-    location.assign("/login");
+    location.assign(within("/login"));
   };
 }

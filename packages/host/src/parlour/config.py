@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -20,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from .http_address import checked_base_path, checked_proxies, checked_public_url, host_name
 from .stores.address import ACCEPTED, is_accepted
 from .time_zone import is_zone, system_zone
 
@@ -55,7 +58,30 @@ class HttpSettings(Section):
     chat_frame_bytes: int = Field(default=1024 * 1024, ge=1024)
     upload_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
     names: Annotated[list[str], BeforeValidator(_listed)] = []
-    """Names beside its address that browsers may know the Host by."""
+    """Host names beside its address that browsers may use; by default the one of `public_url`."""
+    public_url: Annotated[str, AfterValidator(checked_public_url)] = ""
+    """The address from outside, such as https://example.org/chat, for links and webhooks."""
+    base_path: Annotated[str, AfterValidator(checked_base_path)] | None = None
+    """The path prefix below which a proxy serves the Host; by default the path of `public_url`."""
+    trusted_proxies: Annotated[list[str], BeforeValidator(_listed), AfterValidator(checked_proxies)] = []
+    """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers count."""
+    connections: int = Field(default=10_000, ge=16, le=1_000_000)
+    """Open connections in all; fewer where the limit of open files is lower."""
+    connections_per_address: int = Field(default=256, ge=1, le=1_000_000)
+    head_seconds: float = Field(default=10, gt=0, le=600)
+    """Time that a client has to send the head of a request."""
+    silent_seconds: float = Field(default=60, gt=0, le=3600)
+    """Time after which a client that neither sends the body that it announced nor reads the answer is cut off."""
+
+    @property
+    def prefix(self) -> str:
+        """The path prefix in force, such as /chat, or nothing."""
+        return urlsplit(self.public_url).path if self.base_path is None else self.base_path
+
+    @property
+    def accepted_names(self) -> list[str]:
+        """Host names beside the address that browsers may use."""
+        return [*self.names, *filter(None, (host_name(self.public_url),))]
 
 
 class DatabaseSettings(Section):

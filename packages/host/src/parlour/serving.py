@@ -39,13 +39,11 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             starting = asyncio.create_task(host.start())
             starting.add_done_callback(lambda task: _started(task, stopping))
             web = await asyncio.to_thread(importlib.import_module, ".web.server", __package__)
-            token = await _setup_token(settings, host)
+            token = await _setup_token(host)
             server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
-            notice = "\n".join(
-                filter(None, (host.notice, f"set-up token for the first owner: {token}" if token else ""))
-            )
-            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}", notice)
+            address = f"http://{settings.http.host}:{listener.getsockname()[1]}{settings.http.prefix}"
+            announce(address, _notice(settings, host, token))
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
@@ -59,13 +57,21 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
                 raise starting.exception() or RuntimeError
 
 
-async def _setup_token(settings: Settings, host: Host) -> str:
-    """Beyond this machine, whoever reads what the start printed makes the first owner, and nobody else."""
-    from .http.hosts import is_loopback
-
-    if is_loopback(settings.http.host) or await Users(host.journal, host.ids, host.clock).any():
+async def _setup_token(host: Host) -> str:
+    """Makes the token for the first owner; nothing where there is an owner already."""
+    if await Users(host.journal, host.ids, host.clock).any():
         return ""
     return secrets.token_urlsafe(12)
+
+
+def _notice(settings: Settings, host: Host, token: str) -> str:
+    """Returns what is printed below the address."""
+    lines = [host.notice]
+    if settings.http.public_url:
+        lines.append(f"from outside: {settings.http.public_url}")
+    if token:
+        lines.append(f"set-up token for the first owner: {token}")
+    return "\n".join(filter(None, lines))
 
 
 def _started(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:

@@ -25,6 +25,9 @@ class Recorded(asyncio.Transport):
     def is_closing(self) -> bool:
         return self.closed_after is not None
 
+    def get_write_buffer_size(self) -> int:
+        return 0
+
 
 @pytest.fixture
 def recorded() -> Recorded:

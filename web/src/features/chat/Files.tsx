@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 
 import { IconButton } from "../../components/Button";
 import { useSentence } from "../../components/Notes";
+import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
 import type { FileRef } from "./log";
 import type { Upload, useUploads } from "./useUploads";
@@ -20,7 +21,7 @@ export function Files({ files }: { files: FileRef[] }) {
 }
 
 function FileItem({ file }: { file: FileRef }) {
-  const address = `/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`;
+  const address = within(`/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`);
   if (file.mime_type && SHOWN.has(file.mime_type)) {
     return (
       <a href={address} target="_blank" rel="noopener noreferrer">

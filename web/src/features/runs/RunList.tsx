@@ -5,6 +5,7 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useRef
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/facts";
+import { BASE } from "../../lib/base";
 import { COLUMNS, ROW, RunRow } from "./RunRow";
 import { classes } from "../../lib/classes";
 
@@ -70,7 +71,7 @@ function useOpen(): (event: MouseEvent) => void {
     const href = (event.target as HTMLElement).closest("a")?.getAttribute("href");
     if (!href || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    void router.navigate({ to: href });
+    void router.navigate({ to: href.slice(BASE.length) });
   };
 }
 

@@ -5,6 +5,7 @@ import { memo } from "react";
 
 import type { Run } from "../../api/facts";
 import { State } from "../../components/Surfaces";
+import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
 import { cost, figure, moment, short, span } from "../../lib/text";
 
@@ -23,7 +24,7 @@ export const RunRow = memo(function RunRow({ run, names, start, index, t, langua
   return (
     <li className="absolute inset-x-0 border-b border-line contain-strict" style={{ transform: `translateY(${start}px)`, height: ROW }}>
       <a
-        href={`/runs/${run.run_id}`}
+        href={within(`/runs/${run.run_id}`)}
         data-index={index}
         className={classes("h-full px-4 -outline-offset-2 hover:bg-raised max-md:grid-cols-[minmax(0,1fr)_auto] md:px-5", COLUMNS)}
       >

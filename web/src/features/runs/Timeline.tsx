@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 import { Fold } from "../../components/Fold";
 import { Markdown } from "../../components/Markdown";
 import { Code, State } from "../../components/Surfaces";
+import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
 import { cost, figure, moment, span } from "../../lib/text";
 import { useParty } from "../approvals/useParty";
@@ -109,7 +110,7 @@ function Content({ step }: { step: Step }) {
     <>
       {step.text && <p className={classes("mt-1 text-sm break-words whitespace-pre-wrap", step.failed ? "text-bad" : step.kind === "event" && "rounded-2xl rounded-tl-md bg-accent-wash px-4 py-2.5 w-fit max-w-full text-[0.9375rem]")}>{step.text}</p>}
       {step.files?.map((file) => (
-        <a key={file.artifact_id} href={`/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`} className="mt-1 inline-block text-sm text-accent underline" download>{file.name}</a>
+        <a key={file.artifact_id} href={within(`/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`)} className="mt-1 inline-block text-sm text-accent underline" download>{file.name}</a>
       ))}
     </>
   );

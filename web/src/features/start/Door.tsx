@@ -2,13 +2,14 @@
 import type { ReactNode } from "react";
 
 import { Preferences } from "../../app/Preferences";
+import { within } from "../../lib/base";
 
 export function Door({ title, text, children }: { title: string; text: string; children: ReactNode }) {
   return (
     <main className="grid min-h-dvh place-items-center p-4">
       <div className="w-full max-w-sm">
         <div className="mb-6 flex flex-col items-center text-center">
-          <img src="/icon.svg" alt="" className="mb-4 size-12" />
+          <img src={within("/icon.svg")} alt="" className="mb-4 size-12" />
           <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
           <p className="mt-1 text-quiet">{text}</p>
         </div>

@@ -2,6 +2,7 @@
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
+import { within } from "../../lib/base";
 import { Door } from "./Door";
 import { LoginForm } from "./LoginForm";
 
@@ -15,7 +16,7 @@ export default function LoginPage() {
   const target = next.startsWith("/") && !next.startsWith("//") ? next : "/";
   return (
     <Door title={t("login.title")} text={t("login.text")}>
-      <LoginForm onEntered={() => router.history.push(target)} />
+      <LoginForm onEntered={() => router.history.push(within(target))} />
     </Door>
   );
 }

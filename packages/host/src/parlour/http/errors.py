@@ -8,6 +8,7 @@ from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from parlour.core.access.passwords import PasswordsBusy
 from parlour.core.cursors import InvalidCursor
 from parlour.core.events.gateway import Closed
 from parlour.core.journal import StorageFailed
@@ -37,6 +38,7 @@ ANSWERED: tuple[type[Exception], ...] = (
     Closed,
     StorageFailed,
     ProviderFailed,
+    PasswordsBusy,
     HTTPException,
     PydanticSerializationError,
     UnicodeEncodeError,
@@ -79,6 +81,8 @@ def answer_for(error: Exception) -> JSONResponse:
             return answer(507 if error.code == "storage_full" else 503, error.code, error.message)
         case ProviderFailed():
             return answer(_PROVIDER_STATUS.get(error.code, 500), error.code, error.message)
+        case PasswordsBusy():
+            return answer(429, error.code, str(error), {"retry_after": 3})
         case HTTPException():
             return _plain(error)
         case PydanticSerializationError() | UnicodeEncodeError():

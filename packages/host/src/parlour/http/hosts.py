@@ -1,4 +1,4 @@
-"""Which names a browser may know this Host by: a page of somebody else's must not reach it under a name of theirs."""
+"""Decides under which host names browsers may reach this Host, so that a page of another site can't use it."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -6,28 +6,54 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
+from .client_address import FORWARDING_HEADERS, is_loopback_address
 from .errors import Problem
 
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
 class HostNames:
-    """Keys need none of this: nobody's browser sends one unasked."""
+    """Requests with an API key are not checked: a browser never sends one by itself."""
 
-    def __init__(self, listening: str, names: Sequence[str]) -> None:
+    def __init__(self, listening: str, names: Sequence[str], public_url: str = "", proxied: bool = False) -> None:
+        """`proxied`: the settings say that there is a reverse proxy."""
         self._loopback = is_loopback(listening)
         self._names = frozenset(name.casefold() for name in names) | {listening.casefold()}
+        self._public_origin = _origin(public_url) if public_url else ""
+        self._proxied = proxied
 
     def check(self, connection: HTTPConnection) -> None:
-        """The Host header is one of ours, and the Origin, where there is one, is the same."""
+        """Requires a Host header that is one of our names and an Origin, where there is one, that is the same or the
+        public address."""
         host = connection.headers.get("host", "")
-        name = (urlsplit(f"//{host}").hostname or "").casefold()
+        name = _name(host)
         if not self._known(name):
             message = f"this Host does not answer browsers as '{name}'; its operator can add the name to http.names"
             raise Problem(403, "forbidden", message)
         origin = connection.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.casefold() != host.casefold():
+        if origin is not None and not self._same_site(origin, host):
             raise Problem(403, "forbidden", "the request comes from a page of another site")
+
+    def is_local(self, connection: HTTPConnection) -> bool:
+        """Tells whether a request came straight from a user of this machine. Whatever hints at a proxy says no: its
+        users may be anywhere."""
+        client = connection.client.host if connection.client else ""
+        straight = (
+            self._loopback
+            and not self._proxied
+            and is_loopback_address(client)
+            and FORWARDING_HEADERS.isdisjoint(connection.headers.keys())
+            and connection.scope.get("http_version") != "1.0"  # what proxies speak unless they are told otherwise
+        )
+        return straight and is_loopback(_name(connection.headers.get("host", "")))
+
+    def _same_site(self, origin: str, host: str) -> bool:
+        try:
+            if self._public_origin and _origin(origin) == self._public_origin:
+                return True
+            return urlsplit(origin).netloc.casefold() == host.casefold()
+        except ValueError:  # no address at all
+            return False
 
     def _known(self, name: str) -> bool:
         if name in self._names or name in LOOPBACK_NAMES:
@@ -37,6 +63,20 @@ class HostNames:
 
 def is_loopback(host: str) -> bool:
     return host.casefold() in LOOPBACK_NAMES or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _name(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").casefold()
+    except ValueError:
+        return ""
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port as a browser writes them."""
+    parts = urlsplit(url)
+    standard = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
+    return f"{parts.scheme}://{parts.netloc.casefold().removesuffix(standard)}"
 
 
 def _is_address(name: str) -> bool:

@@ -59,7 +59,7 @@ class Authenticator:
     async def principal(self, connection: HTTPConnection) -> Principal:
         header = connection.headers.get("authorization")
         if header is None and COOKIE in connection.cookies:
-            return await self._person(connection, connection.cookies[COOKIE])
+            return await self._person(connection, _session_cookie(connection))
         kind, _, secret = (header or "").partition(" ")
         if kind.lower() != "bearer" or not secret.strip():
             message = "log in, or send an API key in the header Authorization, after the word Bearer"
@@ -92,6 +92,16 @@ class Authenticator:
         if not any(principal.may(need) for need in needs):
             raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
         return principal
+
+
+def _session_cookie(connection: HTTPConnection) -> str:
+    """Returns the first of several: browsers send the one with the longest path first, and another Host below another
+    prefix of the same name may have set one too."""
+    for part in connection.headers["cookie"].split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE:
+            return value
+    return connection.cookies[COOKIE]
 
 
 def _described(principal: Principal) -> str:

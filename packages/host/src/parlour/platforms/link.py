@@ -26,6 +26,7 @@ class Doors:
     gateway: Gateway
     cursors: PlatformCursors
     artifacts: Artifacts
+    public_url: str = ""
 
 
 class BotLink:
@@ -42,6 +43,10 @@ class BotLink:
     @property
     def config(self) -> Mapping[str, Any]:
         return self._config
+
+    @property
+    def public_url(self) -> str:
+        return self._doors.public_url
 
     async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
         """Chats side by side, each in its order. The cursor goes with the last event: it stands behind all of them."""

@@ -10,9 +10,10 @@ WAIT_SECONDS = 30.0
 
 
 class MemoryLink:
-    def __init__(self, config: Mapping[str, Any] | None = None, bot_id: str = "bot") -> None:
+    def __init__(self, config: Mapping[str, Any] | None = None, bot_id: str = "bot", public_url: str = "") -> None:
         self._config = dict(config or {})
         self._bot_id = bot_id
+        self.public_url = public_url
         self.incoming: list[Incoming] = []
         self.states: list[tuple[State, str]] = []
         self.files: dict[str, Content] = {}

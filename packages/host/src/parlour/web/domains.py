@@ -24,6 +24,8 @@ from parlour.version import VERSION
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.values import dataclass
 
+from .connection_limits import ConnectionLimits
+
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
@@ -44,6 +46,7 @@ class Domains:
     door: EventDoor
     uploads: Path
     setup_token: str
+    limits: ConnectionLimits | None
 
     def all(self) -> list[Domain]:
         """In the order of the document."""
@@ -93,7 +96,7 @@ class Domains:
     def metrics(self) -> "APIRouter":
         from parlour.http.metrics.endpoints import router
 
-        return router(self.host.measurements, partial(_gauges, self.host))
+        return router(self.host.measurements, partial(_gauges, self.host, self.limits))
 
     def hooks(self) -> "APIRouter":
         from parlour.http.hooks.endpoints import router
@@ -132,7 +135,11 @@ class Domains:
         from parlour.http.accounts.endpoints import router
         from parlour.http.accounts.throttle import Throttle
 
-        return router(self.users, self.logins, self.names, Throttle(self.host.clock), self.setup_token)
+        def refused(reason: str) -> None:
+            self.host.measurements.count("parlour_throttled_logins_total", ("reason", reason))
+
+        throttle, path = Throttle(self.host.clock, refused), self.settings.http.prefix or "/"
+        return router(self.users, self.logins, self.names, throttle, self.setup_token, path)
 
     def people(self) -> "APIRouter":
         from parlour.http.users.endpoints import router
@@ -156,7 +163,10 @@ class Domains:
 
         host, core = self.host, self.host.core
         calls = WebhookCalls(core.gateway, host.secrets, host.ids, host.clock)
-        return router(core.inbound, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock)
+        public_url = self.settings.http.public_url
+        return router(
+            core.inbound, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url
+        )
 
     def events(self) -> "APIRouter":
         from parlour.core.why.trail import Trails
@@ -376,10 +386,12 @@ def _features(settings: Settings) -> dict[str, bool]:
     }
 
 
-def _gauges(host: Host) -> Iterator[Sample]:
+def _gauges(host: Host, limits: ConnectionLimits | None) -> Iterator[Sample]:
     """How things are at this moment."""
     plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
     bots = Counter(bot.state for bot in host.bots.bots())
     for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
         yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
     yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
+    if limits is not None:
+        yield Sample("parlour_connections", (), limits.open)

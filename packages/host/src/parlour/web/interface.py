@@ -16,27 +16,32 @@ from parlour.http.hosts import HostNames
 from parlour.http.principals import Authenticator
 from parlour.version import VERSION
 
+from .connection_limits import ConnectionLimits
 from .domains import Domains
 
 
-def interface(settings: Settings, host: Host, setup_token: str = "") -> Interface:
+def interface(
+    settings: Settings, host: Host, setup_token: str = "", limits: ConnectionLimits | None = None
+) -> Interface:
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
     keys, users, logins = ApiKeys(journal, ids, clock), Users(journal, ids, clock), Logins(journal, clock)
-    names = HostNames(settings.http.host, settings.http.names)
+    http = settings.http
+    proxied = bool(http.public_url or http.prefix or http.trusted_proxies)
+    names = HostNames(http.host, http.accepted_names, http.public_url, proxied)
     authenticator = Authenticator(keys, logins, names)
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )
     uploads = _emptied(DataDirectory(settings.data).folder("uploads"))
-    domains = Domains(settings, host, authenticator, keys, users, logins, names, door, uploads, setup_token)
+    domains = Domains(settings, host, authenticator, keys, users, logins, names, door, uploads, setup_token, limits)
     return application.build(
         VERSION,
         authenticator,
         domains.all(),
         host.missing,
         door,
-        settings.http.body_bytes,
-        settings.http.upload_bytes,
+        http.body_bytes,
+        http.upload_bytes,
     )
 
 

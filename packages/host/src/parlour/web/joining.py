@@ -12,6 +12,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 AT_ONCE: Final = 16 * 1024
 """Bytes that are not held back any longer: whoever writes much is to feel it when the other side does not read."""
 
+UNREAD_SECONDS: Final = 30.0
+"""How long a peer may take to read the rest after the connection was closed."""
+
 
 class JoinedWrites:
     """A transport; all but its writing is as it was."""
@@ -34,8 +37,15 @@ class JoinedWrites:
             self._flush()
 
     def close(self) -> None:
+        """Closes after what was written has left; a peer that never reads it is cut off."""
         self._flush()
         self._transport.close()
+        if self._transport.get_write_buffer_size():
+            self._loop.call_later(UNREAD_SECONDS, self._transport.abort)
+
+    def write_eof(self) -> None:
+        self._flush()
+        self._transport.write_eof()
 
     def _flush(self) -> None:
         if self._written:

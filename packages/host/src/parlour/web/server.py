@@ -1,17 +1,27 @@
 """The server that carries the interface and the page."""
 
 import contextlib
+import logging
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import uvicorn
 
-from parlour.config import Settings
+from parlour.config import HttpSettings, Settings
+from parlour.file_limit import connections_within_file_limit
 from parlour.host import Host
+from parlour.http.client_address import TrustedProxies
+from parlour.http.limits import Application
 from parlour.http.page.serving import PageServing
+from parlour.http.proxy_requests import ProxyRequests
 
+from .bounded import BoundedProtocol
+from .connection_limits import Allowance, ConnectionLimits, Reason
 from .interface import interface
-from .joining import JoiningProtocol
+
+logger = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 1
 """How long open connections may take to end after the Host has stopped."""
@@ -27,11 +37,21 @@ class Server(uvicorn.Server):
 
 
 def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
+    def count(reason: Reason) -> None:
+        host.measurements.count("parlour_refused_connections_total", ("reason", reason))
+
+    http = settings.http
+    proxies = TrustedProxies(http.trusted_proxies)
+    limits = ConnectionLimits(_allowance(http), proxies, count)
+    page = PageServing(interface(settings, host, setup_token, limits).serve, PAGE, http.prefix)
+    app: Application = page
+    if proxies or http.prefix:
+        app = ProxyRequests(page, proxies, http.prefix, http.connections_per_address, partial(count, "address"))
     config = uvicorn.Config(
-        PageServing(interface(settings, host, setup_token).serve, PAGE),
-        http=JoiningProtocol,
+        app,
+        http=cast(Any, partial(BoundedProtocol, limits)),
         ws="websockets-sansio",
-        ws_max_size=settings.http.chat_frame_bytes,
+        ws_max_size=http.chat_frame_bytes,
         ws_per_message_deflate=False,
         lifespan="off",
         proxy_headers=False,
@@ -40,3 +60,10 @@ def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
         timeout_graceful_shutdown=CLOSE_SECONDS,
     )
     return Server(config)
+
+
+def _allowance(http: HttpSettings) -> Allowance:
+    total = connections_within_file_limit(http.connections)
+    if total < http.connections:
+        logger.info("at most %d connections: the limit of open files allows no more", total)
+    return Allowance(total, http.connections_per_address, http.head_seconds, http.silent_seconds)

@@ -33,6 +33,7 @@ class PlatformLink:
     def __init__(self, bots: "OneBot") -> None:
         self.bot_id = BOT
         self.config: dict[str, Any] = {}
+        self.public_url = ""
         self._bots = bots
 
     async def received(self, *events: Incoming, cursor: str | None = None) -> None:

@@ -1,29 +1,64 @@
-"""Passwords as argon2id digests. One takes a moment to make or check, so that happens beside the event loop."""
+"""Hashes and checks passwords with argon2id, on a few threads of their own so that logins can't take all the others."""
 
 import asyncio
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 SHORTEST = 10
 LONGEST = 1024
 PASSES = 3
 MEMORY_BYTES = 32 * 1024 * 1024
+HASHING_THREADS = 2
+MAX_WAITING = 8
+"""Passwords that may wait for a thread; each takes a few dozen milliseconds."""
+
+Result = TypeVar("Result")
 
 
 class PasswordRefused(Exception):
     """The password can't be taken."""
 
 
-async def digest(password: str) -> str:
-    """Raises PasswordRefused with what would be accepted."""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise PasswordRefused(f"a password has {SHORTEST} to {LONGEST} characters")
-    if re.fullmatch(r"(.)\1*", password, re.DOTALL):
-        raise PasswordRefused("a password has more than one character over and over")
-    return await asyncio.to_thread(_digest, password)
+class PasswordsBusy(Exception):
+    """Too many passwords wait to be hashed or checked."""
+
+    code = "rate_limited"
+
+    def __init__(self) -> None:
+        super().__init__("too many people log in at this moment; try again in a few seconds")
 
 
-async def matches(password: str, kept: str) -> bool:
-    return await asyncio.to_thread(_matches, password, kept)
+class Passwords:
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(HASHING_THREADS, "password")
+        self._pending = 0
+
+    async def digest(self, password: str) -> str:
+        """Raises PasswordRefused with what would be accepted, or PasswordsBusy."""
+        if not SHORTEST <= len(password) <= LONGEST:
+            raise PasswordRefused(f"a password has {SHORTEST} to {LONGEST} characters")
+        if re.fullmatch(r"(.)\1*", password, re.DOTALL):
+            raise PasswordRefused("a password has more than one character over and over")
+        return await self._run(_digest, password)
+
+    async def matches(self, password: str, kept: str) -> bool:
+        """Raises PasswordsBusy."""
+        return await self._run(_matches, password, kept)
+
+    async def _run(self, work: Callable[..., Result], *arguments: str) -> Result:
+        if self._pending >= HASHING_THREADS + MAX_WAITING:
+            raise PasswordsBusy
+        self._pending += 1
+        done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+        done.add_done_callback(self._finished)  # also when the client is gone: the thread works on
+        return await asyncio.shield(done)
+
+    def _finished(self, done: "asyncio.Future[Result]") -> None:
+        self._pending -= 1
+        if not done.cancelled():
+            done.exception()  # whoever waited for it may be gone
 
 
 def _digest(password: str) -> str:

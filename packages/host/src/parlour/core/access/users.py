@@ -23,7 +23,8 @@ from parlour.core.journal import (
 from parlour.core.ports import Clock, Ids
 from parlour_sdk.values import dataclass
 
-from . import audit, passwords
+from . import audit
+from .passwords import PasswordRefused, Passwords
 
 Role = Literal["owner", "admin", "operator", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -61,6 +62,7 @@ class Users:
         self._journal = journal
         self._ids = ids
         self._clock = clock
+        self._passwords = Passwords()
 
     async def any(self) -> bool:
         return bool(await self._journal.read(Select(USERS, (), ("user_id",), limit=1, few=True)))
@@ -75,7 +77,7 @@ class Users:
     async def authenticate(self, email: str, password: str) -> User | None:
         """Takes as long for an account that does not exist, so that nobody learns which do."""
         rows = await self._journal.read(Select(USERS, where(email=_folded(email)), limit=1))
-        right = await passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
+        right = await self._passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
         return restored(rows[0]) if rows and right and rows[0]["enabled"] else None
 
     async def create(self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False) -> User:
@@ -83,7 +85,7 @@ class Users:
         if first and await self.any():
             raise UserRefused("", OWNED)
         user = User(self._ids.new(), _checked(email), name.strip() or email.split("@")[0], role, self._clock.now())
-        values = {**user.shown(), "enabled": 1, "user_id": user.user_id, "password": await _digest(password)}
+        values = {**user.shown(), "enabled": 1, "user_id": user.user_id, "password": await self._digest(password)}
         draft = Draft("user.create")
         if first:
             draft.add(Insert(META, {"name": "first_owner", "value": user.user_id}))
@@ -117,7 +119,7 @@ class Users:
         now = self._clock.now()
         values: dict[str, str | int] = {**after.shown(), "enabled": int(after.enabled), "updated_at": now}
         if password is not None:
-            values["password"] = await _digest(password)
+            values["password"] = await self._digest(password)
         draft = Draft("user.change")
         draft.add(Update(USERS, {**values}, _as_read(before)))
         if password is not None or after.role != before.role or not after.enabled:
@@ -162,6 +164,12 @@ def _as_read(user: User) -> tuple[Condition, ...]:
 def _still_owner(user: User) -> Update:
     return Update(USERS, {"role": "owner"}, where(user_id=user.user_id, role="owner", enabled=1))
 
+    async def _digest(self, password: str) -> str:
+        try:
+            return await self._passwords.digest(password)
+        except PasswordRefused as refusal:
+            raise UserRefused("password", str(refusal)) from refusal
+
 
 def _owners(users: Sequence[User], apart_from: User) -> list[User]:
     return [each for each in users if each.role == "owner" and each.enabled and each.user_id != apart_from.user_id]
@@ -180,13 +188,6 @@ def _checked(email: str) -> str:
     if len(folded) > 254 or not EMAIL.fullmatch(folded):
         raise UserRefused("email", "an address looks like name@example.org")
     return folded
-
-
-async def _digest(password: str) -> str:
-    try:
-        return await passwords.digest(password)
-    except passwords.PasswordRefused as refusal:
-        raise UserRefused("password", str(refusal)) from refusal
 
 
 def restored(row: Row) -> User:

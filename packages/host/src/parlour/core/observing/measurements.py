@@ -48,6 +48,10 @@ class Measurements:
         for happening in happenings(unit):
             self._count(happening)
 
+    def count(self, name: str, *labels: tuple[str, str]) -> None:
+        """Counts one of something that no unit of the journal tells of."""
+        self._add(name, *labels)
+
     def _count(self, happening: Happening) -> None:
         match happening.kind:
             case "event":

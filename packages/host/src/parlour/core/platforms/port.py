@@ -72,6 +72,11 @@ class Link(Protocol):
         """As the manifest's form asks for it, checked, with secrets in clear."""
         ...
 
+    @property
+    def public_url(self) -> str:
+        """The address under which platforms reach this Host, without a slash at its end; empty if it is not known."""
+        ...
+
     async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
         """Durable when it returns, together with the cursor; the platform is acknowledged after that."""
         ...

@@ -7,10 +7,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.logins import LIFETIME, Login, Logins
+from parlour.core.access.passwords import PasswordsBusy
 from parlour.core.access.users import User, Users
 
 from ..answers import Answer, Json
 from ..auth import requires
+from ..client_address import limit_key
 from ..errors import Problem
 from ..hosts import HostNames
 from ..principals import COOKIE, Principal
@@ -31,7 +33,7 @@ class Credentials(BaseModel):
 class FirstOwner(Credentials):
     name: str = Field(default="", max_length=200)
     token: str = Field(default="", max_length=200)
-    """The set-up token that was printed at the start, where the Host listens beyond this machine."""
+    """The set-up token that was printed at the start; not needed on the Host's own machine without a proxy."""
 
 
 class OwnAccount(BaseModel):
@@ -42,7 +44,9 @@ class OwnAccount(BaseModel):
     current_password: str = Field(default="", max_length=1024)
 
 
-def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, setup_token: str) -> APIRouter:
+def router(
+    users: Users, logins: Logins, names: HostNames, throttle: Throttle, setup_token: str, cookie_path: str = "/"
+) -> APIRouter:
     routes = APIRouter(tags=["accounts"])
 
     async def enter(user: User, request: Request, response: Response) -> dict[str, Any]:
@@ -51,39 +55,52 @@ def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, s
             COOKIE,
             cookie,
             max_age=LIFETIME // 1000,
-            path="/",
-            secure=request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https",
+            path=cookie_path,
+            secure=request.url.scheme == "https",
             httponly=True,
             samesite="lax",
         )
         return _person(login)
 
+    async def authenticated(email: str, password: str, *tried: str) -> User | None:
+        throttle.begin(*tried)
+        try:
+            user = await users.authenticate(email, password)
+        except PasswordsBusy:
+            throttle.busy(*tried)
+            raise
+        if user is not None:
+            throttle.succeeded(*tried)
+        return user
+
     @routes.get("/auth/setup")
-    async def read_setup() -> Annotated[Json, Answer(SetupState)]:
-        """Whether the first owner is still to be made, and whether that takes the set-up token."""
-        return {"needed": not await users.any(), "token_required": bool(setup_token)}
+    async def read_setup(request: Request) -> Annotated[Json, Answer(SetupState)]:
+        """Tells whether the first owner is still to be made, and whether that takes the set-up token: it does unless
+        the page was opened on the Host's own machine, without a proxy."""
+        needed = not await users.any()
+        return {"needed": needed, "token_required": needed and not names.is_local(request)}
 
     @routes.post("/auth/setup", status_code=201)
     async def set_up(body: FirstOwner, request: Request, response: Response) -> Annotated[Json, Answer(Person)]:
         """Makes the first owner and logs them in; there is one first owner only."""
         names.check(request)
-        throttle.check("setup")
-        if setup_token and not hmac.compare_digest(body.token.strip().encode(), setup_token.encode()):
-            throttle.failed("setup")
-            raise Problem(403, "forbidden", "token: it is not the set-up token that the Host printed when it started")
+        if not names.is_local(request):
+            tried = f"setup:{limit_key(_address(request))}"
+            throttle.begin(tried)
+            if not setup_token or not hmac.compare_digest(body.token.strip().encode(), setup_token.encode()):
+                message = "token: it is not the set-up token that the Host printed when it started"
+                raise Problem(403, "forbidden", message)
+            throttle.succeeded(tried)
         user = await accepted(users.create("", body.email, body.name, "owner", body.password, first=True))
         return await enter(user, request, response)
 
     @routes.post("/auth/login")
     async def log_in(body: Credentials, request: Request, response: Response) -> Annotated[Json, Answer(Person)]:
         names.check(request)
-        tried = (f"account:{body.email.strip().casefold()}", f"address:{_address(request)}")
-        throttle.check(*tried)
-        user = await users.authenticate(body.email, body.password)
+        tried = (f"account:{body.email.strip().casefold()}", f"address:{limit_key(_address(request))}")
+        user = await authenticated(body.email, body.password, *tried)
         if user is None:
-            throttle.failed(*tried)
             raise Problem(401, "unauthenticated", "this address and password belong to no account")
-        throttle.succeeded(*tried)
         return await enter(user, request, response)
 
     @routes.post("/auth/logout", status_code=204)
@@ -91,7 +108,7 @@ def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, s
         if principal.login is not None:
             await logins.close(principal.login)
         answer = Response(status_code=204)
-        answer.delete_cookie(COOKIE, path="/")
+        answer.delete_cookie(COOKIE, path=cookie_path)
         return answer
 
     @routes.get("/auth/me")
@@ -110,11 +127,8 @@ def router(users: Users, logins: Logins, names: HostNames, throttle: Throttle, s
             raise Problem(409, "conflict", "a key has no account; log in to change yours")
         user = principal.login.user
         tried = f"account:{user.email}"
-        if body.password is not None:
-            throttle.check(tried)
-            if await users.authenticate(user.email, body.current_password) is None:
-                throttle.failed(tried)
-                raise Problem(403, "forbidden", "current_password: it is not your password")
+        if body.password is not None and await authenticated(user.email, body.current_password, tried) is None:
+            raise Problem(403, "forbidden", "current_password: it is not your password")
         user = await accepted(users.change(principal.owner, user, name=body.name, password=body.password))
         if body.password is not None:
             return await enter(user, request, response)

@@ -1,42 +1,58 @@
-"""Slows down whoever guesses passwords: by account and by address, in memory, forgotten after a while."""
+"""Slows down password guessing: counts tries by account and by address, in memory, and forgets them after a minute."""
 
 from collections import deque
+from collections.abc import Callable
+from typing import Literal
 
 from parlour.core.ports import Clock
 
 from ..errors import Problem
 
-FAILURES = 5
-WITHIN = 60_000
-REMEMBERED = 10_000
+MAX_TRIES = 5
+WINDOW_MILLISECONDS = 60_000
+MAX_REMEMBERED = 10_000
+
+Reason = Literal["tries", "busy"]
 
 
 class Throttle:
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, refused: Callable[[Reason], None]) -> None:
+        """`refused` is called for each try that is turned away."""
         self._clock = clock
-        self._failures: dict[str, deque[int]] = {}
+        self._refused = refused
+        self._tries: dict[str, deque[int]] = {}
 
-    def check(self, *names: str) -> None:
-        """Before a password is looked at."""
+    def begin(self, *names: str) -> None:
+        """Counts a try before its password is looked at, so that tries at the same time count too. Raises Problem."""
         now = self._clock.now()
         for name in names:
-            failures = self._recent(name, now)
-            if len(failures) >= FAILURES:
-                seconds = max(1, (failures[0] + WITHIN - now + 999) // 1000)
+            tries = self._recent(name, now)
+            if len(tries) >= MAX_TRIES:
+                self._refused("tries")
+                seconds = max(1, (tries[0] + WINDOW_MILLISECONDS - now + 999) // 1000)
                 raise Problem(429, "rate_limited", f"too many tries; wait {seconds} seconds", {"retry_after": seconds})
-
-    def failed(self, *names: str) -> None:
         for name in names:
-            if len(self._failures) >= REMEMBERED:
-                self._failures.pop(next(iter(self._failures)))
-            self._failures.setdefault(name, deque(maxlen=FAILURES)).append(self._clock.now())
+            if name not in self._tries and len(self._tries) >= MAX_REMEMBERED:
+                self._tries.pop(next(iter(self._tries)))
+            self._tries.setdefault(name, deque(maxlen=MAX_TRIES)).append(now)
 
-    def succeeded(self, *names: str) -> None:
+    def succeeded(self, account: str, *others: str) -> None:
+        """Forgets the tries for an account whose password was right; elsewhere only this one."""
+        self._tries.pop(account, None)
+        self._take_back(*others)
+
+    def busy(self, *names: str) -> None:
+        """Takes a try back whose password could not be looked at."""
+        self._refused("busy")
+        self._take_back(*names)
+
+    def _take_back(self, *names: str) -> None:
         for name in names:
-            self._failures.pop(name, None)
+            if tries := self._tries.get(name):
+                tries.pop()
 
     def _recent(self, name: str, now: int) -> deque[int]:
-        failures = self._failures.get(name, deque())
-        while failures and failures[0] <= now - WITHIN:
-            failures.popleft()
-        return failures
+        tries = self._tries.get(name, deque())
+        while tries and tries[0] <= now - WINDOW_MILLISECONDS:
+            tries.popleft()
+        return tries

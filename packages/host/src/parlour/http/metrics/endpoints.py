@@ -24,6 +24,9 @@ HELP = {
     "parlour_run_seconds": "How long runs took from their event to their end",
     "parlour_plugins": "Plugins by how they are doing",
     "parlour_bots": "Bots by how they are doing",
+    "parlour_refused_connections_total": "Connections that were refused or cut, by reason",
+    "parlour_throttled_logins_total": "Logins that were refused before the password was looked at, by reason",
+    "parlour_connections": "Connections that are open",
     "parlour_active_runs": "Runs that are active",
     "parlour_resident_memory_bytes": "Memory of the Host's own process",
 }

@@ -1,5 +1,6 @@
 """Serves the page to browsers beside the interface. What is not the page's goes on to the application."""
 
+import hashlib
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,19 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+INDEX_NAME = INDEX.removeprefix("/")
+RELATIVE = b'="./'
+"""How the index names files of the page, and the page's own place in `<meta name="base-path">`."""
 OTHERS = ("/api/", "/healthz", "/readyz", "/metrics")
 """Paths that are never the page's."""
 
 
 class PageServing:
-    def __init__(self, app: Application, folder: Path) -> None:
+    def __init__(self, app: Application, folder: Path, prefix: str = "") -> None:
+        """`prefix`: the path below which browsers see the page, such as /chat."""
         self._app = app
         self._files = PageFiles(folder)
+        self._prefix = prefix
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         response = self._response(scope) if scope["type"] == "http" else None
@@ -53,8 +59,20 @@ class PageServing:
         headers = Headers(scope=scope)
         file = self._files.get(path) or self._place(path, headers)
         if file is not None:
-            return _answer(file, headers)
+            return self._index(file, headers) if file.path.name == INDEX_NAME else _answer(file, headers)
         return PlainTextResponse(NOT_BUILT, 503) if path == "/" else None
+
+    def _index(self, file: PageFile, asked: Headers) -> Response:
+        """Serves the index with whole paths to its files, since a browser asks for it at any depth."""
+        try:
+            text = file.path.read_bytes().replace(RELATIVE, f'="{self._prefix}/'.encode())
+        except FileNotFoundError:
+            return PlainTextResponse(NOT_BUILT, 503)  # the page is being built anew
+        etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
+        headers = {**HEADERS, "cache-control": file.cache, "etag": etag}
+        if asked.get("if-none-match") == etag:
+            return Response(status_code=304, headers=headers)
+        return Response(text, headers=headers, media_type=file.media_type)
 
     def _place(self, path: str, headers: Headers) -> PageFile | None:
         """A place within the page, which the page itself finds its way to. A program that asks is not led there."""

@@ -16,6 +16,7 @@ class Webhook(TypedDict):
     bot_id: str
     enabled: bool
     path: Annotated[str, Field(description="Where the other program calls")]
+    url: Annotated[str | None, Field(description="The same below `http.public_url`; null where that is not set")]
 
 
 class NewWebhook(Webhook):

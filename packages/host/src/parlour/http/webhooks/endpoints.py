@@ -46,9 +46,20 @@ class WebhookBody(BaseModel):
 
 
 def router(
-    book: WebhookBook, calls: WebhookCalls, targets: Targets, box: SecretBox, cursors: Cursors, ids: Ids, clock: Clock
+    book: WebhookBook,
+    calls: WebhookCalls,
+    targets: Targets,
+    box: SecretBox,
+    cursors: Cursors,
+    ids: Ids,
+    clock: Clock,
+    public_url: str,
 ) -> APIRouter:
     routes = APIRouter(tags=["webhooks"])
+
+    def answered(webhook: Webhook) -> Json:
+        shown = _shown(webhook)
+        return {**shown, "url": public_url + shown["path"] if public_url else None}
 
     shelf = Shelf("webhook", "/webhooks", book.get, attrgetter("webhook_id"), _shown, cursors, clock, _parts)
 
@@ -62,19 +73,19 @@ def router(
         fields = body.model_dump(exclude={"secret"})
         webhook = Webhook(ids.new(), sealed_secret=box.seal(secret), **fields)
         await book.add(webhook, shelf.change(principal, None, webhook))
-        return {**_shown(shelf.told(webhook, response)), "secret": secret}
+        return {**answered(shelf.told(webhook, response)), "secret": secret}
 
     @routes.get("/webhooks")
     async def list_webhooks(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
     ) -> Annotated[Json, Answer(Page[answers.Webhook])]:
-        return shelf.page(book.all(), _shown, limit, cursor)
+        return shelf.page(book.all(), answered, limit, cursor)
 
     @routes.get("/webhooks/{webhook_id}")
     async def read_webhook(
         webhook_id: WebhookId, principal: Viewer, response: Response
     ) -> Annotated[Json, Answer(answers.Webhook)]:
-        return _shown(shelf.told(shelf.existing(webhook_id), response))
+        return answered(shelf.told(shelf.existing(webhook_id), response))
 
     @routes.put("/webhooks/{webhook_id}")
     async def replace_webhook(
@@ -85,7 +96,7 @@ def router(
             sealed = box.seal(body.secret) if body.secret else before.sealed_secret
             webhook = replace(before, sealed_secret=sealed, **body.model_dump(exclude={"secret"}))
             await book.replace(webhook, shelf.change(principal, before, webhook))
-        return _shown(shelf.told(webhook, response))
+        return answered(shelf.told(webhook, response))
 
     @routes.delete("/webhooks/{webhook_id}", status_code=204)
     async def delete_webhook(webhook_id: WebhookId, principal: Admin, if_match: IfMatch = None) -> Response:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from parlour.config import Settings
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
 
-from . import clock, installed, storage, surroundings
+from . import clock, installed, proxies, storage, surroundings
 from .finding import Finding, problem
 
 
@@ -15,6 +15,6 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
     except DataDirectoryUnusable as error:
         yield problem("data", error.message, "start with --data and a folder of your own")
         return
-    for check in (storage.check, clock.check, surroundings.check, installed.check):
+    for check in (storage.check, clock.check, surroundings.check, proxies.check, installed.check):
         async for finding in check(settings):
             yield finding

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 from parlour.config import Settings
 from parlour.data_directory import DataDirectory
+from parlour.file_limit import connections_within_file_limit
 from parlour.runtime.environments import uv
 from parlour.runtime.process.sandbox import choose_launcher
 
@@ -16,6 +17,7 @@ RUNTIME_SECONDS = 5.0
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
     yield _address(settings)
+    yield _connections(settings)
     if settings.runtime.url:
         yield await _runtime(settings.runtime.url)
         return
@@ -37,6 +39,15 @@ def _address(settings: Settings) -> Finding:
         remedy = "stop what uses it, or choose another with --host and --port or the settings http.host and http.port"
         return problem("address", f"{host}:{port} can't be listened on: {error.strerror}", remedy)
     return ok("address", f"{host}:{port} is free")
+
+
+def _connections(settings: Settings) -> Finding:
+    wanted = settings.http.connections
+    possible = connections_within_file_limit(wanted)
+    if possible < wanted:
+        told = f"{possible} of {wanted} connections fit: the limit of open files is low"
+        return ok("address", f"{told}; raise it (ulimit -n, LimitNOFILE=) for more")
+    return ok("address", f"{wanted} connections fit")
 
 
 async def _runtime(url: str) -> Finding:

@@ -26,9 +26,12 @@ class Webhook:
         self._link = link
         self._client = client
         self._inflow = inflow
-        base = str(link.config.get("webhook_url") or "").rstrip("/")
+        base = str(link.config.get("webhook_url") or link.public_url).rstrip("/")
         if not base.startswith(("https://", "http://")):
-            raise AdapterStopped("webhook_url: the public address of this Host is needed, as https://host")
+            message = (
+                "webhook_url: the public address of this Host is needed, as https://host, here or in http.public_url"
+            )
+            raise AdapterStopped(message)
         self._url = f"{base}/hooks/{link.bot_id}"
         given = str(link.config.get("secret_token") or "")
         self._secret = given or hmac.new(token.encode(), link.bot_id.encode(), hashlib.sha256).hexdigest()

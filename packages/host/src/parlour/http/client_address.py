@@ -1,0 +1,141 @@
+"""Finds the address of a client: its own, or what a trusted proxy says about it in its headers."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from parlour_sdk.values import dataclass
+
+FORWARDING_HEADERS = frozenset(
+    ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-real-ip")
+)
+"""Headers that only a proxy sends. They prove nothing, but a request that has one did not come straight from a user."""
+_PORT = re.compile(r":\d{1,5}$")
+_MAX_HOPS = 50
+_MAX_FORWARDED_CHARACTERS = 4096
+
+Address = IPv4Address | IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """What the nearest proxy says about a request; a part that it does not name is empty."""
+
+    client: str = ""
+    scheme: str = ""
+    host: str = ""
+
+
+def parse_address(written: str) -> Address | None:
+    """Reads an address with or without brackets and port; IPv4 inside IPv6 is IPv4."""
+    text = written.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = _PORT.sub("", text)
+    try:
+        found = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+
+
+def limit_key(written: str) -> str:
+    """Returns the name under which limits count an address: an IPv6 client has a whole /64 network at its disposal."""
+    address = parse_address(written)
+    if isinstance(address, IPv6Address):
+        return str(ip_network((int(address) >> 64 << 64, 64)))
+    return str(address) if address else written
+
+
+def is_loopback_address(written: str) -> bool:
+    address = parse_address(written)
+    return address is not None and address.is_loopback
+
+
+class TrustedProxies:
+    """The proxies whose `Forwarded` and `X-Forwarded-*` headers count."""
+
+    def __init__(self, written: Sequence[str]) -> None:
+        self._networks = [ip_network(each, strict=False) for each in written]
+
+    def __bool__(self) -> bool:
+        return bool(self._networks)
+
+    def includes(self, written: str) -> bool:
+        address = parse_address(written)
+        return address is not None and any(address in network for network in self._networks)
+
+    def forwarded(self, headers: Iterable[tuple[bytes, bytes]]) -> Forwarded:
+        """Reads what a trusted proxy says. Where both kinds of headers name a client and differ, neither counts: a
+        proxy that sets one kind passes on the other as the client wrote it."""
+        found: dict[str, str] = {}
+        for raw, value in headers:
+            name = raw.decode("latin-1")
+            if name in FORWARDING_HEADERS:
+                text = value.decode("latin-1")
+                found[name] = f"{found[name]},{text}" if name in found else text
+        if not found:
+            return Forwarded()
+        standard = self._standard(found.get("forwarded", ""))
+        common = self._common(found)
+        if standard is None or common is None:
+            return standard or common or Forwarded()
+        return standard if standard.client == common.client else Forwarded()
+
+    def _common(self, headers: Mapping[str, str]) -> Forwarded | None:
+        if not {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"} & headers.keys():
+            return None
+        client = self._client(_list(headers.get("x-forwarded-for", "")))
+        scheme, host = (
+            (_list(headers.get(name, "")) or [""])[-1] for name in ("x-forwarded-proto", "x-forwarded-host")
+        )
+        return Forwarded(client, _scheme(scheme), host)
+
+    def _standard(self, header: str) -> Forwarded | None:
+        """Reads `Forwarded` (RFC 7239), whose last element is the nearest proxy's."""
+        if not header:
+            return None
+        if len(header) > _MAX_FORWARDED_CHARACTERS:
+            return Forwarded()
+        elements = [_parameters(each) for each in _split(header, ",")]
+        client = self._client([each.get("for", "") for each in elements])
+        last = elements[-1] if elements else {}
+        return Forwarded(client, _scheme(last.get("proto", "")), last.get("host", ""))
+
+    def _client(self, hops: Sequence[str]) -> str:
+        """Returns the last hop that is no trusted proxy: everything before it is the client's own claim."""
+        for hop in list(reversed(hops))[:_MAX_HOPS]:
+            address = parse_address(hop)
+            if address is None:
+                return ""
+            if not any(address in network for network in self._networks):
+                return str(address)
+        first = parse_address(hops[0]) if hops else None
+        return str(first) if first else ""
+
+
+def _list(header: str) -> list[str]:
+    return [each.strip() for each in header.split(",") if each.strip()]
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Splits outside quotes; empty parts are left out."""
+    parts, start, quoted = [], 0, False
+    for place, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif character == separator and not quoted:
+            parts.append(text[start:place])
+            start = place + 1
+    return [each.strip() for each in (*parts, text[start:]) if each.strip()]
+
+
+def _parameters(element: str) -> dict[str, str]:
+    pairs = (each.partition("=") for each in _split(element, ";"))
+    return {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
+
+
+def _scheme(written: str) -> str:
+    scheme = written.casefold()
+    return scheme if scheme in ("http", "https") else ""

@@ -1,0 +1,91 @@
+"""Makes requests that came through a reverse proxy look as the client sent them: address, scheme, host, path prefix.
+
+It also limits how many requests of one forwarded address are open, since connections of a proxy are many clients'.
+"""
+
+from collections import Counter
+from collections.abc import Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from .client_address import TrustedProxies, limit_key
+from .errors import Problem, answer_for
+from .limits import Application, Message, Receive, Send
+
+Scope = MutableMapping[str, Any]
+_SOCKET_SCHEMES = {"http": "ws", "https": "wss"}
+
+
+class ProxyRequests:
+    def __init__(
+        self, app: Application, proxies: TrustedProxies, prefix: str, per_address: int, refused: Callable[[], None]
+    ) -> None:
+        self._app = app
+        self._proxies = proxies
+        self._prefix = prefix
+        self._per_address = per_address
+        self._refused = refused
+        self._open: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._prefix:
+            scope, send = self._without_prefix(scope), self._with_prefix(send)
+        peer = scope["client"][0] if scope.get("client") else ""
+        if not (self._proxies and self._proxies.includes(peer)):
+            await self._app(scope, receive, send)
+            return
+        scope, client = self._as_sent(scope)
+        if not client:
+            await self._app(scope, receive, send)
+            return
+        key = limit_key(client)
+        if self._open[key] >= self._per_address:
+            self._refused()
+            message = f"there are {self._per_address} open requests from this address; wait until one has ended"
+            await answer_for(Problem(429, "rate_limited", message, {"retry_after": 1}))(scope, receive, send)
+            return
+        self._open[key] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
+
+    def _without_prefix(self, scope: Scope) -> Scope:
+        """A proxy may pass the prefix on or take it away: paths without it are the Host's too."""
+        prefix, path = self._prefix, scope["path"]
+        if path != prefix and not path.startswith(f"{prefix}/"):
+            return scope
+        raw = (scope.get("raw_path") or b"").removeprefix(prefix.encode())
+        return {**scope, "path": path.removeprefix(prefix) or "/", "raw_path": raw or b"/"}
+
+    def _with_prefix(self, send: Send) -> Send:
+        """Redirects lead below the prefix again."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and 300 <= message["status"] < 400:
+                headers = [(name, self._moved(name, value)) for name, value in message["headers"]]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        return sent
+
+    def _moved(self, name: bytes, value: bytes) -> bytes:
+        if name != b"location":
+            return value
+        parts = urlsplit(value.decode("latin-1"))
+        return parts._replace(path=self._prefix + parts.path).geturl().encode("latin-1")
+
+    def _as_sent(self, scope: Scope) -> tuple[Scope, str]:
+        """The scope with what the proxy says, and the client's address where it names one."""
+        told = self._proxies.forwarded(scope["headers"])
+        changed: dict[str, Any] = {}
+        if told.client:
+            changed["client"] = (told.client, 0)
+        if told.scheme:
+            changed["scheme"] = _SOCKET_SCHEMES[told.scheme] if scope["type"] == "websocket" else told.scheme
+        if told.host:
+            others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+            changed["headers"] = [(b"host", told.host.encode("latin-1")), *others]
+        return {**scope, **changed}, told.client

@@ -1,0 +1,63 @@
+"""Checks the settings that say how the Host is reached from outside: public address, path prefix and proxies."""
+
+import re
+from ipaddress import ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic_core import PydanticCustomError
+
+OWN_PATHS = frozenset(("api", "assets", "hooks", "healthz", "readyz", "metrics"))
+"""First path segments that the Host serves itself; a prefix that begins with one would be ambiguous."""
+_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+
+
+def checked_public_url(written: str) -> str:
+    """Returns the address without a trailing slash; raises PydanticCustomError with what is accepted."""
+    if not written:
+        return ""
+    parts = _split(written)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise PydanticCustomError("public_url", "must look like https://chat.example.org or https://example.org/chat")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise PydanticCustomError("public_url", "takes no user, password, query or fragment")
+    return f"{parts.scheme}://{parts.netloc}{checked_base_path(parts.path)}"
+
+
+def checked_base_path(written: str) -> str:
+    """Returns `/prefix` without a trailing slash, or nothing where there is no prefix."""
+    path = written.rstrip("/")
+    if not path:
+        return ""
+    segments = path.split("/")[1:]
+    if not _PREFIX.fullmatch(path) or {".", ".."} & set(segments):
+        raise PydanticCustomError("base_path", "must look like /chat: segments of letters, digits and . _ ~ -")
+    if segments[0] in OWN_PATHS:
+        told = {"segment": segments[0]}
+        raise PydanticCustomError("base_path", "can't begin with /{segment}, which is a path of the Host itself", told)
+    return path
+
+
+def checked_proxies(written: list[str]) -> list[str]:
+    """Accepts addresses and networks of proxies."""
+    for each in written:
+        try:
+            ip_network(each, strict=False)
+        except ValueError as error:
+            words = "must hold addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not names"
+            raise PydanticCustomError("trusted_proxies", words) from error
+    return written
+
+
+def host_name(url: str) -> str:
+    """Returns the host name of an address, or nothing."""
+    parts = _split(url)
+    return (parts.hostname or "") if parts else ""
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises ValueError when it is no number
+    except ValueError:
+        return None
+    return parts

@@ -1,0 +1,76 @@
+"""Counts open connections, in all and by address, and says which new one is refused."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal
+
+from parlour.http.client_address import TrustedProxies, is_loopback_address, limit_key
+from parlour_sdk.values import dataclass
+
+logger = logging.getLogger(__name__)
+
+WARNING_INTERVAL_SECONDS = 60.0
+Reason = Literal["total", "address", "head_bytes", "head_time", "silent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The limits in force."""
+
+    total: int
+    per_address: int
+    head_seconds: float
+    silent_seconds: float
+
+
+class ConnectionLimits:
+    """Loopback and trusted proxies have no limit of their own: behind them are many clients."""
+
+    def __init__(self, allowance: Allowance, proxies: TrustedProxies, count: Callable[[Reason], None]) -> None:
+        self.allowance = allowance
+        self._proxies = proxies
+        self.count = count
+        """Called with the reason for each connection that is refused or cut."""
+        self._open = 0
+        self._by_address: Counter[str] = Counter()
+        self._next_warning = 0.0
+
+    @property
+    def open(self) -> int:
+        return self._open
+
+    def enter(self, address: str) -> Reason | None:
+        """Counts a new connection, or says why it is refused. An entered one has to `leave`."""
+        if self._open >= self.allowance.total:
+            self._warn("%d connections are open: new ones are refused", self._open)
+            return "total"
+        if not self._exempt(address):
+            key = limit_key(address)
+            if self._by_address[key] >= self.allowance.per_address:
+                words = (
+                    "%d connections from %s are open: more are refused; is it a proxy, name it in http.trusted_proxies"
+                )
+                self._warn(words, self._by_address[key], key)
+                return "address"
+            self._by_address[key] += 1
+        self._open += 1
+        return None
+
+    def leave(self, address: str) -> None:
+        self._open -= 1
+        key = limit_key(address)
+        if self._by_address[key] > 1:
+            self._by_address[key] -= 1
+        else:
+            del self._by_address[key]
+
+    def _warn(self, words: str, *arguments: object) -> None:
+        """Not for each: whoever is refused tries again."""
+        if time.monotonic() >= self._next_warning:
+            self._next_warning = time.monotonic() + WARNING_INTERVAL_SECONDS
+            logger.warning(words, *arguments)
+
+    def _exempt(self, address: str) -> bool:
+        return is_loopback_address(address) or self._proxies.includes(address)

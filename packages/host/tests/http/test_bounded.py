@@ -1,0 +1,99 @@
+"""Connections of the server: vanished peers are looked for, sockets that answer pings stay, and silent ones go."""
+
+import asyncio
+import base64
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, cast
+
+import uvicorn
+from uvicorn.server import ServerState
+from websockets.asyncio.client import connect
+
+from parlour.http.client_address import TrustedProxies
+from parlour.web.bounded import BoundedProtocol
+from parlour.web.connection_limits import Allowance, ConnectionLimits
+
+PING_SECONDS = 0.2
+
+
+@asynccontextmanager
+async def serving(application: Any) -> AsyncIterator[tuple[int, ConnectionLimits, list[asyncio.Transport]]]:
+    """The port, the limits, and the server's side of each connection."""
+    limits = ConnectionLimits(Allowance(100, 100, 30, 30), TrustedProxies(()), lambda reason: None)
+    made: list[asyncio.Transport] = []
+
+    class Noted(BoundedProtocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            made.append(cast(asyncio.Transport, transport))
+            super().connection_made(transport)
+
+    config = uvicorn.Config(
+        application,
+        http=cast(Any, partial(Noted, limits)),
+        ws="websockets-sansio",
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        lifespan="off",
+        log_config=None,
+    )
+    config.load()
+    protocol = cast(Callable[..., asyncio.Protocol], config.http_protocol_class)
+    loop, state = asyncio.get_running_loop(), ServerState()
+    async with asyncio.timeout(30):
+        async with await loop.create_server(lambda: protocol(config, state, {}), "127.0.0.1", 0) as server:
+            yield server.sockets[0].getsockname()[1], limits, made
+
+
+async def cut_for_silence(port: int) -> None:
+    """Opens a socket that never answers a ping, and returns when the server has ended it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    key = base64.b64encode(os.urandom(16)).decode()
+    lines = ("GET / HTTP/1.1", "Host: here", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    writer.write("".join(f"{line}\r\n" for line in (*lines, f"Sec-WebSocket-Key: {key}", "")).encode())
+    assert b"101" in await reader.readuntil(b"\r\n\r\n")
+    await reader.read()
+    writer.close()
+
+
+async def test_a_socket_that_answers_pings_stays_also_while_its_messages_wait() -> None:
+    taken = asyncio.Event()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        if scope["path"] == "/patient":
+            await taken.wait()
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "text": message["text"]})
+
+    async with serving(application) as (port, limits, _):
+        async with connect(f"ws://127.0.0.1:{port}/patient", close_timeout=1) as client:
+            for text in ("one", "two"):
+                await client.send(text)
+            for _ in range(4):  # time passes: enough for as many pings to be missed
+                await cut_for_silence(port)
+            taken.set()
+            assert [await client.recv(), await client.recv()] == ["one", "two"]
+            assert limits.open == 1
+        await cut_for_silence(port)
+        assert limits.open == 0
+
+
+async def test_the_kernel_looks_for_peers_that_vanished() -> None:
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    async with serving(application) as (port, _, made):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        [connection] = [transport.get_extra_info("socket") for transport in made]
+        options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert [connection.getsockopt(socket.IPPROTO_TCP, each) for each in options] == [30, 10, 3]
+        writer.close()
