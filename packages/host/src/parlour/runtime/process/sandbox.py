@@ -1,6 +1,7 @@
 """Chooses how plugins are started: in a sandbox where there is one, and what is done and told where there is none."""
 
 import asyncio
+import platform
 import shutil
 import sys
 import tempfile
@@ -11,7 +12,7 @@ from typing import Literal
 from parlour_sdk.values import dataclass
 
 from ..packages import commands
-from .bubblewrap import BubblewrapLauncher
+from .bubblewrap import BubblewrapLauncher, seccomp
 from .launcher import Launcher, LaunchRefused, PlainLauncher, PluginProcess, Start
 
 SandboxWish = Literal["auto", "required", "off"]
@@ -36,6 +37,8 @@ class SandboxState:
     reason: str = ""
     remedy: str = ""
     required: bool = False
+    unfiltered: str = ""
+    """Why system calls are not filtered in it; empty where they are."""
 
     @property
     def notice(self) -> str:
@@ -73,12 +76,11 @@ async def choose_launcher(
     if wish == "off":
         return PlainLauncher(), SandboxState("none", "the setting plugins.sandbox is off", "auto brings it back")
     try:
-        launcher = BubblewrapLauncher(_find(program), hidden)
-        await _probe(launcher)
+        launcher, unfiltered = await _proven(_find(program), hidden)
     except NoSandbox as missing:
         state = SandboxState("none", missing.reason, missing.remedy, wish == "required")
         return (RefusingLauncher(state) if state.required else PlainLauncher()), state
-    return launcher, SandboxState("bubblewrap")
+    return launcher, SandboxState("bubblewrap", unfiltered=unfiltered)
 
 
 def _find(program: Path | None) -> Path:
@@ -94,14 +96,32 @@ def _find(program: Path | None) -> Path:
     raise NoSandbox("bubblewrap, which makes it, is not installed", INSTALL)
 
 
+async def _proven(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLauncher, str]:
+    """Returns a launcher that works here, and why it filters no system calls where it does not."""
+    if not seccomp.supported():
+        plain = BubblewrapLauncher(program, hidden, filtered=False)
+        await _probe(plain)
+        return plain, f"there is no filter for the processor {platform.machine()}"
+    filtering = BubblewrapLauncher(program, hidden)
+    try:
+        await _probe(filtering)
+    except NoSandbox as failure:
+        if "seccomp" not in failure.reason.lower():
+            raise
+        plain = BubblewrapLauncher(program, hidden, filtered=False)
+        await _probe(plain)
+        return plain, failure.reason
+    return filtering, ""
+
+
 async def _probe(launcher: BubblewrapLauncher) -> None:
     """By really doing it: whether a user may make namespaces can't be told by looking."""
     try:
         with tempfile.TemporaryDirectory(prefix="parlour-probe-") as scratch:
             start = Start("parlour/probe", Path(scratch), Path(scratch))
             async with asyncio.timeout(PROBE_SECONDS):
-                words = launcher.command(start, [str(start.python), "-c", NO_OPERATION])
-                finished = await commands.run(words, {})
+                with launcher.command(start, [str(start.python), "-c", NO_OPERATION]) as boxed:
+                    finished = await commands.run(boxed.arguments, {}, descriptors=boxed.descriptors)
     except TimeoutError:
         raise NoSandbox(f"bubblewrap did not make one within {PROBE_SECONDS:g} s", ALLOW) from None
     except OSError as error:
