@@ -110,7 +110,9 @@ async def test_switched_off_it_is_not_even_tried_and_this_is_visible(tmp_path: P
 async def test_where_the_kernel_filters_no_system_calls_the_sandbox_is_used_without_the_filter(tmp_path: Path) -> None:
     real = shutil.which("bwrap") or str(Path(sys.prefix).parent / PROJECT_TOOL)
     refusing = "bwrap: prctl(PR_SET_SECCOMP): Invalid argument"
-    script = f"""for word; do [ "$word" = --seccomp ] && {{ echo '{refusing}' >&2; exit 1; }}; done; exec '{real}' "$@" """
+    script = (
+        f"""for word; do [ "$word" = --seccomp ] && {{ echo '{refusing}' >&2; exit 1; }}; done; exec '{real}' "$@" """
+    )
 
     launcher, state = await choose_launcher("required", program(tmp_path / "bwrap", script), [])
 
