@@ -131,6 +131,7 @@ class PluginSettings(Section):
     memory_mb: int = Field(default=2048, ge=16)
     memory_look_seconds: float = Field(default=2, gt=0)
     data_mb: int = Field(default=1024, ge=1)
+    data_files: int = Field(default=100_000, ge=1)
     data_look_seconds: float = Field(default=10, gt=0)
     open_files: int = Field(default=1024, ge=64)
     processes: int = Field(default=200, ge=4)
