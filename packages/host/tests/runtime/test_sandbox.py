@@ -51,7 +51,8 @@ async def test_where_it_does_not_work_plugins_run_without_it_and_the_notice_says
     assert state.kind == "none"
     assert reason in state.reason
     assert remedy in state.remedy
-    assert state.notice == f"Plugins run without a sandbox: {state.reason}; {state.remedy}."
+    assert state.missing
+    assert state.notice.startswith(f"Plugins run without a sandbox: {state.reason}; {state.remedy}.")
 
 
 async def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
@@ -69,6 +70,23 @@ async def test_without_bubblewrap_it_is_said_how_to_install_it(tmp_path: Path, m
     assert isinstance(launcher, PlainLauncher)
     assert "is not installed" in state.reason
     assert "apt-get install bubblewrap" in state.remedy
+    assert (state.missing, state.command) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("manager", "command"), [("apt-get", "apt-get install bubblewrap"), ("apk", "apk add bubblewrap")]
+)
+async def test_the_command_that_installs_it_is_that_of_the_machines_package_manager(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manager: str, command: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+    program(tmp_path / manager, "exit 1")
+
+    _, state = await choose_launcher("auto", None, [])
+
+    assert state.command.removeprefix("sudo ") == command
+    assert state.notice.endswith(f" On this machine: {state.command}")
 
 
 @pytest.mark.parametrize("place", ["on the path/bwrap", str(PROJECT_TOOL)])
@@ -104,6 +122,7 @@ async def test_switched_off_it_is_not_even_tried_and_this_is_visible(tmp_path: P
 
     assert isinstance(launcher, PlainLauncher)
     assert not tried.exists()
+    assert not state.missing
     assert state.notice == "Plugins run without a sandbox: the setting plugins.sandbox is off; auto brings it back."
 
 
