@@ -8,6 +8,7 @@ PYTHON ?=
 UV_VERSION := 0.13.7
 DATA ?= data
 PORT ?= 5300
+SANDBOX ?= .tools/bubblewrap
 UV := .tools/bin/uv
 PARLOUR := .venv/bin/parlour
 PYTEST := .venv/bin/python -m pytest
@@ -36,7 +37,7 @@ setup: .venv/.ready
 
 # What the sandbox around plugins is made with. The tests need it; a Host without it says so and goes on.
 sandbox:
-	@tools/bubblewrap.sh .tools/bubblewrap
+	@tools/bubblewrap.sh $(SANDBOX)
 
 # What the tests of MCP talk to. A Host needs none of it.
 mcp-servers:
@@ -78,7 +79,7 @@ screenshots: setup web browser
 	@cd tests/e2e && ../../.tools/pnpm/node_modules/.bin/pnpm --silent screenshots
 
 run: setup
-	@tools/bubblewrap.sh .tools/bubblewrap 2>/dev/null || true
+	@tools/bubblewrap.sh $(SANDBOX) || true
 	@tools/web.sh || true
 	@exec $(PARLOUR) serve --data "$(DATA)" --port $(PORT)
 

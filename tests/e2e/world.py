@@ -41,6 +41,13 @@ class PageHost(Host):
     def _command(self) -> list[str]:
         return [*super()._command()[:-1], str(self._port)]
 
+    def use_old_bubblewrap(self) -> None:
+        """One that can't make the sandbox, as older versions can't."""
+        program = self.home.parent / "old bwrap"
+        program.write_text("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2\nexit 1\n", encoding="utf-8")
+        program.chmod(0o755)
+        self._environment = {**self._environment, "PARLOUR__PLUGINS__BUBBLEWRAP": str(program)}
+
 
 class World:
     def __init__(self, folder: Path) -> None:
@@ -72,11 +79,13 @@ class World:
 
     # --- the Host
 
-    async def start(self, plugins: bool = True, proxied: bool = False) -> Told:
+    async def start(self, plugins: bool = True, proxied: bool = False, old_bubblewrap: bool = False) -> Told:
         """`proxied`: behind an nginx with TLS, under another name and below a prefix."""
         nginx = Nginx(self._folder / "nginx", PROXY_NAME) if proxied else None
         if nginx is not None:
             self._host.expect_proxy(f"{nginx.url}{PREFIX}")
+        if old_bubblewrap:
+            self._host.use_old_bubblewrap()
         for source in (ECHO_PLUGIN, DOORKEEPER_PLUGIN) if plugins else ():
             await asyncio.to_thread(self._host.install, source)
         await asyncio.to_thread(self._host.start)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from .conftest import MakeHost
 from .harness import Host, Json, eventually, texts
-from .scripted import CALLING_PLUGIN, PLUGIN_ID, ScriptedHost
+from .scripted import CALLER, CALLING_PLUGIN, PLUGIN_ID, ScriptedHost
 
 Steps = list[tuple[str, Any]]
 
@@ -107,6 +108,22 @@ def test_a_model_that_hangs_is_let_go_when_the_run_is_cancelled(scripted: Script
     eventually(lambda: scripted.seen() == ["model hang"], "the model is asked")
     scripted.http().post(f"/runs/{scripted.active_run(agent)}/cancel")
     eventually(lambda: "model let go" in scripted.seen(), "the model is let go")
+
+
+def test_refusals_of_one_plugin_beyond_the_first_of_a_minute_are_one_row_with_a_count(make_host: MakeHost) -> None:
+    host = make_host(CALLING_PLUGIN).start()
+    agent = host.agent(CALLER)
+
+    answers, _ = outcomes(host, agent, [("call_tool", {"tool_name": "absent"})] * 60)
+    host.kill()
+    host.start()
+
+    assert {answer["error"]["code"] for answer in answers} == {"unauthorized"}
+    denied = [entry for entry in host.items("/audit", kind="access") if entry["outcome"] == "denied"]
+    assert [entry["code"] for entry in denied] == ["repeated"] + ["unauthorized"] * 20
+    assert denied[0]["plugin_id"] == PLUGIN_ID
+    assert denied[0]["detail"] == {"count": 40, "actions": {"call_tool": 40}}
+    assert len(host.items("/events", type="access.denied")) == 21
 
 
 def test_a_host_killed_in_a_run_with_journaled_calls_pays_and_acts_once(tmp_path: Path) -> None:

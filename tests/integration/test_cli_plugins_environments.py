@@ -23,7 +23,7 @@ def user_of_six(folder: Path, name: str, version: str = "0.1.0") -> Path:
 
 
 def environments(data: Path) -> list[Path]:
-    return [path for path in (data / "environments").iterdir() if path.is_dir()]
+    return [path for path in (data / "environments").iterdir() if path.is_dir() and path.name != ".cache"]
 
 
 @pytest.fixture(scope="module")

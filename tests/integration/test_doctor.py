@@ -248,6 +248,15 @@ def test_a_key_that_others_can_read_is_a_warning(data: Path) -> None:
     assert "chmod 600" in told
 
 
+def test_the_system_call_filter_around_plugins_is_named(data: Path) -> None:
+    [line] = [
+        line for line in parlour_here("doctor", "--data", data, "--port", 0).stdout.splitlines() if "sandbox" in line
+    ]
+
+    assert line.startswith("ok")
+    assert "system call filter (seccomp)" in line
+
+
 def test_how_the_bots_of_a_running_host_are_doing_is_told(tmp_path: Path) -> None:
     host = Host(tmp_path).start()
     try:

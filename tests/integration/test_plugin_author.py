@@ -15,6 +15,14 @@ from .plugins import write_plugin
 
 SIX = "six==1.17.0\n"
 TEST_SIX = "import six\n\n\ndef test_it_is_there():\n    assert six.__version__ == '1.17.0'\n"
+TOOL = """plugin("test/curious", version="0.1.0")
+
+
+@tool(read_only=True)
+async def add(a: int, b: int) -> int:
+    \"\"\"Adds two numbers.\"\"\"
+    return a + b
+"""
 FAILING = "def test_it_fails():\n    assert 1 == 2\n"
 
 
@@ -83,6 +91,28 @@ def test_a_plugin_sees_no_secret_of_ours_when_it_is_imported(tmp_path: Path) -> 
     done = parlour_here("plugin", "validate", curious, environment={"OUR_SECRET": "1"})
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("form", ["folder", "file"])
+def test_a_plugin_is_imported_in_the_sandbox(tmp_path: Path, form: str) -> None:
+    (tmp_path / "secret").write_text("of the author")
+    prelude = f"import os\nassert not os.path.exists({str(tmp_path / 'secret')!r}), 'it sees the files of its author'"
+    curious = write_plugin(tmp_path / "curious", "curious", prelude=prelude)
+    if form == "file":
+        curious = tmp_path / "curious.py"
+        curious.write_text(f"{prelude}\n\nfrom parlour_sdk import plugin, tool\n\n{TOOL}")
+
+    done = parlour_here("plugin", "validate", curious)
+
+    assert done.returncode == 0, done.stderr
+    unboxed = refusal("plugin", "validate", curious, environment={"PARLOUR__PLUGINS__SANDBOX": "off"})
+    assert "it sees the files of its author" in unboxed
+
+
+def test_where_a_sandbox_is_required_and_missing_nothing_is_imported(plugin: Path) -> None:
+    missing = {"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
+
+    assert "/no/such/bwrap" in refusal("plugin", "validate", plugin, environment=missing)
 
 
 def test_arguments_are_handed_on_and_a_failing_test_is_shown_and_is_the_exit_status(plugin: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ SETTINGS = {
     "PARLOUR__PLUGINS__MEMORY_LOOK_SECONDS": "0.2",
     "PARLOUR__PLUGINS__DATA_LOOK_SECONDS": "0.2",
     "PARLOUR__PLUGINS__DATA_MB": "20",
+    "PARLOUR__PLUGINS__DATA_FILES": "100",
     "PARLOUR__PLUGINS__OPEN_FILES": "300",
     "PARLOUR__PLUGINS__PROCESSES": "12",
     "PARLOUR__PLUGINS__NICENESS": "3",
@@ -101,6 +103,27 @@ def test_a_plugin_that_fills_its_data_folder_is_ended_in_words(rogue: Host) -> N
     eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
     assert str(plugin(rogue)["reason"]).startswith("its data folder holds more than 20 MB")
     rogue.shared_file("heap", ROGUE_ID).unlink()
+    assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
+    assert texts(rogue.ask(agent, "say tidy again")) == ["tidy again"]
+
+
+@pytest.mark.parametrize(
+    ("deed", "reason"),
+    [
+        ("stretch 30 {}", "its data folder holds more than 20 MB"),
+        ("litter 150 {}", "its data folder holds more than 100 files"),
+    ],
+)
+def test_sparse_files_and_many_files_count_against_the_limits(rogue: Host, deed: str, reason: str) -> None:
+    agent = rogue.agent(ROGUE, restart_policy="never")
+    heap = rogue.shared_file("a heap", ROGUE_ID)
+
+    result = rogue.ask(agent, deed.format(heap))
+
+    assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    assert str(plugin(rogue)["reason"]).startswith(reason)
+    shutil.rmtree(heap)
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
     assert texts(rogue.ask(agent, "say tidy again")) == ["tidy again"]
 

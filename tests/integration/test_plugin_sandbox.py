@@ -1,6 +1,7 @@
 """What a plugin can reach of its Host, its neighbours and the machine: a probing plugin tries it and tells."""
 
 import json
+import platform
 import socket
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,17 @@ PROBING_PLUGIN = ROOT / "tests" / "plugins" / "probing-agent"
 PROBER = "plugin:test/probing-agent/default"
 PLUGIN_ID = "test/probing-agent"
 SECRET = "a token that only the Host knows"
+SAME_NUMBERS = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428}
+SAME_NUMBERS |= {"move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "mount_setattr": 442}
+NUMBERS = {
+    "x86_64": SAME_NUMBERS
+    | {"bpf": 321, "keyctl": 250, "add_key": 248, "request_key": 249, "perf_event_open": 298, "userfaultfd": 323}
+    | {"mount": 165, "umount2": 166, "pivot_root": 155, "kexec_load": 246, "kexec_file_load": 320},
+    "aarch64": SAME_NUMBERS
+    | {"bpf": 280, "keyctl": 219, "add_key": 217, "request_key": 218, "perf_event_open": 241, "userfaultfd": 282}
+    | {"mount": 40, "umount2": 39, "pivot_root": 41, "kexec_load": 104, "kexec_file_load": 294},
+}
+"""As the kernel's own headers have them."""
 NOT_THERE = {"refused": "FileNotFoundError"}
 
 
@@ -178,6 +190,25 @@ def test_the_hosts_environment_is_nowhere_to_be_read(prober: Prober) -> None:
 
     assert any("HOME=" in each for each in environments)
     assert not any(SECRET in each for each in environments)
+
+
+def test_bubblewrap_starts_with_an_empty_environment(prober: Prober) -> None:
+    first = prober.tries("read", "/proc/1/environ")
+
+    assert [each.partition("=")[0] for each in first.split("\0") if each] == ["PARLOUR_PLUGIN_PROCESS"]
+
+
+def test_system_calls_that_no_plugin_needs_are_denied(prober: Prober) -> None:
+    numbers = NUMBERS[platform.machine()]
+    missing = {name for name in numbers if name.startswith("io_uring")}
+
+    for last in (0, 1):  # some of them would be done with one, some with the other
+        answers = prober.tries("system_calls", numbers, 0, 0, 0, 0, last)
+        assert answers == {name: "ENOSYS" if name in missing else "EPERM" for name in numbers}
+    assert "Seccomp:\t2" in prober.tries("read", "/proc/self/status")
+    if platform.machine() == "x86_64":
+        x32 = {"getpid": 0x40000000 + 39}
+        assert prober.tries("system_calls", x32, 0) == {"getpid": "ENOSYS"}
 
 
 def test_without_bubblewrap_plugins_run_and_log_rows_and_printed_lines_say_so(make_host: MakeHost) -> None:

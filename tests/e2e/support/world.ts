@@ -19,7 +19,7 @@ export class OwnWorld {
     readonly place: Place,
   ) {}
 
-  static async begin(options: { plugins?: boolean; proxied?: boolean } = {}): Promise<OwnWorld> {
+  static async begin(options: { plugins?: boolean; proxied?: boolean; old_bubblewrap?: boolean } = {}): Promise<OwnWorld> {
     const folder = await mkdtemp(join(tmpdir(), "parlour page "));
     const child = spawn(join(ROOT, ".venv/bin/python"), ["-m", "tests.e2e.world", folder], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
     try {

@@ -103,6 +103,25 @@ async def fill(argument: str) -> Deed:
     yield results.completed("nobody minded")
 
 
+async def stretch(argument: str) -> Deed:
+    """A file in this folder that has so many MiB and takes no place on the disk."""
+    megabytes, _, folder = argument.partition(" ")
+    os.mkdir(folder)
+    os.truncate(os.open(os.path.join(folder, "sparse"), os.O_CREAT | os.O_WRONLY), int(megabytes) * MEBIBYTE)
+    await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
+async def litter(argument: str) -> Deed:
+    """So many empty files in this folder."""
+    count, _, folder = argument.partition(" ")
+    os.mkdir(folder)
+    for number in range(int(count)):
+        os.close(os.open(os.path.join(folder, str(number)), os.O_CREAT))
+    await asyncio.sleep(60)
+    yield results.completed("nobody minded")
+
+
 async def leak_file(argument: str) -> Deed:
     """So many MiB that are in memory and no part of the process."""
     file = os.memfd_create("hoard")
@@ -149,5 +168,21 @@ async def tell(argument: str) -> Deed:
     yield results.completed(json.dumps(facts))
 
 
-_ALL = (say, gate, stubborn, block, daemon, crash, leak, leak_file, fill, fill_unseen, bury, shout, tell)
+_ALL = (
+    say,
+    gate,
+    stubborn,
+    block,
+    daemon,
+    crash,
+    leak,
+    leak_file,
+    fill,
+    stretch,
+    litter,
+    fill_unseen,
+    bury,
+    shout,
+    tell,
+)
 DEEDS = {deed.__name__: deed for deed in _ALL}

@@ -261,6 +261,8 @@ export type Plugin = {
   sandbox: string | null;
   sandbox_reason: string | null;
   sandbox_remedy: string | null;
+  sandbox_missing: boolean;
+  sandbox_command: string | null;
   source: string;
   components: { kind: string; name: string }[];
   warnings: string[];

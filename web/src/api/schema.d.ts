@@ -2052,7 +2052,7 @@ export interface components {
              * @example 1789026600000
              */
             created_at: number;
-            /** @description Of a change, what was before and after, without secrets. */
+            /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
             kind: "access" | "admin" | "runtime";
@@ -3462,6 +3462,10 @@ export interface components {
             reason: string | null;
             /** @description How it is confined; null when that is not known. */
             sandbox: string | null;
+            /** @description What to type where the plugin runs to have it; null when that is not known. */
+            sandbox_command: string | null;
+            /** @description Whether a sandbox is wanted and can't be had. */
+            sandbox_missing: boolean;
             sandbox_reason: string | null;
             sandbox_remedy: string | null;
             sha256: string;

@@ -157,6 +157,7 @@ class PluginSettings(Section):
     memory_mb: int = Field(default=2048, ge=16)
     memory_look_seconds: float = Field(default=2, gt=0)
     data_mb: int = Field(default=1024, ge=1)
+    data_files: int = Field(default=100_000, ge=1)
     data_look_seconds: float = Field(default=10, gt=0)
     open_files: int = Field(default=1024, ge=64)
     processes: int = Field(default=200, ge=4)
@@ -171,10 +172,21 @@ class PluginSettings(Section):
     uv: Path | None = None
     environment_seconds: float = Field(default=600, gt=0)
     allow_building: bool = False
+    index_hosts: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Hosts that the installer may reach besides the package indexes, each `host` or `host:port`."""
     bundled: bool = True
     """Whether a fresh install gets local-agent, and a default agent on it."""
     sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_off)] = "auto"
     bubblewrap: Path | None = None
+
+    @field_validator("index_hosts")
+    @classmethod
+    def _require_hosts(cls, listed: list[str]) -> list[str]:
+        for written in listed:
+            host, _, port = written.partition(":")
+            if not HOST_NAME.fullmatch(host) or (":" in written and not (port.isascii() and port.isdigit())):
+                raise PydanticCustomError("index_hosts", "must hold hosts such as files.example.org or 10.0.0.5:8080")
+        return listed
 
 
 class RuntimeSettings(Section):

@@ -22,12 +22,24 @@ class Installation:
     installer: Installer
 
 
+def environment_rules(settings: Settings) -> EnvironmentRules:
+    plugins = settings.plugins
+    return EnvironmentRules(
+        uv=plugins.uv,
+        seconds=plugins.environment_seconds,
+        allow_building=plugins.allow_building,
+        sandbox=plugins.sandbox,
+        bubblewrap=plugins.bubblewrap,
+        hidden=(DataDirectory(settings.data).path,),
+        index_hosts=tuple(plugins.index_hosts),
+    )
+
+
 def open_installation(settings: Settings, directory: DataDirectory, clock: Clock) -> Installation:
     plugins = settings.plugins
     folder = PluginFolder(directory.plugins)
     earlier.take_up(directory.plugins, folder, clock.now())
-    rules = EnvironmentRules(plugins.uv, plugins.environment_seconds, plugins.allow_building)
-    environments = Environments(directory.folder("environments"), rules)
+    environments = Environments(directory.folder("environments"), environment_rules(settings))
     builds = Builds(environments)
     sizes = SizeLimits(plugins.package_files, plugins.package_bytes)
     installer = Installer(folder, builds, PackageRules(sizes, plugins.fetch_seconds), clock)

@@ -194,6 +194,7 @@ def policy(plugins: PluginSettings) -> Policy:
         allowance=Allowance(
             memory_mb=plugins.memory_mb,
             data_mb=plugins.data_mb,
+            data_files=plugins.data_files,
             open_files=plugins.open_files,
             processes=plugins.processes,
             niceness=plugins.niceness,

@@ -44,7 +44,8 @@ async def launcher(hidden: Sequence[Path] = ()) -> BubblewrapLauncher:
 async def told(start: Start, code: str, *arguments: object, hidden: Sequence[Path] = ()) -> Any:
     """What the code tells, run by the plugin's interpreter in its sandbox; `sys.argv[1:]` are the arguments."""
     inside = [str(start.python), "-c", PRELUDE + code, *map(str, arguments)]
-    finished = await commands.run((await launcher(hidden)).command(start, inside), os.environ)
+    with (await launcher(hidden)).command(start, inside) as command:
+        finished = await commands.run(command.arguments, os.environ, descriptors=command.descriptors)
     assert finished.status == 0, finished.lines
     return json.loads(finished.lines[-1])
 
@@ -52,4 +53,5 @@ async def told(start: Start, code: str, *arguments: object, hidden: Sequence[Pat
 async def boxed(start: Start, code: str) -> BoxedProcess:
     """The code as a started plugin; what it prints on standard error is its log."""
     inside = [sys.executable, "-c", PRELUDE + code]
-    return await spawn((await launcher()).command(start, inside), start, BoxedProcess)
+    with (await launcher()).command(start, inside) as command:
+        return await spawn(command.arguments, start, BoxedProcess, {}, command.descriptors)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from parlour.runtime.process import control_group, leftovers
-from parlour.runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, spawn
+from parlour.runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, environment, spawn
 from parlour.runtime.process.processes import Seen
 from parlour_sdk.wire import Limits
 
@@ -33,7 +33,8 @@ async def run(tmp_path: Path) -> AsyncIterator[Run]:
     made: list[PlainProcess] = []
 
     async def run(code: str) -> PlainProcess:
-        process = await spawn([sys.executable, "-c", TELL + code], Start("acme/told", tmp_path, tmp_path), PlainProcess)
+        start = Start("acme/told", tmp_path, tmp_path)
+        process = await spawn([sys.executable, "-c", TELL + code], start, PlainProcess, environment(start))
         made.append(process)
         return process
 

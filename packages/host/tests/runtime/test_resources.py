@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.supervision.resources import MEBIBYTE, Measure, folder_bytes, watch_folder
+from parlour.runtime.supervision.policy import Allowance
+from parlour.runtime.supervision.resources import MEBIBYTE, FolderUse, Measure, folder_use, watch_folder
+
+ALLOWANCE = Allowance(data_mb=20, data_seconds=0.001)
 
 
 async def test_all_files_below_count(tmp_path: Path) -> None:
@@ -15,7 +18,9 @@ async def test_all_files_below_count(tmp_path: Path) -> None:
     for path in ("one", "deep/two", "deep/deeper/three"):
         (tmp_path / path).write_bytes(os.urandom(100_000))
 
-    assert 300_000 <= await folder_bytes(tmp_path) <= 400_000
+    use = await folder_use(tmp_path)
+    assert 300_000 <= use.size_bytes <= 400_000
+    assert use.files == 5
 
 
 async def test_links_are_not_followed(tmp_path: Path) -> None:
@@ -27,25 +32,25 @@ async def test_links_are_not_followed(tmp_path: Path) -> None:
     (inside / "to a folder").symlink_to(outside)
     (inside / "to itself").symlink_to(inside)
 
-    assert await folder_bytes(inside) < 100_000
+    assert (await folder_use(inside)).size_bytes < 100_000
 
 
-async def test_a_file_with_holes_counts_what_it_takes(tmp_path: Path) -> None:
+async def test_a_file_with_holes_counts_with_its_whole_size(tmp_path: Path) -> None:
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(10**12)
 
-    assert await folder_bytes(tmp_path) < 100_000
+    assert (await folder_use(tmp_path)).size_bytes >= 10**12
 
 
 async def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert await folder_bytes(tmp_path / "absent") == 0
+    assert await folder_use(tmp_path / "absent") == FolderUse()
 
 
 def measured(megabytes: Iterator[int]) -> Measure:
     """A folder that holds so much at one look after the other."""
 
-    async def measure(folder: Path) -> int:
-        return next(megabytes) * MEBIBYTE
+    async def measure(folder: Path) -> FolderUse:
+        return FolderUse(next(megabytes) * MEBIBYTE)
 
     return measure
 
@@ -58,7 +63,7 @@ async def test_a_folder_that_was_too_full_may_be_tidied_until_the_plugin_is_read
         ready.set()
         yield from (20, 21)
 
-    words = await watch_folder(tmp_path, 20, 0.001, measured(megabytes()), ready)
+    words = await watch_folder(tmp_path, ALLOWANCE, measured(megabytes()), ready)
 
     assert words == "its data folder holds more than 20 MB"
 
@@ -67,6 +72,6 @@ async def test_a_folder_that_was_too_full_may_be_tidied_until_the_plugin_is_read
 async def test_a_folder_that_grows_too_full_before_the_plugin_is_ready_is_too_full(
     tmp_path: Path, sizes: tuple[int, ...]
 ) -> None:
-    words = await watch_folder(tmp_path, 20, 0.001, measured(iter(sizes)), asyncio.Event())
+    words = await watch_folder(tmp_path, ALLOWANCE, measured(iter(sizes)), asyncio.Event())
 
     assert words == "its data folder holds more than 20 MB"

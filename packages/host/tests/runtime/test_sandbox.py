@@ -1,5 +1,6 @@
 """Which launcher is chosen, and what is said about it, on machines with and without a sandbox."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -50,7 +51,8 @@ async def test_where_it_does_not_work_plugins_run_without_it_and_the_notice_says
     assert state.kind == "none"
     assert reason in state.reason
     assert remedy in state.remedy
-    assert state.notice == f"Plugins run without a sandbox: {state.reason}; {state.remedy}."
+    assert state.missing
+    assert state.notice.startswith(f"Plugins run without a sandbox: {state.reason}; {state.remedy}.")
 
 
 async def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
@@ -68,6 +70,23 @@ async def test_without_bubblewrap_it_is_said_how_to_install_it(tmp_path: Path, m
     assert isinstance(launcher, PlainLauncher)
     assert "is not installed" in state.reason
     assert "apt-get install bubblewrap" in state.remedy
+    assert (state.missing, state.command) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("manager", "command"), [("apt-get", "apt-get install bubblewrap"), ("apk", "apk add bubblewrap")]
+)
+async def test_the_command_that_installs_it_is_that_of_the_machines_package_manager(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manager: str, command: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+    program(tmp_path / manager, "exit 1")
+
+    _, state = await choose_launcher("auto", None, [])
+
+    assert state.command.removeprefix("sudo ") == command
+    assert state.notice.endswith(f" On this machine: {state.command}")
 
 
 @pytest.mark.parametrize("place", ["on the path/bwrap", str(PROJECT_TOOL)])
@@ -103,4 +122,19 @@ async def test_switched_off_it_is_not_even_tried_and_this_is_visible(tmp_path: P
 
     assert isinstance(launcher, PlainLauncher)
     assert not tried.exists()
+    assert not state.missing
     assert state.notice == "Plugins run without a sandbox: the setting plugins.sandbox is off; auto brings it back."
+
+
+async def test_where_the_kernel_filters_no_system_calls_the_sandbox_is_used_without_the_filter(tmp_path: Path) -> None:
+    real = shutil.which("bwrap") or str(Path(sys.prefix).parent / PROJECT_TOOL)
+    refusing = "bwrap: prctl(PR_SET_SECCOMP): Invalid argument"
+    script = (
+        f"""for word; do [ "$word" = --seccomp ] && {{ echo '{refusing}' >&2; exit 1; }}; done; exec '{real}' "$@" """
+    )
+
+    launcher, state = await choose_launcher("required", program(tmp_path / "bwrap", script), [])
+
+    assert isinstance(launcher, BubblewrapLauncher)
+    assert state.kind == "bubblewrap"
+    assert "PR_SET_SECCOMP" in state.unfiltered

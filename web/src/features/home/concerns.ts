@@ -20,6 +20,7 @@ export function useConcerns(): Concern[] {
   const totals = useQuery(queries.stats(24)).data?.totals ?? {};
   const failed = MEASURES.find((measure) => measure.name === "failed")?.of(totals) ?? 0;
   const waiting = approvals.length;
+  const unsandboxed = plugins.find((plugin) => plugin.sandbox_missing);
   return [
     ...(waiting ? [{ key: "approvals", text: t("concern.approvals", { count: waiting }), to: "/approvals" }] : []),
     ...bots
@@ -33,6 +34,9 @@ export function useConcerns(): Concern[] {
     ...plugins
       .filter((plugin) => plugin.enabled && !HEALTHY.has(plugin.status))
       .map((plugin) => ({ key: plugin.id, text: t("concern.plugin", { name: plugin.id, reason: plugin.reason ?? plugin.status }), to: "/plugins" })),
+    ...(unsandboxed
+      ? [{ key: "sandbox", text: t("concern.sandbox", { remedy: unsandboxed.sandbox_command ?? unsandboxed.sandbox_remedy }), to: "/plugins" }]
+      : []),
     ...servers
       .filter((server) => server.enabled && server.status?.last_error)
       .map((server) => ({ key: server.server_id, text: t("concern.server", { name: server.name, reason: server.status?.last_error }), to: "/tools" })),

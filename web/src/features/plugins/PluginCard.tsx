@@ -75,6 +75,7 @@ function Upgrade({ plugin }: { plugin: Plugin }) {
 function Sandbox({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
   if (plugin.sandbox && plugin.sandbox !== "none") return <Badge tone="good">{t("plugins.sandboxed", { name: plugin.sandbox })}</Badge>;
+  if (plugin.sandbox_missing) return <Badge tone="warn">{t("plugins.withoutSandbox")}</Badge>;
   if (!plugin.sandbox_reason) return null;
   return (
     <p className="w-full text-sm text-warn">{t("plugins.unsandboxed")} {plugin.sandbox_reason} {plugin.sandbox_remedy}</p>

@@ -11,6 +11,7 @@ import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { PageBody } from "../../components/Surfaces";
 import { InstallDialog } from "./InstallDialog";
 import { PluginCard } from "./PluginCard";
+import { SandboxMissing } from "./SandboxMissing";
 
 export default function PluginsPage() {
   const { t } = useTranslation();
@@ -21,6 +22,7 @@ export default function PluginsPage() {
   return (
     <PageBody title={t("nav.plugins")} text={t("plugins.text")} actions={install}>
       <ErrorNote error={plugins.error} />
+      <SandboxMissing />
       {plugins.isPending && <Loading />}
       {plugins.data?.length === 0 && <Empty icon={<Boxes />} title={t("plugins.empty")} text={t("plugins.emptyText")}>{install}</Empty>}
       <div className="space-y-4">{plugins.data?.map((plugin) => <PluginCard key={plugin.id} plugin={plugin} />)}</div>

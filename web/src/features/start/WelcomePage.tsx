@@ -13,6 +13,7 @@ import { ErrorNote } from "../../components/Notes";
 import { PageBody, State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { ProviderForm } from "../models/ProviderForm";
+import { SandboxMissing } from "../plugins/SandboxMissing";
 import { doneOf, nextOf, type Step, STEPS } from "./steps";
 
 export default function WelcomePage() {
@@ -31,6 +32,7 @@ export default function WelcomePage() {
   };
   return (
     <PageBody title={t("welcome.title")} text={t("welcome.text")}>
+      <SandboxMissing />
       <ol className="space-y-4">
         {STEPS.map((step, index) => (
           <StepCard key={step} number={index + 1} step={step} done={done.has(step)} next={next === step}>{parts[step]}</StepCard>

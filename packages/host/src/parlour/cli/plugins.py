@@ -16,6 +16,7 @@ from parlour.core.plugins import PluginProblem
 from parlour.data_directory import DataDirectory, DataDirectoryUnusable
 from parlour.installation import Installation, open_installation
 from parlour.runtime import disk
+from parlour.runtime.environments.environment import WITHOUT_SANDBOX
 from parlour.runtime.installed import grants
 from parlour.runtime.installed.data import delete_data
 from parlour.runtime.installed.folder import Installed
@@ -94,7 +95,8 @@ async def _install(
     installer = desk.installation.installer
     async with installer.package(source) as package:
         _granted(package, installer.before(package, upgrade), grant)  # before anything is built for it
-        await installer.build(package)
+        said: list[str] = []
+        await installer.build(package, said.append)
         before = installer.before(package, upgrade)  # another may have been installed meanwhile
         granted = _granted(package, before, grant)
         installed = await installer.add(package, granted)
@@ -102,6 +104,7 @@ async def _install(
     words = [
         f"installed {package.plugin_id} {package.version}",
         *(f"  note: {warning}" for warning in package.warnings),
+        *(f"  note: {line}" for line in said if line.startswith(WITHOUT_SANDBOX)),
         *(f"  {sentence}" for sentence in permissions),
     ]
     return installed, before, words

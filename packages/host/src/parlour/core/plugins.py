@@ -54,6 +54,10 @@ class PluginFacts:
     """How it is confined; empty when it is not known."""
     sandbox_reason: str = ""
     sandbox_remedy: str = ""
+    sandbox_missing: bool = False
+    """Whether a sandbox is wanted and can't be had."""
+    sandbox_command: str = ""
+    """What to type where the plugin runs to have it, where that is known."""
 
     @property
     def ungranted(self) -> dict[str, list[str]]:

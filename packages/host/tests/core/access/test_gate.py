@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from parlour.core.access.denial_log import RECORDED_SINGLY, WINDOW_SECONDS
 from parlour.core.access.gate import Gate
 from parlour.core.access.refusal import Refused
 from parlour.core.access.table import ACTIONS, Action
 from parlour.core.agents.agent import StatePolicy
 from parlour.core.encoding import dumps, loads
-from parlour.core.facts.tables import EVENTS
+from parlour.core.facts.tables import AUDIT, EVENTS
 from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, Ending
 from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -175,6 +176,35 @@ async def test_a_denial_that_can_not_be_written_is_not_answered_as_one(action: A
     world, _ = await active()
     world.journal.broken["access.deny"] = 1
     assert (await refused(world, action, **request(action, "no-such-run"))).code == "runtime_error"
+
+
+async def test_refusals_beyond_the_first_of_a_minute_are_counted_in_one_row_until_the_next_minute() -> None:
+    world, _ = await active()
+    action = ACTIONS["state_get"]
+    for _ in range(RECORDED_SINGLY + 5):
+        await refused(world, action, **request(action, "no-such-run"))
+    await refused(world, action, plugin="test/another", **request(action, "no-such-run"))
+    await asyncio.sleep(WINDOW_SECONDS)
+    await refused(world, action, **request(action, "no-such-run"))
+
+    [counted] = world.rows(AUDIT, code="repeated")
+    assert loads(counted["detail"]) == {"count": 5, "actions": {"state_get": 5}}
+    singly = [row["plugin_id"] for row in world.rows(AUDIT, code="unauthorized")]
+    assert singly == [PLUGIN] * RECORDED_SINGLY + ["test/another", PLUGIN]
+    assert len(denials(world)) == RECORDED_SINGLY + 3
+
+
+async def test_a_count_of_refusals_that_can_not_be_written_is_written_with_the_next() -> None:
+    world, _ = await active()
+    action = ACTIONS["state_get"]
+    for _ in range(RECORDED_SINGLY):
+        await refused(world, action, **request(action, "no-such-run"))
+    world.journal.broken["access.deny"] = 1
+    assert (await refused(world, action, **request(action, "no-such-run"))).code == "runtime_error"
+    assert (await refused(world, action, **request(action, "no-such-run"))).code == "unauthorized"
+
+    [counted] = world.rows(AUDIT, code="repeated")
+    assert loads(counted["detail"])["count"] == 2
 
 
 @EVERY

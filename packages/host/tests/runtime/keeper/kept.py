@@ -105,7 +105,7 @@ class World:
         self.data = path / "plugin-data"
         self.folder = PluginFolder(self.root)
         self.runtime = RecordedRuntime(self.folder)
-        environments = Environments(path / "environments", EnvironmentRules(uv=uv))
+        environments = Environments(path / "environments", EnvironmentRules(uv=uv, sandbox="off" if uv else "auto"))
         builds = Builds(environments)
         self.installer = Installer(self.folder, builds, PackageRules(), SystemClock())
         self.settler = WatchedSettler(self.folder, environments, self.runtime, self.data, self._forget, SystemClock())

@@ -14,6 +14,7 @@ from parlour.runtime.process.guardian import Guardian
 from parlour.runtime.process.launcher import PluginProcess, Start
 from parlour.runtime.process.logs import LogBuffer
 from parlour.runtime.supervision.policy import Policy
+from parlour.runtime.supervision.resources import FolderUse
 from parlour.runtime.supervision.starting import Starter
 from parlour.runtime.supervision.supervisor import Supervisor
 from parlour_sdk.protocol.manifest import PluginLimits
@@ -244,8 +245,8 @@ class Desk:
     async def _prepare(self, plugin: Installed) -> Start:
         return Start(plugin.plugin_id, plugin.folder, self.folder, limits=self.limits)
 
-    async def _measure(self, folder: Path) -> int:
-        return self.data_bytes
+    async def _measure(self, folder: Path) -> FolderUse:
+        return FolderUse(self.data_bytes)
 
     def _discovered(self, plugin: Installed, offer: Offer) -> None:
         self.announced.append((plugin.version, offer.runners))

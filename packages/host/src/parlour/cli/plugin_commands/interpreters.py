@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parlour.config import Settings
-from parlour.runtime.environments.environment import EnvironmentFailed, EnvironmentRules, Environments
+from parlour.installation import environment_rules
+from parlour.runtime.environments.environment import EnvironmentFailed, Environments
 from parlour.runtime.packages.requirements import Requirements, read_requirements
 from parlour.runtime.process.launcher import ENVIRONMENT
 from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
@@ -49,9 +50,7 @@ def authors(settings: Settings) -> Interpreters:
 
 
 def at(settings: Settings, folder: Path) -> Interpreters:
-    plugins = settings.plugins
-    rules = EnvironmentRules(plugins.uv, plugins.environment_seconds, plugins.allow_building)
-    return Interpreters(Environments(folder, rules))
+    return Interpreters(Environments(folder, environment_rules(settings)))
 
 
 def requirements_of(plugin: Plugin) -> Requirements:

@@ -1,10 +1,22 @@
-"""`parlour plugin validate`: reads a plugin, and imports it in a process of its own. Says what a Host would say."""
+"""`parlour plugin validate`: reads a plugin, and imports it in a sandbox. Says what a Host would say."""
 
+import asyncio
+import contextlib
 import json
+import signal
 import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parlour.config import Settings
+from parlour.data_directory import DataDirectory
+from parlour.runtime.process.bubblewrap import BubblewrapLauncher
+from parlour.runtime.process.bubblewrap.launcher import BoxedCommand
+from parlour.runtime.process.bubblewrap.process import SIGNALLED
+from parlour.runtime.process.launcher import Start
+from parlour.runtime.process.sandbox import choose_launcher
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.values import dataclass
 
@@ -36,8 +48,7 @@ def validated(settings: Settings, path: Path, pythons: Interpreters) -> Valid:
     plugin = read(path)
     for warning in plugin.warnings:
         print(f"  note: {warning}", flush=True)
-    components = _imported(plugin.file or plugin.folder, pythons.of(plugin), settings.plugins.start_seconds)
-    return Valid(plugin, components)
+    return Valid(plugin, _imported(settings, plugin, pythons.of(plugin)))
 
 
 def read(path: Path) -> Plugin:
@@ -47,23 +58,50 @@ def read(path: Path) -> Plugin:
         raise CommandFailed(str(error)) from error
 
 
-def _imported(path: Path, python: Path, seconds: float) -> tuple[tuple[str, str], ...]:
-    """As long as a Host would wait for its start."""
-    command = [str(python), *CHECK, str(path)]
+def _imported(settings: Settings, plugin: Plugin, python: Path) -> tuple[tuple[str, str], ...]:
+    """Imports the plugin and returns its components. It may take as long as a Host would wait for its start."""
+    path, seconds = plugin.file or plugin.folder, settings.plugins.start_seconds
     try:
-        child = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            env=interpreters.environment(),
-            timeout=seconds,
-            check=False,
-        )
+        with _boxed(settings, plugin, python, [str(python), *CHECK, str(path)]) as (command, environment):
+            child = subprocess.run(
+                command.arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                env=environment,
+                timeout=seconds,
+                check=False,
+                pass_fds=command.descriptors,
+            )
         verdict = json.loads(child.stdout or "null")
     except subprocess.TimeoutExpired:
         raise CommandFailed(f"{path}: importing its code took longer than {seconds:g} s; do less at import") from None
     if verdict is None:
-        raise CommandFailed(f"{path}: its code ended the process while it was imported (status {child.returncode})")
+        status = child.returncode
+        if SIGNALLED < status < SIGNALLED + signal.NSIG:  # as bubblewrap tells of a signal
+            status = SIGNALLED - status
+        raise CommandFailed(f"{path}: its code ended the process while it was imported (status {status})")
     if verdict["problem"]:
         raise CommandFailed(verdict["problem"])
     return tuple((kind, name) for kind, name in verdict["components"])
+
+
+@contextlib.contextmanager
+def _boxed(
+    settings: Settings, plugin: Plugin, python: Path, inside: Sequence[str]
+) -> Iterator[tuple[BoxedCommand, dict[str, str]]]:
+    """Yields the command and its variables: in a plugin's sandbox, without a network, or as it is without one."""
+    data = DataDirectory(settings.data).path
+    hidden = [data] if data.exists() else []
+    launcher, state = asyncio.run(choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, hidden))
+    if isinstance(launcher, BubblewrapLauncher):
+        with tempfile.TemporaryDirectory(prefix="parlour-validate-") as folder:
+            start = Start(plugin.manifest.identity, plugin.file or plugin.folder, Path(folder), python)
+            with launcher.command(start, inside) as boxed:
+                yield boxed, {}
+        return
+    if state.required:
+        raise CommandFailed(f"a plugin's code is to be imported in a sandbox only, and {state.reason}; {state.remedy}")
+    if settings.plugins.sandbox != "off":
+        note = f"  note: its code is imported without a sandbox: {state.reason}; {state.remedy}"
+        print(note, file=sys.stderr, flush=True)
+    yield BoxedCommand(list(inside)), interpreters.environment()

@@ -1,13 +1,17 @@
 """The audit: who asked for what and whether it was allowed, and what people changed. Reading it is a query."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.facts.tables import AUDIT
-from parlour.core.journal import Insert
+from parlour.core.journal import Insert, Update, where
 from parlour.core.providers import Asking
 
 from .caller import Caller
+
+COUNTED_ACTION = "several actions"
+COUNTED_CODE = "repeated"
 
 
 def access(
@@ -27,6 +31,30 @@ def access(
         outcome=outcome,
         code=code,
     )
+
+
+def refusals_counted(plugin_id: str, counted: Mapping[str, int], now: int) -> Insert:
+    """Records refusals of one plugin beyond the first of a minute, as one entry with their number."""
+    return _entry(
+        now,
+        kind="access",
+        actor=plugin_id,
+        plugin_id=plugin_id,
+        action=COUNTED_ACTION,
+        outcome="denied",
+        code=COUNTED_CODE,
+        detail=_count(counted),
+    )
+
+
+def refusals_recounted(plugin_id: str, counted: Mapping[str, int], made_at: int) -> Update:
+    """Sets the number in that entry. It may be gone: retention does not wait for the end of a minute."""
+    entry = where(created_at=made_at, kind="access", plugin_id=plugin_id, code=COUNTED_CODE)
+    return Update(AUDIT, {"detail": _count(counted)}, entry, expect=None)
+
+
+def _count(counted: Mapping[str, int]) -> str:
+    return dumps({"count": sum(counted.values()), "actions": dict(counted)})
 
 
 def budget(asking: Asking, model_id: str, reason: str, now: int) -> Insert:

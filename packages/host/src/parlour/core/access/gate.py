@@ -9,9 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.facts import event_log
-from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.journal import GuardFailed, Journal, StorageFailed
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import ProviderFailed
 from parlour.core.redaction import REDACTOR
@@ -22,6 +20,7 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 from . import audit
 from .audit_log import AuditLog
 from .caller import Caller
+from .denial_log import DenialLog
 from .grants import Grant, outside_a_run
 from .rate import Rate, Spacing
 from .refusal import Refused
@@ -29,11 +28,6 @@ from .table import ACTIONS, Action
 
 logger = logging.getLogger(__name__)
 
-DENIALS_PER_SECOND = 100
-"""Per plugin, recorded; what is refused beyond that can't fill the log."""
-TOLD_PER_SECOND = 1
-TOLD_AT_ONCE = 10
-"""Lines of the log about one plugin; the audit has every denial."""
 PLUGIN_CALLS_PER_SECOND = 100
 PLUGIN_CALLS_BURST = 200
 PLUGIN_CALLS_BEGUN_AT_ONCE = 16
@@ -61,11 +55,8 @@ class Gate:
         self._sessions = sessions
         self._plugin_grants = plugin_grants
         self._audit_log = audit_log
-        self._journal = journal
         self._clock = clock
-        self._ids = ids
-        self._denials: dict[str, Rate] = {}
-        self._told: dict[str, Rate] = {}
+        self._denials = DenialLog(journal, clock, ids)
         self._rates: dict[str, Rate] = {}
         self._spacings: dict[str, Spacing] = {}
 
@@ -163,32 +154,9 @@ class Gate:
             self._audit_log.add([entry])
 
     async def _record_denial(self, caller: Caller, action: Action, request: Call, refusal: Refused) -> None:
-        """A denial is durable before it is answered."""
-        rate = self._denials.setdefault(caller.plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND))
-        if not rate.take():
-            raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
-        run_id, now = request.run_id or "", self._clock.now()
-        if self._told.setdefault(caller.plugin_id, Rate(TOLD_PER_SECOND, TOLD_AT_ONCE)).take():
-            logger.warning(
-                "plugin %s was refused %s in run %s: %s", caller.plugin_id, action.name, run_id, refusal.message
-            )
-        identity = self._ids.new()
-        denial = EventEnvelope(
-            event_id=identity,
-            event_type="access.denied",
-            source="system",
-            chat="",
-            context=EventContext(identity),
-            surface="",
-            actor=Party("plugin", caller.plugin_id),
-            data={"action": action.name, "run_id": run_id, "code": refusal.code, "message": refusal.message},
-        )
+        """Writes the denial before it is answered."""
         resource, scope = _resource(action, request), _scope(action, request)
-        entry = audit.access(caller, run_id, action.name, resource, scope, "denied", refusal.code, now)
-        try:
-            await self._journal.commit(Unit("access.deny", (event_log.append(denial, "", now), entry)))
-        except StorageFailed as failure:
-            raise Refused("runtime_error", failure.message) from failure
+        await self._denials.record(caller, action.name, request.run_id or "", resource, scope, refusal)
 
 
 def _parsed(action: Action, data: Any) -> Call:

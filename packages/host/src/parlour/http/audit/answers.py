@@ -20,5 +20,5 @@ class AuditEntry(TypedDict):
     runner_id: str | None
     plugin_id: str | None
     detail: Any
-    """Of a change, what was before and after, without secrets."""
+    """Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count."""
     created_at: Moment

@@ -53,6 +53,10 @@ class Plugin(TypedDict):
     """How it is confined; null when that is not known."""
     sandbox_reason: str | None
     sandbox_remedy: str | None
+    sandbox_missing: bool
+    """Whether a sandbox is wanted and can't be had."""
+    sandbox_command: str | None
+    """What to type where the plugin runs to have it; null when that is not known."""
     source: str
     """Where it came from."""
     sha256: str

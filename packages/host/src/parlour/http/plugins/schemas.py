@@ -81,6 +81,8 @@ def view(facts: PluginFacts) -> dict[str, Any]:
         "sandbox": facts.sandbox or None,
         "sandbox_reason": facts.sandbox_reason or None,
         "sandbox_remedy": facts.sandbox_remedy or None,
+        "sandbox_missing": facts.sandbox_missing,
+        "sandbox_command": facts.sandbox_command or None,
         "source": facts.source,
         "sha256": facts.sha256,
         "installed_at": facts.installed_at or None,

@@ -69,7 +69,10 @@ async def _runtime(url: str) -> Finding:
 async def _sandbox(settings: Settings) -> Finding:
     _, state = await choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, ())
     if state.kind != "none":
-        return ok("sandbox", f"plugins run in {state.kind}")
+        if state.unfiltered:
+            told = f"plugins run in {state.kind}, without a system call filter: {state.unfiltered}"
+            return warning("sandbox", told, "use a kernel with seccomp, on x86_64, aarch64 or riscv64, to have it")
+        return ok("sandbox", f"plugins run in {state.kind}, with a system call filter (seccomp)")
     found = problem if state.required else warning
     return found("sandbox", state.notice.partition(";")[0], state.remedy)
 

@@ -21,8 +21,11 @@ from parlour_sdk.values import dataclass
 from ..disk import FULL
 from ..packages.commands import Tell, nothing
 from ..packages.requirements import Requirements
+from ..process.bubblewrap import BubblewrapLauncher
+from ..process.sandbox import SandboxWish, choose_launcher
 from . import sdk_wheel
-from .uv import UvMissing, find, reason, uv
+from .installer import InstallerUnusable, PackageInstaller, PlainInstaller, base_python, sandboxed
+from .uv import UvMissing, find, reason
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,11 @@ MARKER = "parlour-environment.json"
 UNUSED_SECONDS = 3600.0
 """How long an environment is kept that no plugin needs: somebody may be about to install one that does."""
 POLL_SECONDS = 0.05
+CACHE_UNUSED_SECONDS = 30 * 24 * 3600.0
+"""How long downloaded packages are kept after the last build."""
+WITHOUT_SANDBOX = "there is no sandbox to install packages in"
 _STAGING = ".building-"
+_CACHE = ".cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,12 @@ class EnvironmentRules:
     uv: Path | None = None
     seconds: float = 600.0
     allow_building: bool = False
+    sandbox: SandboxWish = "auto"
+    bubblewrap: Path | None = None
+    hidden: tuple[Path, ...] = ()
+    """Folders of which the installer sees nothing but its own."""
+    index_hosts: tuple[str, ...] = ()
+    """Hosts that the installer may reach besides the indexes that uv is set to."""
 
 
 class EnvironmentFailed(OSError):
@@ -51,7 +64,7 @@ class EnvironmentFull(EnvironmentFailed):
         super().__init__(
             message
             or "its environment can't be written: No space left on device; make room on the disk of the data "
-            "directory and on the one of uv's cache, and try again"
+            "directory and try again"
         )
 
 
@@ -79,6 +92,9 @@ class Environments:
                 if path.name.startswith(_STAGING):
                     self._sweep_staging(path)
                     continue
+                if path.name == _CACHE:
+                    self._sweep_cache(path)
+                    continue
                 marker = path / MARKER
                 dated = marker if marker.exists() else path
                 if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_SECONDS:
@@ -99,6 +115,10 @@ class Environments:
                 shutil.rmtree(staging, ignore_errors=True)
         finally:
             os.close(descriptor)
+
+    def _sweep_cache(self, cache: Path) -> None:
+        if time.time() - cache.stat().st_mtime > CACHE_UNUSED_SECONDS:
+            shutil.rmtree(cache, ignore_errors=True)
 
     async def _make(self, folder: Path, requirements: Requirements, tell: Tell) -> None:
         try:
@@ -134,11 +154,14 @@ class Environments:
             listed = staging / "requirements.txt"
             await asyncio.to_thread(listed.write_text, "\n".join(requirements.lines) + "\n", encoding="utf-8")
             sdk = await asyncio.to_thread(sdk_wheel.write, staging)
-            empty = ["venv", "--relocatable", "--python", sys.executable, str(fresh)]
-            await self._ask(program, empty, requirements, tell)
-            binary = [] if self._rules.allow_building else ["--only-binary", ":all:"]
-            install = ["pip", "install", "--python", str(fresh / "bin" / "python"), "--compile-bytecode", *binary]
-            await self._ask(program, [*install, "--requirement", str(listed), str(sdk)], requirements, tell)
+            async with self._installer(program, staging, tell) as installer:
+                empty = ["venv", "--relocatable", "--python", str(base_python()), str(fresh)]
+                await self._ask(installer, empty, requirements, tell)
+                binary = [] if installer.builds_sources else ["--only-binary", ":all:"]
+                # Compiling would start the new environment's Python, which runs the `.pth` files of its packages.
+                install = ["pip", "install", "--python", str(fresh / "bin" / "python"), "--no-compile", *binary]
+                await self._ask(installer, [*install, "--requirement", str(listed), str(sdk)], requirements, tell)
+                await installer.compile(fresh, folder, tell)
             await asyncio.to_thread(_finish, fresh, folder, requirements)
         except OSError as error:
             if isinstance(error, EnvironmentFailed):
@@ -149,22 +172,53 @@ class Environments:
         finally:
             await asyncio.to_thread(shutil.rmtree, staging, ignore_errors=True)
 
-    async def _ask(self, program: Path, arguments: list[str], requirements: Requirements, tell: Tell) -> None:
-        finished = await uv(program, arguments, tell)
+    @contextlib.asynccontextmanager
+    async def _installer(self, program: Path, staging: Path, tell: Tell) -> AsyncIterator[PackageInstaller]:
+        rules = self._rules
+        hidden = [folder for folder in rules.hidden if folder.exists()]
+        launcher, state = await choose_launcher(rules.sandbox, rules.bubblewrap, hidden)
+        # A package's build can write to the cache, so it gets one that is thrown away.
+        thrown_away = rules.allow_building or os.environ.get("UV_NO_CACHE")
+        cache = staging / "cache" if thrown_away else self._root / _CACHE
+        await asyncio.to_thread(cache.mkdir, 0o700, exist_ok=True)
+        if isinstance(launcher, BubblewrapLauncher):
+            try:
+                building = sandboxed(launcher, program, staging, cache, rules.index_hosts, rules.allow_building, tell)
+                async with building as installer:
+                    yield installer
+            except InstallerUnusable as error:
+                raise EnvironmentFailed(str(error)) from error
+        elif state.required:
+            raise EnvironmentFailed(
+                f"packages are to be installed in a sandbox only, and {state.reason}; {state.remedy}"
+            )
+        else:
+            tell(f"{WITHOUT_SANDBOX} ({state.reason}): only wheels are installed, and nothing is compiled")
+            yield PlainInstaller(program, cache)
+        with contextlib.suppress(OSError):
+            os.utime(cache)
+
+    async def _ask(
+        self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, tell: Tell
+    ) -> None:
+        finished = await installer.run(arguments, tell)
         if finished.status != 0:
             gone = re.escape(f"{self._root}/{_STAGING}") + r"[^/\s]*/"
             words = re.sub(gone, "", reason(finished.lines))
             if any(f"(os error {number})" in words for number in FULL):
                 raise EnvironmentFull
-            raise EnvironmentFailed(self._explain(words, requirements))
+            raise EnvironmentFailed(self._explain(words, requirements, installer))
 
-    def _explain(self, words: str, requirements: Requirements) -> str:
+    def _explain(self, words: str, requirements: Requirements, installer: PackageInstaller) -> str:
         named = requirements.named_in(words)
         what = f"its requirement '{named}'" if named else f"its requirements ({', '.join(requirements.lines)[:200]})"
         advice = ""
-        if not self._rules.allow_building and ("wheel" in words or "build" in words):
-            advice = " (building from source, which runs the package's code, is off; plugins.allow_building allows it)"
-        return f"{what} can't be installed: {words}{advice}"
+        if not installer.builds_sources and ("wheel" in words or "build" in words):
+            allowed = "plugins.allow_building allows it"
+            if self._rules.allow_building:
+                allowed = "there is no sandbox to do it in"
+            advice = f" (building from source, which runs the package's code, is off; {allowed})"
+        return "; ".join(filter(None, (f"{what} can't be installed: {words}{advice}", installer.advice())))
 
 
 def key(requirements: Requirements) -> str:
@@ -191,11 +245,19 @@ def _taken(descriptor: int) -> bool:
 
 
 def _finish(fresh: Path, folder: Path, requirements: Requirements) -> None:
+    """Marks the environment as whole and moves it to its place. A package's links are not followed."""
     marker = {"requirements": requirements.lines, "python": platform.python_version(), "sdk": sdk_wheel.digest()}
-    with (fresh / MARKER).open("w", encoding="utf-8") as opened:
-        json.dump(marker, opened, indent=1)
-        opened.flush()
-        os.fsync(opened.fileno())
+    directory = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(MARKER, dir_fd=directory)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(MARKER, flags, 0o600, dir_fd=directory), "w", encoding="utf-8") as opened:
+            json.dump(marker, opened, indent=1)
+            opened.flush()
+            os.fsync(opened.fileno())
+    finally:
+        os.close(directory)
     if folder.exists():  # its interpreter went away
         os.rename(folder, fresh.with_name("old"))
     os.rename(fresh, folder)

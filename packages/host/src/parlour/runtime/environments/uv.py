@@ -4,12 +4,22 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..packages.commands import Finished, Tell, run
+from .index_settings import OVERRIDDEN
 
-KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+KEPT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    "NETRC",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "SSL_CLIENT_CERT",
+    "XDG_CONFIG_HOME",
+)
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 REASON_CHARACTERS = 600
 
@@ -38,15 +48,18 @@ def find(setting: Path | None) -> Path:
     return found[0].absolute()
 
 
-async def uv(program: Path, arguments: list[str], tell: Tell) -> Finished:
-    return await run([str(program), "--no-progress", "--color", "never", *arguments], _environment(os.environ), tell)
+def command(program: Path, arguments: Sequence[str]) -> list[str]:
+    return [str(program), "--no-progress", "--color", "never", *arguments]
 
 
-def _environment(own: Mapping[str, str]) -> dict[str, str]:
-    """The index, proxies and cache are the operator's to choose, by uv's own variables; no secret of ours is in it."""
+def environment(own: Mapping[str, str], cache: Path) -> dict[str, str]:
+    """Returns uv's variables. Index and proxies are the operator's to choose; no secret of the Host's is in it.
+
+    The cache is the installer's own. Files are copied from it: a plugin's environment shares none with another's.
+    """
     kept = {name: value for name, value in own.items() if name in KEPT or name.upper() in PROXIES}
-    chosen = {name: value for name, value in own.items() if name.startswith("UV_")}
-    return kept | chosen | {"UV_PYTHON_DOWNLOADS": "never"}
+    chosen = {name: value for name, value in own.items() if name.startswith("UV_") and name not in OVERRIDDEN}
+    return kept | chosen | {"UV_CACHE_DIR": str(cache), "UV_LINK_MODE": "copy", "UV_PYTHON_DOWNLOADS": "never"}
 
 
 def reason(lines: tuple[str, ...]) -> str:

@@ -33,6 +33,8 @@ def facts(
         sandbox=sandbox.kind,
         sandbox_reason=sandbox.reason,
         sandbox_remedy=sandbox.remedy,
+        sandbox_missing=sandbox.missing,
+        sandbox_command=sandbox.command,
     )
 
 
@@ -55,6 +57,8 @@ def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) ->
         sandbox=sandbox.kind,
         sandbox_reason=sandbox.reason,
         sandbox_remedy=sandbox.remedy,
+        sandbox_missing=sandbox.missing,
+        sandbox_command=sandbox.command,
     )
 
 
@@ -79,6 +83,8 @@ def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
         sandbox=sandbox.kind,
         sandbox_reason=sandbox.reason,
         sandbox_remedy=sandbox.remedy,
+        sandbox_missing=sandbox.missing,
+        sandbox_command=sandbox.command,
     )
 
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from parlour_sdk.values import dataclass
 
@@ -25,8 +25,10 @@ def nothing(line: str) -> None:
     """For who does not listen."""
 
 
-async def run(arguments: list[str], environment: Mapping[str, str], tell: Tell = nothing) -> Finished:
-    """`tell` gets each line as it comes."""
+async def run(
+    arguments: list[str], environment: Mapping[str, str], tell: Tell = nothing, descriptors: Sequence[int] = ()
+) -> Finished:
+    """`tell` gets each line as it comes; the program inherits the descriptors."""
     process = await asyncio.create_subprocess_exec(
         *arguments,
         stdin=asyncio.subprocess.DEVNULL,
@@ -36,6 +38,7 @@ async def run(arguments: list[str], environment: Mapping[str, str], tell: Tell =
         cwd="/",  # a configuration file that lies about in a folder is nobody's wish
         env=dict(environment),
         limit=LINE_BYTES,
+        pass_fds=descriptors,
     )
     assert process.stdout is not None
     lines: list[str] = []

@@ -16,7 +16,12 @@ class Child:
     """Leads a session of its own. Whoever starts it waits for it, or it stays a zombie."""
 
     def __init__(
-        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], streams: tuple[int, int, int]
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+        descriptors: Sequence[int] = (),
     ) -> None:
         """Raises OSError where it can't be started."""
         read, write, log = streams
@@ -28,6 +33,7 @@ class Child:
             start_new_session=True,
             cwd=folder,
             env=environment,
+            pass_fds=descriptors,
         )
         self.pid = self._process.pid
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()

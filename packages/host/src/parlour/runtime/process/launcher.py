@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -162,7 +163,7 @@ class PlainLauncher:
     """A child process in its own group, with an allowlisted environment and nothing else in its way."""
 
     async def launch(self, start: Start) -> PluginProcess:
-        return await spawn(command(start), start, PlainProcess)
+        return await spawn(command(start), start, PlainProcess, environment(start))
 
 
 def restrain(pid: int, open_files: int, niceness: int) -> None:
@@ -191,24 +192,32 @@ def command(start: Start) -> list[str]:
     return [str(start.python), "-m", "parlour_sdk.worker", str(start.folder)]
 
 
-async def spawn(arguments: list[str], start: Start, form: type[Process]) -> Process:
+async def spawn(
+    arguments: list[str],
+    start: Start,
+    form: type[Process],
+    variables: Mapping[str, str],
+    descriptors: Sequence[int] = (),
+) -> Process:
+    """Starts the command with these variables and a mark of its own; it inherits the descriptors."""
     mark = new_mark()
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as the_childs:
         child_read, write_fd = _pipe(the_childs, ours)
         read_fd, child_write = _pipe(ours, the_childs)
         log_fd, child_log = _pipe(ours, the_childs)
         streams = (child_read, child_write, child_log)
-        process = Child(arguments, start.folder, _environment(start, mark), streams)
+        marked = {**variables, leftovers.VARIABLE: mark}
+        process = Child(arguments, start.folder, marked, streams, descriptors)
         ours.pop_all()
     log, log_pipe = await _reader(log_fd)
     tree, group = ProcessTree(process.pid, mark), ControlGroup(mark, control_group.place())
     return form(process.pid, read_fd, write_fd, log, log_pipe, process, tree, group)
 
 
-def _environment(start: Start, mark: str) -> dict[str, str]:
-    """What a plugin prints is in its log at once, and its processes are known wherever they go."""
+def environment(start: Start) -> dict[str, str]:
+    """Returns the variables of a plugin without a sandbox. What it prints is in its log at once."""
     allowed = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    return {**allowed, DATA_VARIABLE: str(start.data), "PYTHONUNBUFFERED": "1", leftovers.VARIABLE: mark}
+    return {**allowed, DATA_VARIABLE: str(start.data), "PYTHONUNBUFFERED": "1"}
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:

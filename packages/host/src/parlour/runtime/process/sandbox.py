@@ -1,6 +1,9 @@
 """Chooses how plugins are started: in a sandbox where there is one, and what is done and told where there is none."""
 
 import asyncio
+import contextlib
+import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -11,7 +14,7 @@ from typing import Literal
 from parlour_sdk.values import dataclass
 
 from ..packages import commands
-from .bubblewrap import BubblewrapLauncher
+from .bubblewrap import BubblewrapLauncher, seccomp
 from .launcher import Launcher, LaunchRefused, PlainLauncher, PluginProcess, Start
 
 SandboxWish = Literal["auto", "required", "off"]
@@ -20,6 +23,20 @@ PROJECT_TOOL = Path(".tools", "bubblewrap", "usr", "bin", "bwrap")
 NO_OPERATION = "import importlib.util, sys; sys.exit(importlib.util.find_spec('parlour_sdk') is None)"
 PROBE_SECONDS = 30.0
 OLD = "Unknown option"
+INSTALLERS = {
+    "apt-get": "apt-get install bubblewrap",
+    "dnf": "dnf install bubblewrap",
+    "pacman": "pacman -S bubblewrap",
+    "zypper": "zypper install bubblewrap",
+    "apk": "apk add bubblewrap",
+}
+"""What installs it, by the package manager."""
+FORBIDDEN = {
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+    "/proc/sys/kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
+    "/proc/sys/user/max_user_namespaces": ("0", "user.max_user_namespaces=15000"),
+}
+"""Kernel settings that forbid user namespaces: the value that does, and the setting that allows them."""
 INSTALL = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
 ALLOW = (
     "let the user that runs Parlour make user namespaces, as docs/operations.md tells for containers, "
@@ -36,6 +53,12 @@ class SandboxState:
     reason: str = ""
     remedy: str = ""
     required: bool = False
+    unfiltered: str = ""
+    """Why system calls are not filtered in it; empty where they are."""
+    missing: bool = False
+    """Whether it is wanted and can't be had."""
+    command: str = ""
+    """What to type on this machine to have it, where that is known."""
 
     @property
     def notice(self) -> str:
@@ -43,16 +66,18 @@ class SandboxState:
         if self.kind != "none":
             return ""
         what = "No plugin is started" if self.required else "Plugins run without a sandbox"
-        return f"{what}: {self.reason}; {self.remedy}."
+        typed = f" On this machine: {self.command}" if self.command else ""
+        return f"{what}: {self.reason}; {self.remedy}.{typed}"
 
 
 class NoSandbox(Exception):
     """There is no sandbox to be had."""
 
-    def __init__(self, reason: str, remedy: str) -> None:
+    def __init__(self, reason: str, remedy: str, command: str = "") -> None:
         super().__init__(f"{reason}; {remedy}")
         self.reason = reason
         self.remedy = remedy
+        self.command = command
 
 
 class RefusingLauncher:
@@ -73,12 +98,12 @@ async def choose_launcher(
     if wish == "off":
         return PlainLauncher(), SandboxState("none", "the setting plugins.sandbox is off", "auto brings it back")
     try:
-        launcher = BubblewrapLauncher(_find(program), hidden)
-        await _probe(launcher)
+        launcher, unfiltered = await _proven(_find(program), hidden)
     except NoSandbox as missing:
-        state = SandboxState("none", missing.reason, missing.remedy, wish == "required")
+        required = wish == "required"
+        state = SandboxState("none", missing.reason, missing.remedy, required, missing=True, command=missing.command)
         return (RefusingLauncher(state) if state.required else PlainLauncher()), state
-    return launcher, SandboxState("bubblewrap")
+    return launcher, SandboxState("bubblewrap", unfiltered=unfiltered)
 
 
 def _find(program: Path | None) -> Path:
@@ -91,7 +116,25 @@ def _find(program: Path | None) -> Path:
         return Path(found).absolute()
     if program is not None:
         raise NoSandbox(f"the setting plugins.bubblewrap names '{program}', which is no program", "correct it")
-    raise NoSandbox("bubblewrap, which makes it, is not installed", INSTALL)
+    raise NoSandbox("bubblewrap, which makes it, is not installed", INSTALL, _install_command())
+
+
+async def _proven(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLauncher, str]:
+    """Returns a launcher that works here, and why it filters no system calls where it does not."""
+    if not seccomp.supported():
+        plain = BubblewrapLauncher(program, hidden, filtered=False)
+        await _probe(plain)
+        return plain, f"there is no filter for the processor {platform.machine()}"
+    filtering = BubblewrapLauncher(program, hidden)
+    try:
+        await _probe(filtering)
+    except NoSandbox as failure:
+        if "seccomp" not in failure.reason.lower():
+            raise
+        plain = BubblewrapLauncher(program, hidden, filtered=False)
+        await _probe(plain)
+        return plain, failure.reason
+    return filtering, ""
 
 
 async def _probe(launcher: BubblewrapLauncher) -> None:
@@ -100,12 +143,32 @@ async def _probe(launcher: BubblewrapLauncher) -> None:
         with tempfile.TemporaryDirectory(prefix="parlour-probe-") as scratch:
             start = Start("parlour/probe", Path(scratch), Path(scratch))
             async with asyncio.timeout(PROBE_SECONDS):
-                words = launcher.command(start, [str(start.python), "-c", NO_OPERATION])
-                finished = await commands.run(words, {})
+                with launcher.command(start, [str(start.python), "-c", NO_OPERATION]) as boxed:
+                    finished = await commands.run(boxed.arguments, {}, descriptors=boxed.descriptors)
     except TimeoutError:
         raise NoSandbox(f"bubblewrap did not make one within {PROBE_SECONDS:g} s", ALLOW) from None
     except OSError as error:
-        raise NoSandbox(f"bubblewrap can't be run ({error.strerror})", INSTALL) from error
+        raise NoSandbox(f"bubblewrap can't be run ({error.strerror})", INSTALL, _install_command()) from error
     if finished.status != 0:
         last = finished.lines[-1] if finished.lines else f"exit status {finished.status}"
-        raise NoSandbox(f"bubblewrap can't make one here ({last[:300]})", INSTALL if OLD in last else ALLOW)
+        remedy = (INSTALL, _install_command()) if OLD in last else (ALLOW, _allow_command())
+        raise NoSandbox(f"bubblewrap can't make one here ({last[:300]})", *remedy)
+
+
+def _install_command() -> str:
+    """Returns the command that installs bubblewrap here; empty where the package manager is not known."""
+    found = next((words for program, words in INSTALLERS.items() if shutil.which(program)), "")
+    return found and _as_root(found)
+
+
+def _allow_command() -> str:
+    """Returns the command that allows user namespaces here; empty where no kernel setting forbids them."""
+    for file, (forbidding, setting) in FORBIDDEN.items():
+        with contextlib.suppress(OSError):
+            if Path(file).read_text(encoding="ascii").strip() == forbidding:
+                return _as_root(f"sysctl -w {setting}")
+    return ""
+
+
+def _as_root(command: str) -> str:
+    return command if os.geteuid() == 0 else f"sudo {command}"

@@ -109,18 +109,16 @@ class Life:
             self._asked(),
             self._talk(),
             _forced(resources.watch_processes(self._process, memory_mb, allowance)),
-            _forced(self._data_overflowing(allowance.data_mb, allowance.data_seconds)),
+            _forced(resources.watch_folder(self._start.data, allowance, self._held, self.ready)),
         )
 
     async def _restrain(self) -> None:
         await self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
 
-    async def _data_overflowing(self, megabytes: int, every: float) -> str:
-        return await resources.watch_folder(self._start.data, megabytes, every, self._held, self.ready)
-
-    async def _held(self, folder: Path) -> int:
-        """With and without a name."""
-        return await self._measure(folder) + await self._process.unlinked_bytes(folder)
+    async def _held(self, folder: Path) -> resources.FolderUse:
+        """Measures the data folder with the open files there that have no name any more."""
+        named = await self._measure(folder)
+        return resources.FolderUse(named.size_bytes + await self._process.unlinked_bytes(folder), named.files)
 
     async def _asked(self) -> Ending:
         await self._stopping.wait()

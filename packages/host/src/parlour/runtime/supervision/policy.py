@@ -28,6 +28,7 @@ class Allowance:
 
     memory_mb: int = 2048
     data_mb: int = 1024
+    data_files: int = 100_000
     open_files: int = 1024
     processes: int = 200
     niceness: int = 5

@@ -7,6 +7,9 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from stat import S_ISREG
+
+from parlour_sdk.values import dataclass
 
 from ..process.launcher import PluginProcess
 from .policy import Allowance
@@ -19,7 +22,15 @@ _UNSEEN = (errno.EACCES, errno.ENAMETOOLONG)
 _BLOCK_BYTES = 512
 """The unit in which a file's blocks are told."""
 
-Measure = Callable[[Path], Awaitable[int]]
+
+@dataclass(frozen=True, slots=True)
+class FolderUse:
+    size_bytes: int = 0
+    files: int = 0
+    """Folders count as files."""
+
+
+Measure = Callable[[Path], Awaitable[FolderUse]]
 
 
 async def watch_processes(process: PluginProcess, megabytes: int, allowance: Allowance) -> str:
@@ -32,44 +43,52 @@ async def watch_processes(process: PluginProcess, megabytes: int, allowance: All
             return f"it used more than {megabytes} MB of memory"
 
 
-async def watch_folder(folder: Path, megabytes: int, every: float, measure: Measure, ready: asyncio.Event) -> str:
-    """Returns, in words, when the folder holds more. A plugin that finds it too full may tidy up until it is ready."""
-    took, before = 0.0, sys.maxsize
+async def watch_folder(folder: Path, allowance: Allowance, measure: Measure, ready: asyncio.Event) -> str:
+    """Returns the reason when the folder holds too much. A plugin that finds it so may tidy up until it is ready."""
+    took, before = 0.0, FolderUse(sys.maxsize, sys.maxsize)
     while True:
-        await asyncio.sleep(max(every, took * _SHARE_OF_TIME))
+        await asyncio.sleep(max(allowance.data_seconds, took * _SHARE_OF_TIME))
         begun = time.monotonic()
         try:
             held = await measure(folder)
         except OSError as error:
             if ready.is_set() and error.errno in _UNSEEN:
                 return f"its data folder can't be looked through ({os.strerror(error.errno)})"
-            held = 0
-        if held > megabytes * MEBIBYTE and (ready.is_set() or held > before):
-            return f"its data folder holds more than {megabytes} MB"
+            held = FolderUse()
+        limit = allowance.data_mb * MEBIBYTE
+        if held.size_bytes > limit and (ready.is_set() or held.size_bytes > before.size_bytes):
+            return f"its data folder holds more than {allowance.data_mb} MB"
+        if held.files > allowance.data_files and (ready.is_set() or held.files > before.files):
+            return f"its data folder holds more than {allowance.data_files} files"
         took, before = time.monotonic() - begun, held
 
 
-async def folder_bytes(folder: Path) -> int:
-    """What its files take on the disk; links are not followed. Raises OSError for what can't be looked at."""
-    return await asyncio.to_thread(_folder_bytes, folder)
+async def folder_use(folder: Path) -> FolderUse:
+    """Measures a folder; links are not followed. Raises OSError for what can't be looked at.
+
+    A file with holes counts with its whole size: that is what a copy or a backup of it takes.
+    """
+    return await asyncio.to_thread(_folder_use, folder)
 
 
-def _folder_bytes(folder: Path) -> int:
-    total = 0
+def _folder_use(folder: Path) -> FolderUse:
+    total = files = 0
     pending = [os.fspath(folder)]
     while pending:
         try:
             with os.scandir(pending.pop()) as entries:
                 for entry in entries:
                     try:
-                        total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+                        found = entry.stat(follow_symlinks=False)
+                        files += 1
+                        total += max(found.st_blocks * _BLOCK_BYTES, found.st_size if S_ISREG(found.st_mode) else 0)
                         if entry.is_dir(follow_symlinks=False):
                             pending.append(entry.path)
                     except OSError as error:
                         _pass_over(error)
         except OSError as error:
             _pass_over(error)
-    return total
+    return FolderUse(total, files)
 
 
 def _pass_over(error: OSError) -> None:

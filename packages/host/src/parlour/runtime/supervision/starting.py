@@ -13,7 +13,7 @@ from ..process.logs import LogBuffer
 from .connection import HostActions, PluginDispatcher
 from .life import Life
 from .policy import Policy
-from .resources import Measure, folder_bytes
+from .resources import Measure, folder_use
 from .waits import first_of
 
 _TURNS_IN_A_START = 3
@@ -41,7 +41,7 @@ class Starter:
         host_version: str,
         policy: Policy,
         guardian: Guardian,
-        measure: Measure = folder_bytes,
+        measure: Measure = folder_use,
     ) -> None:
         self._launcher = launcher
         self._prepare = prepare

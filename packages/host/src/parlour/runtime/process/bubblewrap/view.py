@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -50,7 +50,39 @@ class Mount:
 
 def arguments(start: Start, hidden: Iterable[Path]) -> list[str]:
     """For bubblewrap, in an order in which no mount covers one that it should not."""
-    mounts = _kept([*_base(), *_hidden(hidden), *_own(start)])
+    return _arranged([*_base(), *_hidden(hidden), *_own(start)])
+
+
+def installer_arguments(
+    shown: Iterable[Path], writable: Iterable[Path], bound: Mapping[Path, Path], hidden: Sequence[Path]
+) -> list[str]:
+    """Returns the mounts for the installer of packages: no plugin's files, and nothing below the hidden folders.
+
+    `shown` can be read at their own places, `bound` are files that are shown at another place, by that place; neither
+    reveals what is hidden. `writable` are the installer's own folders, which may lie below a hidden one.
+    """
+    size = TEMPORARY_MB * MEBIBYTE
+    temporary = Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
+    open_paths = [path for path in shown if not is_hidden(path, hidden)]
+    return _arranged(
+        [
+            *_base(),
+            temporary,
+            *(each for path in open_paths for each in _everywhere(path)),
+            *_hidden(hidden),
+            *(_read_only(source, target) for target, source in bound.items() if not is_hidden(target, hidden)),
+            *(Mount(path, ("--bind", str(path), str(path))) for path in writable),
+        ]
+    )
+
+
+def is_hidden(path: Path, hidden: Iterable[Path]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(place.is_relative_to(os.path.realpath(folder)) for folder in hidden for place in (real, path))
+
+
+def _arranged(wanted: Sequence[Mount]) -> list[str]:
+    mounts = _kept(wanted)
     shown = [option for mount in mounts for option in mount.options]
     covers = [option for mount in mounts if mount.hides for option in ("--remount-ro", str(mount.target))]
     # As root, a process without any capability could still write to /proc/sys.

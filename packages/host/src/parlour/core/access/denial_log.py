@@ -1,0 +1,107 @@
+"""Records refused calls of plugins durably: the first of each minute one by one, further ones as a count."""
+
+import asyncio
+import logging
+from collections import Counter
+
+from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.facts import event_log
+from parlour.core.journal import Journal, Statement, StorageFailed, Unit
+from parlour.core.ports import Clock, Ids
+
+from . import audit
+from .caller import Caller
+from .rate import Rate
+from .refusal import Refused
+
+logger = logging.getLogger(__name__)
+
+WINDOW_SECONDS = 60.0
+RECORDED_SINGLY = 20
+"""Refusals of one plugin in a window that have rows of their own."""
+DENIALS_PER_SECOND = 100
+"""Per plugin, written; those beyond are answered as `rate_limited` and counted with the next that is written."""
+TOLD_PER_SECOND = 1
+TOLD_AT_ONCE = 10
+"""Lines of the log about one plugin."""
+
+
+class Window:
+    """The refusals of one plugin within a minute."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.get_running_loop().time()
+        self.refused = 0
+        self.counted: Counter[str] = Counter()
+        """Of those without rows of their own, how many there were of each action."""
+        self.counted_at = 0
+        """When the row with the count was made; 0: it is still to be made."""
+
+    def is_over(self) -> bool:
+        return asyncio.get_running_loop().time() - self.began >= WINDOW_SECONDS
+
+
+class DenialLog:
+    def __init__(self, journal: Journal, clock: Clock, ids: Ids) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._ids = ids
+        self._windows: dict[str, Window] = {}
+        self._written: dict[str, Rate] = {}
+        self._told: dict[str, Rate] = {}
+
+    async def record(
+        self, caller: Caller, action: str, run_id: str, resource: str, scope: str, refusal: Refused
+    ) -> None:
+        """Writes the refusal. Raises Refused instead when it can't be written or there are too many of them."""
+        plugin_id = caller.plugin_id
+        window = self._window(plugin_id)
+        window.refused += 1
+        singly = window.refused <= RECORDED_SINGLY
+        if not singly:
+            window.counted[action] += 1
+        if not self._written.setdefault(plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND)).take():
+            raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
+        if self._told.setdefault(plugin_id, Rate(TOLD_PER_SECOND, TOLD_AT_ONCE)).take():
+            logger.warning("plugin %s was refused %s in run %s: %s", plugin_id, action, run_id, refusal.message)
+        now = self._clock.now()
+        statements: tuple[Statement, ...]
+        if singly:
+            entry = audit.access(caller, run_id, action, resource, scope, "denied", refusal.code, now)
+            statements = (event_log.append(self._event(plugin_id, action, run_id, refusal), "", now), entry)
+        elif window.counted_at:
+            statements = (audit.refusals_recounted(plugin_id, window.counted, window.counted_at),)
+        else:
+            window.counted_at = now
+            event = self._event(plugin_id, action, run_id, refusal, repeated=True)
+            statements = (event_log.append(event, "", now), audit.refusals_counted(plugin_id, window.counted, now))
+        try:
+            await self._journal.commit(Unit("access.deny", statements))
+        except StorageFailed as failure:
+            if not singly and window.counted_at == now:
+                window.counted_at = 0
+            raise Refused("runtime_error", failure.message) from failure
+
+    def _window(self, plugin_id: str) -> Window:
+        window = self._windows.get(plugin_id)
+        if window is None or window.is_over():
+            window = self._windows[plugin_id] = Window()
+        return window
+
+    def _event(
+        self, plugin_id: str, action: str, run_id: str, refusal: Refused, repeated: bool = False
+    ) -> EventEnvelope:
+        identity = self._ids.new()
+        data = {"action": action, "run_id": run_id, "code": refusal.code, "message": refusal.message}
+        if repeated:
+            data["message"] += "; further refusals of this minute are counted in the audit"
+        return EventEnvelope(
+            event_id=identity,
+            event_type="access.denied",
+            source="system",
+            chat="",
+            context=EventContext(identity),
+            surface="",
+            actor=Party("plugin", plugin_id),
+            data=data,
+        )

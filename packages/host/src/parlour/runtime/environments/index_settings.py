@@ -1,0 +1,229 @@
+"""Reads where packages come from: the variables and configuration files of uv and pip.
+
+Everything that they name on this machine is shown to the installer in its sandbox, and nothing but the indexes that
+they name can be reached from it.
+"""
+
+import configparser
+import netrc
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from parlour_sdk.values import dataclass
+
+DEFAULT_INDEX = "https://pypi.org/simple"
+COMPANIONS = {
+    "pypi.org": "files.pythonhosted.org",
+    "test.pypi.org": "test-files.pythonhosted.org",
+    "download.pytorch.org": "download-r2.pytorch.org",
+}
+"""Well-known indexes whose files lie on another host."""
+OVERRIDDEN = ("UV_CACHE_DIR", "UV_COMPILE_BYTECODE", "UV_LINK_MODE", "UV_NO_CACHE", "UV_PYTHON", "UV_SYSTEM_PYTHON")
+"""Variables of uv's that the installer sets itself or that would start the new environment's Python."""
+MAX_PAGES = 1000
+MAX_PAGE_BYTES = 256 * 1024
+_INDEX_KEY = re.compile(r"index|find[-_]links", re.IGNORECASE)
+_DEFAULT_KEYS = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_NO_INDEX")
+_NOT_SHOWN = re.compile(r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|ROOT|SRC)$")
+"""Places that are written to, of which an installation reads nothing."""
+_INDEX_NAME = re.compile(r"^[\w.-]+=(?=[/~.]|\w+:)")
+_LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
+_PROXY_LINE = re.compile(r"^\s*(http-proxy|https-proxy|no-proxy)\s*=.*$", re.MULTILINE)
+_PORTS = {"http": 80, "https": 443}
+
+Address = tuple[str, int]
+"""A host's name and a port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A value of a setting, with its key and the folder that relative paths start from."""
+
+    key: str
+    value: str
+    base: Path
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    files: tuple[Path, ...]
+    """Configuration files of uv and pip."""
+    paths: tuple[Path, ...]
+    """Local files and folders that the variables and files name."""
+    hosts: frozenset[Address]
+    """Where the indexes are."""
+    proxies: Mapping[str, str]
+    """By scheme, from uv's configuration; those of the environment come on top."""
+
+
+def read(environment: Mapping[str, str]) -> IndexSettings:
+    files = tuple(_files(environment))
+    named = [Named(name, value, Path("/")) for name, value in environment.items() if _shown(name)]
+    proxies: dict[str, str] = {}
+    default = not any(environment.get(name) for name in _DEFAULT_KEYS)
+    for file in files:
+        values = _toml(file) if file.suffix == ".toml" else _ini(file)
+        named += values
+        proxies |= {
+            each.key.partition("-")[0]: each.value for each in values if each.key in ("http-proxy", "https-proxy")
+        }
+        default &= not any(each.key in ("index-url", "pip.index-url", "no-index", "index.default") for each in values)
+    paths: dict[Path, None] = {}
+    hosts = {address_of(DEFAULT_INDEX)} if default else set()
+    for each in named:
+        is_index = bool(_INDEX_KEY.search(each.key))
+        for word in _words(each.value):
+            if word.lower().startswith(("http://", "https://")):
+                hosts |= {address_of(word)} if is_index else set()
+            elif (path := _path(word, each.base, is_index)) is not None:
+                paths[path] = None
+                linked, addresses = linked_places(path) if is_index and path.is_dir() else ((), ())
+                paths |= dict.fromkeys(linked)
+                hosts |= set(addresses)
+    hosts |= {(COMPANIONS[host], port) for host, port in hosts if host in COMPANIONS}
+    return IndexSettings(files, tuple(paths), frozenset(hosts), proxies)
+
+
+def address_of(url: str) -> Address:
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    return (parts.hostname or "").lower(), port or _PORTS.get(parts.scheme.lower(), 443)
+
+
+def linked_places(index: Path) -> tuple[tuple[Path, ...], tuple[Address, ...]]:
+    """Returns what the pages of a local index link to beside it: the folders with the files, and other hosts."""
+    places: dict[Path, None] = {}
+    addresses: dict[Address, None] = {}
+    for page in islice(index.glob("*/index.html"), MAX_PAGES):
+        try:
+            with page.open(encoding="utf-8", errors="replace") as opened:
+                text = opened.read(MAX_PAGE_BYTES)
+        except OSError:
+            continue
+        for link in _LINK.findall(text):
+            if link.startswith(("http://", "https://")):
+                addresses[address_of(link)] = None
+            elif link.startswith("file:"):
+                places[Path(unquote(urlsplit(link).path)).parent] = None
+            elif (beside := _beside(index, Path(os.path.normpath(page.parent / unquote(link))))) is not None:
+                places[beside] = None
+    return tuple(place for place in places if place.exists()), tuple(addresses)
+
+
+def without_proxies(file: Path) -> str | None:
+    """Returns uv's configuration without its proxies, which lead nowhere in a sandbox; None where it has none."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    changed = _PROXY_LINE.sub("", text)
+    return None if changed == text else changed
+
+
+def netrc_of(hosts: frozenset[Address], environment: Mapping[str, str]) -> str:
+    """Returns the entries of the user's netrc file for the indexes and for no other host."""
+    file = Path(environment.get("NETRC") or Path(environment.get("HOME") or "~").expanduser() / ".netrc")
+    try:
+        found = netrc.netrc(str(file))
+    except (OSError, netrc.NetrcParseError, UnicodeDecodeError):
+        return ""
+    entries = []
+    for host in sorted({host for host, _ in hosts}):
+        if host in found.hosts:
+            login, _, password = found.hosts[host]
+            entries.append(f"machine {host} login {_quoted(login)} password {_quoted(password)}\n")
+    return "".join(entries)
+
+
+def _quoted(word: str) -> str:
+    """Returns the word as a netrc file has it; not every reader of one knows quotes, so only where it needs them."""
+    return word if re.fullmatch(r"[^\s\"\\]+", word) else '"' + re.sub(r'(["\\])', r"\\\1", word) + '"'
+
+
+def _shown(name: str) -> bool:
+    return name.startswith(("UV_", "PIP_")) and name not in OVERRIDDEN and not _NOT_SHOWN.search(name)
+
+
+def _files(environment: Mapping[str, str]) -> Iterator[Path]:
+    home = Path(environment.get("HOME") or "~").expanduser()
+    settings = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    uv = [environment.get("UV_CONFIG_FILE"), settings / "uv" / "uv.toml", "/etc/xdg/uv/uv.toml", "/etc/uv/uv.toml"]
+    pip = [environment.get("PIP_CONFIG_FILE"), settings / "pip" / "pip.conf", home / ".pip" / "pip.conf"]
+    for place in (*uv, *pip, "/etc/xdg/pip/pip.conf", "/etc/pip.conf"):
+        if place and os.access(place, os.R_OK) and Path(place).is_file():
+            yield Path(place).absolute()
+
+
+def _toml(file: Path) -> list[Named]:
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return []  # uv says what is wrong with it
+    return list(_flat(content, "", file.parent))
+
+
+def _flat(value: Any, key: str, base: Path) -> Iterator[Named]:
+    match value:
+        case dict():
+            for name, each in value.items():
+                yield from _flat(each, f"{key}.{name}".lstrip("."), base)
+        case list():
+            for each in value:
+                yield from _flat(each, key, base)
+        case str() | True:
+            yield Named(key, str(value), base)
+
+
+def _ini(file: Path) -> list[Named]:
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read(file, encoding="utf-8")
+    except (OSError, UnicodeDecodeError, configparser.Error):
+        return []
+    # Its keys are pip's: whether uv asks its own default index is not decided here.
+    return [
+        Named(f"pip:{key}", value, Path("/")) for section in parser.sections() for key, value in parser.items(section)
+    ]
+
+
+def _words(value: str) -> list[str]:
+    """Returns the value and its parts, since some settings are lists and some paths have spaces."""
+    parts = [value, *re.split(r"[\s,]+", value), *value.split(",")]
+    return list(dict.fromkeys(_INDEX_NAME.sub("", part.strip()) for part in parts if part.strip()))
+
+
+def _path(word: str, base: Path, is_index: bool) -> Path | None:
+    """Returns the absolute path that the word names, if it is there and can be read."""
+    if word.lower().startswith("file:"):
+        path = Path(unquote(urlsplit(word).path))
+    elif "://" in word or "\0" in word:
+        return None
+    elif word.startswith(("/", "~")):
+        path = Path(os.path.expanduser(word))
+    elif is_index or word.startswith("."):
+        path = base / word
+    else:
+        return None
+    path = Path(os.path.abspath(path))
+    try:
+        readable = path != Path("/") and os.access(path, os.R_OK)
+    except OSError:
+        return None
+    return path if readable else None
+
+
+def _beside(index: Path, target: Path) -> Path | None:
+    """Returns the folder beside the index, or beside one above it, in which the linked file lies."""
+    if target.is_relative_to(index):
+        return None
+    common = Path(os.path.commonpath([index, target]))
+    return target.parent if common == Path("/") else common / target.relative_to(common).parts[0]

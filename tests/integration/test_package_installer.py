@@ -1,0 +1,247 @@
+"""The installer of packages in its sandbox: what a package's build finds there, and which hosts it reaches."""
+
+import asyncio
+import base64
+import contextlib
+import functools
+import json
+import tarfile
+import threading
+from collections.abc import AsyncIterator, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour.runtime.environments.environment import MARKER, EnvironmentFailed, EnvironmentRules, Environments
+from parlour.runtime.packages.requirements import Requirements
+
+from .wheels import write_wheel
+
+LODGER = Requirements(("lodger",))
+BACKEND = """\
+import json, os, socket, urllib.request, zipfile
+from glob import glob
+
+WHEEL = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+
+def attempt(work):
+    try:
+        return work()
+    except Exception as error:
+        return type(error).__name__
+
+def spy():
+    staging = os.path.dirname(os.environ["UV_CACHE_DIR"])
+    fresh = os.path.join(staging, "environment")
+    proxy = urllib.request.ProxyHandler({"http": os.environ["HTTP_PROXY"]})
+    asked = urllib.request.build_opener(proxy).open
+    facts = {
+        "secret": attempt(lambda: open(@SECRET@).read()),
+        "data": attempt(lambda: sorted(os.listdir(@DATA@))),
+        "environments": attempt(lambda: [n for n in os.listdir(os.path.dirname(staging)) if n[0] != "."]),
+        "written": attempt(lambda: open(@VICTIM@ + ".new", "w").close()),
+        "connected": attempt(lambda: socket.create_connection(("127.0.0.1", @PORT@), 5).close()),
+        "proxied": attempt(lambda: asked("http://127.0.0.1:@PORT@/").status),
+        "environment": sorted(n for n in os.environ if n.startswith("PARLOUR")),
+    }
+    @DEED@
+    return facts
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "lodger-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as packed:
+        packed.writestr("lodger.json", json.dumps(spy()))
+        packed.writestr("lodger-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: lodger\\nVersion: 1.0\\n")
+        packed.writestr("lodger-1.0.dist-info/WHEEL", WHEEL)
+        packed.writestr("lodger-1.0.dist-info/RECORD", "")
+    return name
+"""
+PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+PYPROJECT += '[project]\nname = "lodger"\nversion = "1.0"\n'
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with a secret."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "secret.key").write_text("the key of all secrets")
+    (data / "environments").mkdir()
+    (data / "environments" / "neighbour").mkdir()
+    return data
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
+    """An HTTP server on loopback that serves a folder; `paths` are those that were asked for."""
+    (tmp_path / "served").mkdir()
+    with serving(tmp_path / "served") as server:
+        yield server
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[ThreadingHTTPServer]:
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *arguments: Any) -> None:
+            paths.append(self.path)
+
+    paths: list[str] = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder))) as server:
+        server.paths = paths  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+    thread.join(5)
+
+
+def write_source(folder: Path, deed: str = "pass", **places: object) -> Path:
+    """A source distribution whose build looks around, does a deed, and puts what it found into its wheel."""
+    backend = BACKEND.replace("@DEED@", deed)
+    for name, value in places.items():
+        backend = backend.replace(f"@{name.upper()}@", repr(value) if isinstance(value, str) else str(value))
+    inside = folder / "lodger-1.0"
+    inside.mkdir(parents=True)
+    (inside / "backend.py").write_text(backend)
+    (inside / "pyproject.toml").write_text(PYPROJECT)
+    (inside / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: lodger\nVersion: 1.0\n")
+    packed = folder / "lodger-1.0.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(inside, "lodger-1.0")
+    return packed
+
+
+def environments(data: Path, **rules: Any) -> Environments:
+    return Environments(data / "environments", EnvironmentRules(sandbox="required", hidden=(data,), **rules))
+
+
+def site_packages(python: Path) -> Path:
+    [folder] = (python.parent.parent / "lib").glob("python*/site-packages")
+    return folder
+
+
+def port_of(server: ThreadingHTTPServer) -> int:
+    return int(server.server_address[1])
+
+
+async def test_a_packages_build_finds_no_secret_and_no_network_and_leaves_nothing_outside(
+    data: Path, tmp_path: Path, elsewhere: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    places = {"secret": str(data / "secret.key"), "data": str(data), "victim": str(victim), "port": port_of(elsewhere)}
+    link = f"os.symlink({str(victim)!r}, os.path.join(fresh, {MARKER!r}))"
+    write_source(tmp_path / "sources", link, **places)
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
+    monkeypatch.setenv("PARLOUR__SECRET", "secret")
+
+    python = await environments(data, allow_building=True).python(LODGER)
+
+    assert json.loads((site_packages(python) / "lodger.json").read_text()) == {
+        "secret": "FileNotFoundError",
+        "data": ["environments"],
+        "environments": [],
+        "written": None,  # to a folder of temporary files that is the sandbox's own
+        "connected": "ConnectionRefusedError",
+        "proxied": "HTTPError",
+        "environment": [],
+    }
+    assert victim.read_text() == "untouched"
+    assert not victim.with_name("victim.new").exists()
+    assert not (python.parent.parent / MARKER).is_symlink()
+    assert elsewhere.paths == []  # type: ignore[attr-defined]
+    assert not (data / "environments" / ".cache").exists()
+
+
+async def test_a_build_that_puts_a_link_in_place_of_the_packages_folder_is_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = "[folder] = glob(fresh + '/lib/python*/site-packages'); "
+    link += "os.rename(folder, folder + '.away'); os.symlink(folder + '.away', folder)"
+    places = {"secret": "", "data": "", "victim": str(tmp_path / "no" / "victim"), "port": 1}
+    write_source(tmp_path / "sources", link, **places)
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
+
+    with pytest.raises(EnvironmentFailed, match="site-packages is no folder of its own"):
+        await environments(data, allow_building=True).python(LODGER)
+
+
+async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_source(tmp_path / "sources", secret="", data="", victim="", port=1)
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
+    unboxed = Environments(data / "environments", EnvironmentRules(sandbox="off", allow_building=True))
+
+    with pytest.raises(EnvironmentFailed, match=r"'lodger' can't be installed.*there is no sandbox to do it in"):
+        await unboxed.python(LODGER)
+
+
+async def test_where_a_sandbox_is_required_and_missing_nothing_is_installed(data: Path) -> None:
+    rules = EnvironmentRules(sandbox="required", bubblewrap=Path("/no/such/bwrap"))
+
+    with pytest.raises(EnvironmentFailed, match=r"in a sandbox only, and the setting plugins\.bubblewrap names"):
+        await Environments(data / "environments", rules).python(LODGER)
+
+
+async def test_an_index_on_loopback_is_reached_and_the_host_that_has_its_files_when_the_setting_names_it(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: ThreadingHTTPServer
+) -> None:
+    wheel = write_wheel(tmp_path / "served", "lodger", {"lodger.py": "WORD = 'from elsewhere'\n"})
+    files = f"localhost:{port_of(elsewhere)}"
+    page = tmp_path / "index" / "simple" / "lodger" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<!DOCTYPE html><html><body><a href="http://{files}/{wheel.name}">{wheel.name}</a></body></html>')
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    with serving(tmp_path / "index") as index:
+        monkeypatch.setenv("UV_INDEX", f"http://127.0.0.1:{port_of(index)}/simple")
+
+        with pytest.raises(EnvironmentFailed, match=rf"{files} is none of the package indexes.*plugins\.index_hosts"):
+            await environments(data).python(LODGER)
+        assert elsewhere.paths == []  # type: ignore[attr-defined]
+
+        python = await environments(data, index_hosts=(files,)).python(LODGER)
+
+    assert (site_packages(python) / "lodger.py").read_text() == "WORD = 'from elsewhere'\n"
+
+
+async def test_a_proxy_on_loopback_that_the_operator_has_set_is_used_with_its_login(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads: list[bytes] = []
+    async with forwarding(heads) as port:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://ann:p%40ss@127.0.0.1:{port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+
+        await environments(data).python(Requirements(("six==1.17.0",)))
+
+    login = base64.b64encode(b"ann:p@ss")
+    targets = {head.split(b" ")[1] for head in heads}
+    assert targets == {b"pypi.org:443", b"files.pythonhosted.org:443"}
+    assert all(b"Proxy-Authorization: Basic " + login in head for head in heads)
+
+
+@contextlib.asynccontextmanager
+async def forwarding(heads: list[bytes]) -> AsyncIterator[int]:
+    """A proxy for HTTPS; the heads of the requests to it are noted."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        heads.append(head)
+        host, _, port = head.split(b" ")[1].decode().rpartition(":")
+        upstream = await asyncio.open_connection(host, int(port))
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await asyncio.gather(pump(reader, upstream[1]), pump(upstream[0], writer))
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := await reader.read(65536):
+                writer.write(chunk)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield int(server.sockets[0].getsockname()[1])
