@@ -182,7 +182,7 @@ def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
         ),
         *(
             ({"name": "x", "adapter": "onebot11", "adapter_config": {"port": port}}, ["adapter_config.port"])
-            for port in (0, -1, 70_000)
+            for port in (-1, 65_536, 70_000)
         ),
         *(
             (

@@ -98,7 +98,7 @@ class Domains:
     def hooks(self) -> "APIRouter":
         from parlour.http.hooks.endpoints import router
 
-        return router(self.host.bots.hook)
+        return router(self.host.bots.hook, self.host.bots.takes_sockets)
 
     def openapi(self) -> "APIRouter":
         from parlour.http.openapi import router

@@ -12,6 +12,7 @@ from parlour.http.page.serving import PageServing
 
 from .interface import interface
 from .joining import JoiningProtocol
+from .sockets import SocketProtocol
 
 CLOSE_SECONDS = 1
 """How long open connections may take to end after the Host has stopped."""
@@ -30,7 +31,7 @@ def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
     config = uvicorn.Config(
         PageServing(interface(settings, host, setup_token).serve, PAGE),
         http=JoiningProtocol,
-        ws="websockets-sansio",
+        ws=SocketProtocol,
         ws_max_size=settings.http.chat_frame_bytes,
         ws_per_message_deflate=False,
         lifespan="off",

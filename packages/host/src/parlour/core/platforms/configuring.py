@@ -41,8 +41,8 @@ def configured(
     held = {name: sealed for name, sealed in kept.items() if name in secret and name not in given}
     said = {name: value for name, value in given.items() if name not in secret or value not in ("", None)}
     whole = forms.prefilled(form, said)
-    wrong = forms.problems(form, {**whole, **dict.fromkeys(held, HELD)}, "adapter")
-    wrong = wrong or check(whole)
+    complete = {**whole, **dict.fromkeys(held, HELD)}
+    wrong = forms.problems(form, complete, "adapter") or check(complete)
     if wrong:
         raise ConfigurationRefused(wrong)
     sealed = {name: box.seal(whole.pop(name)) for name in sorted(secret & whole.keys())}
