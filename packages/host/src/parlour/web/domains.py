@@ -165,9 +165,10 @@ class Domains:
         return router(self.door, self._pages(), Trails(self.host.journal, self.host.clock))
 
     def chat(self) -> "APIRouter":
+        from parlour.http.chat.connections import ChatLimits
         from parlour.http.chat.endpoints import router
 
-        host, core = self.host, self.host.core
+        host, core, http = self.host, self.host.core, self.settings.http
         return router(
             host.journal,
             core.agents,
@@ -181,6 +182,7 @@ class Domains:
             host.cursors,
             host.ids,
             host.clock,
+            ChatLimits(http.chat_sockets, http.chat_send_seconds),
         )
 
     def approvals(self) -> "APIRouter":

@@ -12,6 +12,8 @@ from websockets.http11 import Request
 
 from parlour.http.socket_control import EXTENSION
 
+CLOSE_SECONDS = 5.0
+"""How long a peer may take to read what is left when its socket is closed for not reading."""
 quiet_logger = logging.getLogger(__name__)
 quiet_logger.setLevel(logging.ERROR)  # the server logs each socket's query string, which may hold an access token
 
@@ -57,6 +59,22 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         for pong in [each for each in self._pongs.values() if not each.done()]:
             pong.set_exception(ConnectionResetError())
             pong.exception()  # whoever asked may be gone
+
+    def cut(self, code: int, reason: str) -> None:
+        if not self.close_sent and not self.transport.is_closing():
+            self.conn.fail(code, reason)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+        self._close_soon()
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._close_soon()
+
+    def _close_soon(self) -> None:
+        """A transport that is closed waits for its peer to read what is left, which may never happen."""
+        self.transport.close()
+        self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
 
     def abort(self) -> None:
         self.transport.abort()
