@@ -1758,6 +1758,7 @@ export interface components {
              *       "scopes": [
              *         "conversation",
              *         "actor",
+             *         "subject",
              *         "binding"
              *       ]
              *     }
@@ -1876,6 +1877,7 @@ export interface components {
              *       "scopes": [
              *         "conversation",
              *         "actor",
+             *         "subject",
              *         "binding"
              *       ]
              *     }
@@ -4410,6 +4412,7 @@ export interface components {
              * @default [
              *       "conversation",
              *       "actor",
+             *       "subject",
              *       "binding"
              *     ]
              */
