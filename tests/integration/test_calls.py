@@ -39,6 +39,22 @@ def outcomes(host: Host, agent: str, steps: Steps) -> tuple[list[Any], Json]:
     return json.loads(texts(result)[0]), host.run(result["run"]["run_id"])
 
 
+def test_a_new_agent_keeps_state_of_what_an_event_is_about(scripted: ScriptedHost, agent: str) -> None:
+    shown = scripted.http().get(f"/agents/{agent}").json()["state_policy"]["scopes"]
+    assert sorted(shown) == ["actor", "binding", "conversation", "subject"]
+
+    def asked(room: str, *steps: tuple[str, Any]) -> list[Any]:
+        about = {"subject_type": "room", "subject_id": room}
+        return list(json.loads(texts(scripted.ask(agent, json.dumps(steps), subject=about))[0]))
+
+    asked("r1", ("state_set", {"scope": "subject", "key": "test.seen", "value": 1}))
+    read = ("state_get", {"scope": "subject", "key": "test.seen"})
+    assert [asked(room, read)[0]["found"] for room in ("r1", "r2")] == [True, False]
+    others = ["conversation", "actor", "binding"]
+    before = scripted.caller(name="as stored before", state_policy={"scopes": others})
+    assert scripted.http().get(f"/agents/{before}").json()["state_policy"]["scopes"] == others
+
+
 def test_every_provider_answers_a_plugin_process(scripted: ScriptedHost, agent: str) -> None:
     steps: Steps = [
         ("invoke_llm", told("hello")),

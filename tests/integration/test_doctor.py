@@ -262,7 +262,8 @@ def test_how_the_bots_of_a_running_host_are_doing_is_told(tmp_path: Path) -> Non
     try:
         with somebody_listening() as port, host.http() as http:
             for name, number in (("Ann", port), ("Bob", free_port())):
-                bot = {"name": name, "adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": number}}
+                config = {"mode": "reverse", "port": number, "access_token": "held"}
+                bot = {"name": name, "adapter": "onebot11", "adapter_config": config}
                 assert http.post("/bots", json=bot).is_success
             told = eventually(lambda: _told_of_bots(host), "both bots told of")
 

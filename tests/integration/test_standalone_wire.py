@@ -1,16 +1,20 @@
 """A runtime of its own as a Host sees it on the wire: greetings, versions, channels, slow readers, large frames."""
 
 import asyncio
+import base64
 import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import InvalidStatus
 
 from parlour.runtime.remote.contract import CONTROL, PROTOCOL, ROOM_BYTES, plugin_path
 from parlour_sdk.wire import Limits, Peer, WireError
@@ -39,10 +43,17 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     runtime.close()
 
 
+@cache
+def shared_token(runtime: Runtime) -> str:
+    """A session belongs to its token: the connections of one Host have the same."""
+    return runtime.token()
+
+
 @asynccontextmanager
-async def opened(runtime: Runtime, path: str) -> AsyncIterator[Peer]:
+async def opened(runtime: Runtime, path: str, token: str = "") -> AsyncIterator[Peer]:
     limits = replace(LIMITS, frame_bytes=LIMITS.frame_bytes + ROOM_BYTES)
-    peer = Peer(await connect(f"{runtime.url}{path}", runtime.token(), limits), Nothing(), limits)
+    admitted = await connect(f"{runtime.url}{path}", token or shared_token(runtime), limits)
+    peer = Peer(admitted, Nothing(), limits)
     peer.start()
     try:
         yield peer
@@ -203,3 +214,115 @@ async def test_somebody_who_speaks_no_websocket_harms_nobody(runtime: Runtime) -
         stranger.sendall(b"\x00\xff" * 10_000)
         async with channel(runtime) as peer:
             assert len(await results(peer, "say hello")) == 1
+
+
+def revoke(runtime: Runtime, name: str) -> None:
+    listed = parlour_here("runtime", "token", "list", "--data", runtime.data).stdout.splitlines()
+    [token_id] = [line.split()[0] for line in listed if line.endswith(f" {name}")]
+    assert parlour_here("runtime", "token", "revoke", token_id, "--data", runtime.data).returncode == 0
+
+
+async def test_a_session_belongs_to_its_token_and_not_to_a_host_name(runtime: Runtime) -> None:
+    async with opened(runtime, CONTROL) as control, opened(runtime, CONTROL, runtime.token("another")) as thief:
+        welcome = await entered(control)
+        with pytest.raises(WireError) as refused:
+            await entered(thief)
+        assert refused.value.code == "in_use"
+        assert await control.call("upload", {})
+        async with opened(runtime, plugin_path(PUPPET_ID), runtime.token("a third")) as peer:
+            with pytest.raises(WireError, match="with the same token"):
+                await peer.call("hello", {"session": welcome["session"]})
+
+
+async def test_a_restarted_host_takes_the_place_of_its_own_earlier_connection(runtime: Runtime) -> None:
+    async with opened(runtime, CONTROL) as before, opened(runtime, CONTROL) as after:
+        await entered(before)
+        await entered(after, host="another start")
+        async with asyncio.timeout(SECONDS):
+            await before.wait_closed()
+        assert await after.call("upload", {})
+
+
+@pytest.mark.parametrize("signalled", [True, False])
+async def test_a_revoked_token_is_refused_on_all_its_open_connections(runtime: Runtime, signalled: bool) -> None:
+    name = f"to be revoked {signalled}"
+    token = runtime.token(name)
+    async with (
+        opened(runtime, CONTROL, token) as control,
+        opened(runtime, plugin_path(PUPPET_ID), token) as peer,
+        opened(runtime, CONTROL, token) as silent,
+        opened(runtime, CONTROL) as other,
+    ):
+        welcome = await entered(control)
+        await peer.call("hello", {"session": welcome["session"]})
+        endless = asyncio.ensure_future(results(peer, "sleep"))
+        if signalled:
+            await asyncio.to_thread(revoke, runtime, name)
+        else:  # by a command that does not know the process, as in another container
+            file = runtime.data / "runtime-tokens.json"
+            kept = [each | {"revoked_at": 1} if each["name"] == name else each for each in json.loads(file.read_text())]
+            file.write_text(json.dumps(kept))
+            with pytest.raises(WireError, match="revoked"):
+                await entered(silent)
+        async with asyncio.timeout(SECONDS):
+            for each in (control, peer, silent):
+                await each.wait_closed()
+        with pytest.raises(WireError):
+            await endless
+        assert (await entered(other))["session"]
+
+
+async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> None:
+    wrong: list[tuple[Any, str]] = [
+        (None, "data:"),
+        ([], "data:"),
+        ({}, "protocol:"),
+        ({"protocol": "one", "version": "0", "host": "h"}, "protocol:"),
+        ({"protocol": 10**30, "version": "0", "host": "h"}, "protocol:"),
+        ({"protocol": PROTOCOL, "version": 7, "host": "h"}, "version:"),
+        ({"protocol": PROTOCOL, "version": "0", "host": "h" * 10_000}, "host:"),
+    ]
+    async with opened(runtime, CONTROL) as control:
+        for hello, field in wrong:
+            with pytest.raises(WireError, match=f"^.*{field}") as refused:
+                await control.call("hello", hello, timeout=SECONDS)
+            assert refused.value.code == "invalid_argument"
+        await entered(control)
+        with pytest.raises(WireError, match="before"):
+            await entered(control)
+        for session in (None, 7, {}, "x" * 10_000, "café", "\ud7ff"):
+            async with opened(runtime, plugin_path(PUPPET_ID)) as peer:
+                with pytest.raises(WireError, match="session:") as refused:
+                    await peer.call("hello", {"session": session}, timeout=SECONDS)
+                assert refused.value.code in ("invalid_argument", "unauthorized")
+        assert await control.call("upload", {})
+
+
+async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:
+    small = {"PARLOUR__PLUGINS__PACKAGE_BYTES": 100_000, "PARLOUR__PLUGINS__PACKAGE_FILES": 1}
+    runtime = Runtime(tmp_path, **small).start()
+    try:
+        async with opened(runtime, CONTROL) as control:
+            await entered(control)
+            names = [(await control.call("upload", {}))["upload"] for _ in range(4)]
+            with pytest.raises(WireError, match="4 uploads are open") as refused:
+                await control.call("upload", {})
+            assert refused.value.code == "rate_limited"
+            part = base64.b64encode(b"x" * 60_000).decode()
+            await control.call("upload_part", {"upload": names[0], "data": part})
+            with pytest.raises(WireError, match="all open uploads") as refused:
+                await control.call("upload_part", {"upload": names[1], "data": part})
+            assert refused.value.code == "payload_too_large"
+            assert await control.call("upload", {})  # the one that was too large is gone
+            kept = [file.stat().st_size for file in runtime.data.rglob("*.zip")]
+            assert sum(kept) == 60_000
+    finally:
+        runtime.close()
+
+
+async def test_a_web_page_is_refused_even_with_a_token(runtime: Runtime) -> None:
+    headers = {"Authorization": f"Bearer {shared_token(runtime)}", "Origin": "https://evil.example"}
+    with pytest.raises(InvalidStatus) as refused:
+        async with open_websocket(f"{runtime.url}{CONTROL}", additional_headers=headers, proxy=None):
+            pass
+    assert refused.value.response.status_code == 403

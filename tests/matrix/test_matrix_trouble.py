@@ -9,7 +9,7 @@ from parlour.core.delivery.notices import sentence
 from parlour.testing.homeserver_proxy import HomeserverProxy
 from tests.integration.harness import Json
 from tests.onebot.qq import eventually, to_agent
-from tests.onebot.test_onebot_delivery import joined, long_answer
+from tests.onebot.test_onebot_delivery import long_answer
 
 from .malformed import events
 from .person import Person, replaced
@@ -18,6 +18,11 @@ from .world import Bot, World
 SEND = "/send/m.room.message/"
 LIMIT = 10_000
 BUSY = {"errcode": "M_LIMIT_EXCEEDED", "error": "Too Many Requests", "retry_after_ms": 50}
+
+
+def joined(parts: list[str]) -> str:
+    """Without the lines that close a fence at the end of one part and open it in the next."""
+    return "".join(parts).replace("``````python\n", "")
 
 
 @pytest.fixture

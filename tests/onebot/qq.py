@@ -12,6 +12,8 @@ from parlour.testing.onebot_simulator import Simulator
 from tests.integration.harness import Host, Json
 
 PROBE = "parlour/probe"
+TOKEN = "in-the-address"
+"""Of bots for which a test names no other; it is part of their address."""
 Seen = TypeVar("Seen")
 
 
@@ -21,9 +23,10 @@ class QQ:
     def __init__(self, host: Host) -> None:
         self.host = host
 
-    def bot(self, routes: list[Json] | None = None, **config: Any) -> "Bot":
-        config = {"mode": "reverse", "host": "127.0.0.1", "port": free_port(), **config}
-        body = {"name": "qq", "adapter": "onebot11", "adapter_config": config}
+    def bot(self, routes: list[Json] | None = None, name: str = "qq", **config: Any) -> "Bot":
+        default = {"mode": "reverse", "host": "127.0.0.1", "port": free_port(), "access_token": TOKEN}
+        config = {**default, **config}
+        body = {"name": name, "adapter": "onebot11", "adapter_config": config}
         made = self.host.http().post("/bots", json=body)
         assert made.status_code == 201, made.text
         bot = Bot(self.host, made.json()["bot_id"], config)
@@ -59,7 +62,13 @@ class Bot:
     def __init__(self, host: Host, bot_id: str, config: Json) -> None:
         self._host = host
         self.bot_id = bot_id
-        self.url = f"ws://127.0.0.1:{config['port']}/onebot/v11/ws"
+        named = f"?access_token={TOKEN}" if config.get("access_token") == TOKEN else ""
+        self.url = f"ws://127.0.0.1:{config['port']}/onebot/v11/ws{named}"
+
+    @property
+    def hooks_url(self) -> str:
+        """Where implementations connect to the Host's own port."""
+        return f"{self._host.address.replace('http', 'ws', 1)}/hooks/{self.bot_id}/onebot/v11/ws"
 
     @property
     def status(self) -> Json:

@@ -27,7 +27,7 @@ async def texts(simulator: Simulator, number: int, user: int = ANN) -> list[str]
 
 async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
-        simulator.faults.refuse("send_private_msg", 1200, "the content was refused")
+        simulator.faults.refuse("send_private_msg", 1400, "the content was refused")
         refused = await simulator.say("refused", ANN)
         for text in ("second", "third"):
             await simulator.say(text, ANN)
@@ -35,8 +35,21 @@ async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(qq:
         step, notice = await qq.settled(refused, "failed", "sent")
     assert [text for text in shown if text != sentence("delivery.refused")] == ["second", "third"]
     assert notice["data"]["state"] == "sent"
-    assert "the content was refused (retcode 1200)" in step["text"]
+    assert "the content was refused (retcode 1400)" in step["text"]
     assert step["data"]["attempts"] == 1
+
+
+async def test_a_general_failure_is_tried_again_and_those_behind_it_wait(qq: QQ, bot: Bot) -> None:
+    async with bot.connected() as simulator:
+        for retcode in (1200, 100):
+            simulator.faults.refuse("send_private_msg", retcode, "it failed")
+        first = await simulator.say("first", ANN)
+        await simulator.say("second", ANN)
+        assert await texts(simulator, 2) == ["first", "second"]
+        [step] = await qq.settled(first, "sent")
+    assert step["data"]["attempts"] == 2
+    tries = [each["params"]["message"][0]["data"]["text"] for each in simulator.requests]
+    assert tries == ["first", "first", "first", "second"]
 
 
 async def test_an_unknown_group_is_told(qq: QQ, bot: Bot) -> None:

@@ -62,7 +62,7 @@ async def test_nonebot_connects_receives_and_sends_through_the_simulator(simulat
     assert (await simulator.answered(2, "private:20002"))[-1].text == "you quoted: a [b] & c, d"
 
     await simulator.say("ask", user_id=20002)
-    assert (await simulator.answered(3, "private:20002"))[-1].text == "10001 the group 1200"
+    assert (await simulator.answered(3, "private:20002"))[-1].text == "10001 the group 102"
 
     joined = {"sub_type": "approve", "group_id": 30003, "operator_id": 1, "user_id": 20006}
     await simulator.report(native.notice(simulator.self_id, "group_increase", **joined))

@@ -4,10 +4,13 @@ What these tests show is the adapter's evidence; the documentation is made from 
 """
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import parlour.platforms.telegram as package
+from parlour.platforms.telegram.polling import ALLOWED_UPDATES
 from parlour.testing.evidence import Evidence
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.telegram_simulator import Simulator
@@ -42,6 +45,34 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(tg: T
     assert sorted(_comparable(each) for each in events) == sorted(_comparable(each.decoded) for each in SAMPLES)
     EVIDENCE.hold("protocol", "events", {_event_name(each["type"]) for each in events})
     EVIDENCE.hold("protocol", "receive", {part["type"] for each in events for part in each.get("message_chain", ())})
+
+
+OTHER_KINDS: dict[str, Json] = {
+    "business_message": {"message_id": 5, "date": 1, "chat": {"id": ANN, "type": "private"}, "text": "hi"},
+    "inline_query": {"id": "7", "from": {"id": ANN, "first_name": "Ann", "is_bot": False}, "query": "cats"},
+    "pre_checkout_query": {"id": "8", "from": {"id": ANN, "first_name": "Ann", "is_bot": False}, "currency": "EUR"},
+    "chat_boost": {"chat": {"id": GROUP, "type": "supergroup", "title": "g"}, "boost": {"boost_id": "1"}},
+    "removed_chat_boost": {"chat": {"id": GROUP, "type": "supergroup", "title": "g"}, "boost_id": "1"},
+}
+"""Updates without an event of their own. The simulator delivers only kinds that the bot asked for, as Telegram does."""
+
+
+async def test_kinds_without_an_event_of_their_own_reach_a_listening_plugin_too(tg: Telegram) -> None:
+    async with tg.bot(to_plugins()) as bot:
+        for kind, told in OTHER_KINDS.items():
+            await bot.simulator.report(**{kind: told})
+
+        def heard() -> set[str]:
+            return {each["type"] for each in tg.probed("events") if each["bot_id"] == bot.bot_id}
+
+        await eventually(lambda: len(heard()) == len(OTHER_KINDS), "the probe heard all kinds")
+    assert heard() == {f"platform.telegram.{kind}" for kind in OTHER_KINDS}
+
+
+def test_every_kind_of_update_that_telegram_knows_is_asked_for() -> None:
+    asked = "from telegram import Update; print(*(kind.value for kind in Update.ALL_TYPES))"
+    told = subprocess.run([sys.executable, "-c", asked], cwd="/", capture_output=True, text=True, check=True)
+    assert set(told.stdout.split()) <= set(ALLOWED_UPDATES)
 
 
 def _comparable(event: Json) -> str:

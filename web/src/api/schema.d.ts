@@ -1764,6 +1764,7 @@ export interface components {
              *       "scopes": [
              *         "conversation",
              *         "actor",
+             *         "subject",
              *         "binding"
              *       ]
              *     }
@@ -1882,6 +1883,7 @@ export interface components {
              *       "scopes": [
              *         "conversation",
              *         "actor",
+             *         "subject",
              *         "binding"
              *       ]
              *     }
@@ -4422,6 +4424,7 @@ export interface components {
              * @default [
              *       "conversation",
              *       "actor",
+             *       "subject",
              *       "binding"
              *     ]
              */

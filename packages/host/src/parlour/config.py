@@ -57,6 +57,10 @@ class HttpSettings(Section):
     body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
     chat_frame_bytes: int = Field(default=1024 * 1024, ge=1024)
     upload_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    chat_sockets: int = Field(default=500, ge=1, le=100_000)
+    """Chat sockets that one API key or person may have open at a time."""
+    chat_send_seconds: float = Field(default=30, ge=1, le=600)
+    """How long a chat socket may take to accept one frame before it is closed."""
     names: Annotated[list[str], BeforeValidator(_listed)] = []
     """Host names beside its address that browsers may use; by default the one of `public_url`."""
     public_url: Annotated[str, AfterValidator(checked_public_url)] = ""

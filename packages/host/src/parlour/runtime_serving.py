@@ -25,6 +25,7 @@ from .runtime.supervision.embedded import EmbeddedRuntime
 
 logger = logging.getLogger(__name__)
 
+TOKEN_CHECK_SECONDS = 1.0
 NAME_BYTES = 512
 """What a file in a package costs beside its content."""
 NO_TOKEN = "No Host may use it yet: 'parlour runtime token create --name NAME' makes a token for one."
@@ -52,7 +53,7 @@ async def serve(settings: Settings, version: str, announce: Callable[[str, str],
             async with _listening(settings, service) as address:
                 notices = (side.notice, "" if tokens.all() else NO_TOKEN)
                 announce(address, "\n".join(filter(None, notices)))
-                await _until_stopped(side, board, lambda: sessions.check(tokens))
+                await _until_stopped(side, board, service.check_tokens)
                 logger.info("the plugin runtime stops")
             tasks.cancel()
 
@@ -112,8 +113,17 @@ async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None
     loop.add_signal_handler(signal.SIGHUP, hang_up)
     wanted.set()
     refreshing = asyncio.create_task(_refresh(side, board, wanted))
+    checking = asyncio.create_task(_check_tokens(check))
     await stopping.wait()
     refreshing.cancel()
+    checking.cancel()
+
+
+async def _check_tokens(check: Callable[[], None]) -> None:
+    """Looks for revoked tokens by itself too: a command in another container can't signal this process."""
+    while True:
+        await asyncio.sleep(TOKEN_CHECK_SECONDS)
+        check()
 
 
 async def _refresh(side: LocalSide, board: Board, wanted: asyncio.Event) -> None:

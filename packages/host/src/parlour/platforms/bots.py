@@ -12,7 +12,7 @@ from typing import Any
 
 from parlour.core.platforms import calling, parameters
 from parlour.core.platforms.book import Bot, BotBook
-from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesHooks
+from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesHooks, TakesSockets
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Catalogue, State, Status
 from parlour.core.platforms.replying import Replies, refuse_artifacts
@@ -93,6 +93,11 @@ class Bots:
         """What a platform brings; None when there is no bot that could be called."""
         adapter = self.adapter(bot_id)
         return await adapter.hook(call) if isinstance(adapter, TakesHooks) else None
+
+    def takes_sockets(self, bot_id: str) -> TakesSockets | None:
+        """Returns the bot's adapter if its platform may open WebSockets to it."""
+        adapter = self.adapter(bot_id)
+        return adapter if isinstance(adapter, TakesSockets) else None
 
     def status(self, bot_id: str) -> Status:
         """With what its platform refused last."""

@@ -101,7 +101,7 @@ class Domains:
     def hooks(self) -> "APIRouter":
         from parlour.http.hooks.endpoints import router
 
-        return router(self.host.bots.hook)
+        return router(self.host.bots.hook, self.host.bots.takes_sockets)
 
     def openapi(self) -> "APIRouter":
         from parlour.http.openapi import router
@@ -175,9 +175,10 @@ class Domains:
         return router(self.door, self._pages(), Trails(self.host.journal, self.host.clock))
 
     def chat(self) -> "APIRouter":
+        from parlour.http.chat.connections import ChatLimits
         from parlour.http.chat.endpoints import router
 
-        host, core = self.host, self.host.core
+        host, core, http = self.host, self.host.core, self.settings.http
         return router(
             host.journal,
             core.agents,
@@ -191,6 +192,7 @@ class Domains:
             host.cursors,
             host.ids,
             host.clock,
+            ChatLimits(http.chat_sockets, http.chat_send_seconds),
         )
 
     def approvals(self) -> "APIRouter":

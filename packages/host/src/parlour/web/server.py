@@ -20,6 +20,7 @@ from parlour.http.proxy_requests import ProxyRequests
 from .bounded import BoundedProtocol
 from .connection_limits import Allowance, ConnectionLimits, Reason
 from .interface import interface
+from .sockets import SocketProtocol
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
     config = uvicorn.Config(
         app,
         http=cast(Any, partial(BoundedProtocol, limits)),
-        ws="websockets-sansio",
+        ws=SocketProtocol,
         ws_max_size=http.chat_frame_bytes,
         ws_per_message_deflate=False,
         lifespan="off",

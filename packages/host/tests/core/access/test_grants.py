@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.access.grants import Grant, available_apis, compute
-from parlour.core.agents.agent import Binding, StatePolicy
+from parlour.core.agents.agent import Agent, Binding, StatePolicy
 from parlour.core.agents.registry import Descriptor
 from parlour.core.encoding import loads
 from parlour.core.events.envelope import Party, RecordedEvent
@@ -39,10 +39,15 @@ def test_a_run_has_the_scopes_that_its_policy_names() -> None:
     assert set(grant(scopes=("actor", "binding")).scopes) == {"actor", "binding"}
 
 
-def test_the_default_policy_leaves_out_subject_and_runner() -> None:
+def test_the_default_policy_leaves_out_runner() -> None:
     binding = Binding(make_agent(), "")
     scopes = compute(recorded(subject=Party("file", "f1")), binding, descriptor(), Providers()).scopes
-    assert set(scopes) == {"conversation", "actor", "binding"}
+    assert set(scopes) == {"conversation", "actor", "subject", "binding"}
+
+
+def test_a_stored_agent_keeps_the_scopes_that_it_names() -> None:
+    stored = make_agent(state_policy=StatePolicy(scopes=("conversation", "actor", "binding"))).encode()
+    assert Agent.decode(stored).state_policy.scopes == ("conversation", "actor", "binding")
 
 
 def test_a_policy_that_is_off_grants_no_state_at_all() -> None:

@@ -14,6 +14,8 @@ from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator
 
 TOKEN = "a-token-nobody-may-see"
+DEFAULT_TOKEN = "in-the-address"
+"""Of bots for which a test names no other; it is part of their address."""
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +30,8 @@ class Bot:
     def __init__(self, config: dict[str, Any]) -> None:
         self.link = MemoryLink(config)
         self.adapter = create(self.link)
-        self.url = f"ws://127.0.0.1:{config.get('port')}/onebot/v11/ws"
+        named = f"?access_token={DEFAULT_TOKEN}" if config.get("access_token") == DEFAULT_TOKEN else ""
+        self.url = f"ws://127.0.0.1:{config.get('port')}/onebot/v11/ws{named}"
 
     @asynccontextmanager
     async def served(self) -> AsyncIterator["Bot"]:
@@ -62,7 +65,8 @@ def reverse(stack: AsyncExitStack) -> Reverse:
     """A bot that listens."""
 
     async def make(**config: Any) -> Bot:
-        bot = Bot({"mode": "reverse", "host": "127.0.0.1", "port": free_port(), **config})
+        default = {"mode": "reverse", "host": "127.0.0.1", "port": free_port(), "access_token": DEFAULT_TOKEN}
+        bot = Bot({**default, **config})
         return await stack.enter_async_context(bot.served())
 
     return make

@@ -5,26 +5,37 @@ from typing import Any
 import pytest
 
 from parlour.platforms.catalogue import Catalogue
-from parlour.platforms.onebot11.configuration import ADDRESS, HOST, PORT, SECRET
+from parlour.platforms.onebot11.configuration import ADDRESS, HOST, PORT, SECRET, TOKEN
 
 
 def problems(**config: Any) -> list[tuple[str, str]]:
     return Catalogue().problems("onebot11", config)
 
 
-@pytest.mark.parametrize("port", [0, -1, 65_536, 70_000, None])
+@pytest.mark.parametrize("port", [-1, 65_536, 70_000, None])
 def test_a_port_that_is_none_is_refused(port: int | None) -> None:
-    assert problems(mode="reverse", host="127.0.0.1", port=port) == [("port", PORT)]
+    assert problems(mode="reverse", host="127.0.0.1", port=port, access_token="held") == [("port", PORT)]
 
 
 @pytest.mark.parametrize("host", ["a..b", "two words", "nul\0", "x" * 64])
 def test_an_address_to_listen_on_that_is_none_is_refused(host: str) -> None:
-    assert problems(mode="reverse", host=host, port=5310) == [("host", HOST)]
+    assert problems(mode="reverse", host=host, port=5320, access_token="held") == [("host", HOST)]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::", "localhost", ""])
 def test_a_place_to_listen_is_taken(host: str) -> None:
-    assert problems(mode="reverse", host=host, port=1) == []
+    assert problems(mode="reverse", host=host, port=1, access_token="held") == []
+
+
+@pytest.mark.parametrize(("host", "port"), [("0.0.0.0", 5320), ("::", 5320), ("192.0.2.7", 5320), ("127.0.0.1", 0)])
+def test_a_bot_that_other_machines_can_reach_requires_a_token(host: str, port: int) -> None:
+    assert problems(mode="reverse", host=host, port=port) == [("access_token", TOKEN)]
+    assert problems(mode="reverse", host=host, port=port, access_token="held") == []
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1", "127.0.0.9", "::1", "localhost", "LOCALHOST"])
+def test_a_loopback_port_needs_no_token(host: str) -> None:
+    assert problems(mode="reverse", host=host, port=5320) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +88,7 @@ def test_a_url_that_holds_a_secret_is_refused_with_the_place_for_it(url: str) ->
 
 def test_what_the_mode_does_not_ask_for_is_not_looked_at() -> None:
     assert problems(mode="forward", url="ws://napcat:3001", port=0) == []
-    assert problems(mode="reverse", url="nonsense", host="", port=5310) == []
+    assert problems(mode="reverse", url="nonsense", host="", port=5320) == []
 
 
 def test_a_platform_without_checks_of_its_own_has_none() -> None:

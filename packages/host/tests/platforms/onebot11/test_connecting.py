@@ -40,7 +40,7 @@ async def test_where_implementations_are_to_connect_is_told(host: str, place: st
 
 async def test_another_path_is_refused_with_those_that_are_not(bot: Bot, joined: Reverse) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        await connect(bot.url + "/api", additional_headers={"X-Self-ID": "10001"}, proxy=None)
+        await connect(bot.url.replace("/ws", "/ws/api"), additional_headers={"X-Self-ID": "10001"}, proxy=None)
     assert refused.value.response.status_code == 404
     assert b"/onebot/v11/ws" in refused.value.response.body
     assert "it asked for another path than /, /ws, /onebot/v11/ws; correct its address" in bot.link.now[1]
@@ -291,7 +291,7 @@ async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> No
     assert len(bot.onebot._accounts._passing) == accounts.MOST_INCIDENTS
 
 
-@pytest.mark.parametrize("port", [0, -1, 65_536, 99_999])
+@pytest.mark.parametrize("port", [-1, 65_536, 99_999])
 async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
     link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port})
     with pytest.raises(AdapterStopped, match=f"there is no port {port}; choose one"):

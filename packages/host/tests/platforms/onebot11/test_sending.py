@@ -33,7 +33,7 @@ HELLO: MessageChain = [Plain(text="hello")]
 
 async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: Reverse) -> None:
     await joined(bot, strict=True)
-    with pytest.raises(PlatformRefused, match=r"the group 5 does not exist .* \(retcode 1200\)") as refused:
+    with pytest.raises(PlatformRefused, match=r"the group 5 does not exist .* \(retcode 102\)") as refused:
         await bot.adapter.api().send_message("group", "5", HELLO)
     assert refused.value.permanent
 
@@ -41,7 +41,7 @@ async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: 
 @pytest.mark.parametrize(
     ("retcode", "words", "sentence"),
     [
-        (100, "", "a parameter is missing or wrong (retcode 100)"),
+        (100, "", "a parameter is missing or wrong, or the operation failed (retcode 100)"),
         (1404, "no such thing", "it does not know this action – no such thing (retcode 1404)"),
         (404, "", "it does not know this action (retcode 404)"),
         ("1200", "not so", "not so (retcode 1200)"),
@@ -57,6 +57,22 @@ async def test_a_retcode_is_told_in_words(
     with pytest.raises(PlatformRefused) as refused:
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert str(refused.value) == f"OneBot refused send_private_msg: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("retcode", "permanent"),
+    [
+        *((code, True) for code in (102, 404, 1400, 1401, 1403, 1404, "1400")),
+        *((code, False) for code in (-1, 100, 103, 104, 200, 1200, 1500, 4711, "1200", [])),
+    ],
+)
+async def test_only_what_would_fail_again_is_final(
+    retcode: Any, permanent: bool, bot: Bot, simulator: Simulator
+) -> None:
+    simulator.faults.refuse("send_private_msg", retcode, "not so")
+    with pytest.raises(PlatformRefused) as refused:
+        await bot.adapter.api().send_message("private", "7", HELLO)
+    assert (refused.value.permanent, refused.value.retry_after) == (permanent, None)
 
 
 @pytest.mark.parametrize(

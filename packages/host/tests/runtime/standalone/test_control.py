@@ -4,6 +4,7 @@ import asyncio
 import base64
 import errno
 import os
+import time
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -15,7 +16,7 @@ from parlour.runtime.standalone.board import Board
 from parlour.runtime.standalone.control import Control
 from parlour.runtime.standalone.sessions import Sessions
 from parlour.runtime.standalone.tokens import Token
-from parlour.runtime.standalone.uploads import Uploads
+from parlour.runtime.standalone.uploads import MAX_OPEN_UPLOADS, STALE_SECONDS, Uploads
 from parlour_sdk.wire import Peer, WireError
 
 
@@ -90,4 +91,20 @@ def test_a_host_is_let_in_while_there_is_no_room_for_its_packages(
     name = uploads.begin()
     uploads.add(name, base64.b64encode(b"content").decode())
     assert uploads.path(name).read_bytes() == b"content"
+    uploads.close()
+
+
+def test_an_upload_that_its_host_gave_up_makes_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads = Uploads(tmp_path, 10)
+    kept, *_ = [uploads.begin() for _ in range(MAX_OPEN_UPLOADS)]
+    uploads.add(kept, base64.b64encode(b"content").decode())
+    installing = uploads.received(kept)
+    with pytest.raises(PluginProblem, match="uploads are open"):
+        uploads.begin()
+
+    later = time.monotonic() + STALE_SECONDS + 1
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+
+    assert [uploads.begin() for _ in range(MAX_OPEN_UPLOADS - 1)]
+    assert installing.read_bytes() == b"content"
     uploads.close()

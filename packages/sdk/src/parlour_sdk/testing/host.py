@@ -36,7 +36,7 @@ from .served.surroundings import Surroundings
 from .served.tools import FakeTool
 from .sessions import RecordedCall
 
-STATE_SCOPES = ("conversation", "actor", "binding")
+STATE_SCOPES = ("conversation", "actor", "subject", "binding")
 TIMEOUT_SECONDS = 10.0
 
 

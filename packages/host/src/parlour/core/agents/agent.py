@@ -11,7 +11,8 @@ from parlour_sdk.values import dataclass
 from .policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
-STATE_SCOPES = ("conversation", "actor", "binding")
+STATE_SCOPES = ("conversation", "actor", "subject", "binding")
+"""On for new agents; a stored agent names its own. `runner` is shared by all agents of a workspace and stays off."""
 
 
 @dataclass(frozen=True, slots=True)

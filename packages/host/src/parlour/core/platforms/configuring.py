@@ -43,8 +43,9 @@ def configured(
     held = {name: sealed for name, sealed in kept.items() if name in secret and name not in given}
     said = {name: value for name, value in given.items() if name not in secret or value not in ("", None)}
     whole = forms.prefilled(form, said)
-    wrong = forms.problems(form, {**whole, **dict.fromkeys(held, HELD)}, "adapter")
-    wrong = wrong or check(whole) or _secrets_to_repeat(manifest.address_fields, before.config, whole, held)
+    complete = {**whole, **dict.fromkeys(held, HELD)}
+    wrong = forms.problems(form, complete, "adapter") or check(complete)
+    wrong = wrong or _secrets_to_repeat(manifest.address_fields, before.config, whole, held)
     if wrong:
         raise ConfigurationRefused(wrong)
     sealed = {name: box.seal(whole.pop(name)) for name in sorted(secret & whole.keys())}

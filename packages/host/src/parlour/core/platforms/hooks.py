@@ -1,6 +1,6 @@
-"""Platforms that call the Host: what comes over HTTP for a bot, and what its adapter answers."""
+"""Defines how platforms reach a bot over the Host's own port: HTTP calls and WebSockets below `/hooks/{bot_id}`."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, runtime_checkable
 
@@ -27,4 +27,69 @@ class TakesHooks(Protocol):
 
     async def hook(self, call: HookCall) -> HookAnswer:
         """Answers when what came is durable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """The request that opens a WebSocket, before it is accepted or refused. Header names are in lower case."""
+
+    path: str
+    """Below the bot's own address, such as `/onebot/v11/ws`."""
+    query: str
+    headers: Sequence[tuple[str, str]]
+    peer: str
+    """The address that the client connects from."""
+
+    def header(self, name: str) -> str:
+        """Returns the first value of a header, or an empty string."""
+        return next((value for key, value in self.headers if key == name), "")
+
+    def header_values(self, name: str) -> list[str]:
+        return [value for key, value in self.headers if key == name]
+
+
+class SocketClosed(Exception):
+    """The WebSocket is closed. `too_large` says that the Host closed it because a frame was over the limit."""
+
+    def __init__(self, too_large: bool = False) -> None:
+        super().__init__("the WebSocket is closed")
+        self.too_large = too_large
+
+
+class HookSocket(Protocol):
+    """A WebSocket that a platform opened at the Host's own port. It is accepted or refused before anything else."""
+
+    @property
+    def handshake(self) -> Handshake: ...
+
+    async def accept(self, max_frame_bytes: int, requires_pongs: bool) -> None: ...
+
+    async def refuse(self, status: int, sentence: str) -> None: ...
+
+    async def receive(self) -> str | bytes:
+        """Raises SocketClosed."""
+        ...
+
+    async def send(self, text: str) -> None:
+        """Raises SocketClosed."""
+        ...
+
+    async def ping(self) -> Awaitable[None]:
+        """Returns what completes with the pong, or raises ConnectionError when the socket is closed before it."""
+        ...
+
+    async def close(self, code: int, reason: str) -> None: ...
+
+    def abort(self) -> None:
+        """Drops the connection without a closing handshake."""
+        ...
+
+
+@runtime_checkable
+class TakesSockets(Protocol):
+    """An adapter to which its platform can open a WebSocket at the Host's own port. It authenticates each one."""
+
+    async def socket(self, socket: HookSocket) -> None:
+        """Serves the socket until it is closed."""
         ...

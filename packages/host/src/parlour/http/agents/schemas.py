@@ -17,7 +17,7 @@ class StatePolicyBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     enabled: bool = True
-    scopes: list[StateScope] = ["conversation", "actor", "binding"]
+    scopes: list[StateScope] = ["conversation", "actor", "subject", "binding"]
 
 
 Names = Literal["*"] | list[str]

@@ -26,12 +26,15 @@ from parlour.core.runs.session import Sessions
 from ..errors import Problem
 from ..principals import Authenticator, Principal
 from ..runs.endpoints import CANCELLED
+from ..socket_control import EXTENSION, SocketControl
 from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
 from .said import MOST, Said, said_frame
 from .session import ChatSession
 
-PAGE = 100
+PAGE = 4
+"""Messages that a client which does not read may hold in memory, beside the frame that is on its way."""
 TOO_SLOW = 1013
+TOO_SLOW_REASON = "too slow; connect again with after"
 
 
 class ChatConnection:
@@ -69,6 +72,10 @@ class ChatConnection:
         self._turn = asyncio.Lock()
         """Held while frames are sent from the feed, so that none is told out of order when the session begins anew."""
         self._subscription: Subscription
+        self._control: SocketControl = socket.scope["extensions"][EXTENSION]
+        self._loop = asyncio.get_running_loop()
+        self._blocked_since = 0.0
+        """When the frame began to be sent that the client has not taken yet; 0 when there is none."""
 
     async def serve(self, after: int | None, hears: bool) -> None:
         """`hears`: whether it wants to be told of what people say."""
@@ -90,6 +97,13 @@ class ChatConnection:
 
     def show(self, frame: Frame) -> None:
         self._subscription.put(frame)
+
+    def blocked_seconds(self) -> float:
+        return self._loop.time() - self._blocked_since if self._blocked_since else 0.0
+
+    def cut(self) -> None:
+        self._blocked_since = 0.0  # it is being closed: once is enough
+        self._control.cut(TOO_SLOW, TOO_SLOW_REASON)
 
     def _subscribe(self) -> Subscription:
         subscription = self._feed.subscribe(self._chat.conversation_id)
@@ -128,20 +142,26 @@ class ChatConnection:
     async def _tell_missed(self) -> None:
         """What was said, messages and ends of runs that were shown since, in their order."""
         conversation_id, seen = self._chat.conversation_id, self._seq
-        others = [
+        others: list[tuple[int, Frame | int]] = [
             (int(run["feed_seq"]), run_frame(run["run_id"], run["status"], run["feed_seq"]))
             for run in await self._ledger.ended_after(conversation_id, seen)
         ]
         if self._hears:
-            others += await self._said.since(conversation_id, seen, self._chat.event_prefix)
+            others += await self._said.since(conversation_id, seen)
         others.sort(key=itemgetter(0))
         while rows := await self._rows.shown_after(conversation_id, seen, PAGE):
             for row in rows:
                 while others and others[0][0] < row.feed_seq:
-                    await self._tell(others.pop(0)[1])
+                    await self._tell_other(others.pop(0)[1])
                 await self._send(outgoing_frame(row))
             seen = rows[-1].feed_seq
-        for _, frame in others:
+        for _, other in others:
+            await self._tell_other(other)
+
+    async def _tell_other(self, other: Frame | int) -> None:
+        """Sends a frame, or what was said by the event of this number."""
+        frame = await self._said.frame(other, self._chat.event_prefix) if isinstance(other, int) else other
+        if frame is not None:
             await self._tell(frame)
 
     async def _tell(self, frame: Frame) -> None:
@@ -160,7 +180,8 @@ class ChatConnection:
             await self._wake.wait()
             self._wake.clear()
             if self._subscription.overrun:
-                await self._socket.close(TOO_SLOW, "too slow; connect again with after")
+                self._blocked_since = self._blocked_since or self._loop.time()
+                await self._socket.close(TOO_SLOW, TOO_SLOW_REASON)
                 return
             successor = ""
             async with self._turn:
@@ -244,7 +265,9 @@ class ChatConnection:
     async def _send(self, frame: dict[str, Any]) -> None:
         """A frame without a number of its own carries that of the last one, to resume after."""
         self._seq = max(self._seq, frame.get("seq", 0))
+        self._blocked_since = self._blocked_since or self._loop.time()
         await self._socket.send_text(to_json({**frame, "seq": self._seq}).decode())
+        self._blocked_since = 0.0
 
 
 def _said(frame: MessageFrame) -> dict[str, Any]:

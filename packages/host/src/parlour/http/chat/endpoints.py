@@ -30,7 +30,7 @@ from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages, part
 from ..principals import Authenticator, Principal
 from .answers import Broadcast, ConnectionShown, SessionShown
 from .connection import ChatConnection
-from .connections import Connections
+from .connections import ChatLimits, Connections
 from .frames import BroadcastBody, ChatQuery
 from .said import Said
 from .session import ChatSession, conversation_key, last_used, session_view
@@ -53,9 +53,10 @@ def router(
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
+    limits: ChatLimits,
 ) -> APIRouter:
     routes = APIRouter(tags=["chat"])
-    rows, said, ledger, connections = OutgoingRows(journal), Said(journal), Ledger(journal), Connections(clock)
+    rows, said, ledger, connections = OutgoingRows(journal), Said(journal), Ledger(journal), Connections(clock, limits)
 
     def check_agent(agent_id: str) -> None:
         if agents.get(agent_id) is None:
@@ -64,7 +65,9 @@ def router(
     async def admit(socket: WebSocket, agent_id: str) -> tuple[Principal, ChatQuery]:
         principal = await authenticator.admit(socket, "chat")
         check_agent(agent_id)
-        return principal, ChatQuery.model_validate(dict(socket.query_params))
+        query = ChatQuery.model_validate(dict(socket.query_params))
+        connections.admit(principal.owner)
+        return principal, query
 
     @routes.websocket("/agents/{agent_id}/chat/ws")
     async def chat(socket: WebSocket, agent_id: str) -> None:
@@ -73,12 +76,19 @@ def router(
         except (Problem, ValidationError) as error:
             await refuse(socket, error)
             return
+        try:
+            await talk(socket, agent_id, principal, query)
+        finally:
+            connections.release(principal.owner)
+
+    async def talk(socket: WebSocket, agent_id: str, principal: Principal, query: ChatQuery) -> None:
+        """Serves an admitted socket until it is closed."""
         await socket.accept()
         key = conversation_key(agent_id, query.session, principal)
         conversation_id = await conversations.open(key, ids, clock)
-        talk = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
+        session = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
         connection = ChatConnection(
-            socket, talk, principal, authenticator, feed, rows, said, ledger, sessions, approvals, clock
+            socket, session, principal, authenticator, feed, rows, said, ledger, sessions, approvals, clock
         )
         connections.add(connection)
         try:

@@ -1,5 +1,4 @@
-"""What the people of a chat said while one of their tabs was away, as frames. That it may be told twice, it leaves to
-whoever tells it."""
+"""Reads what the people of a chat said while one of their tabs was away, as frames. The caller leaves out repetitions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,16 +26,25 @@ class Said:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def since(self, conversation_id: str, feed_seq: int, prefix: str) -> list[tuple[int, Frame]]:
-        """Each with its place among the numbers of frames; it has none of its own.
+    async def since(self, conversation_id: str, feed_seq: int) -> list[tuple[int, int]]:
+        """Returns events with their place among the numbers of frames; they have none of their own.
 
-        `prefix` is what a client's own name of a message has before it in the event's.
+        Each is read by `frame` when its turn comes, so that a client that does not read holds one of them in memory.
         """
         begun = feed_seq // MICROSECONDS - MARGIN_MILLISECONDS
         own = where(conversation_id=conversation_id, event_type="message.received", created_at=at_least(begun))
-        rows = await self._journal.read(Select(EVENTS, own, order=("seq",), direction="descending", limit=MOST))
-        events = [restore(row) for row in reversed(rows)]
-        return [(each.created_at * MICROSECONDS, _frame(each.envelope, prefix)) for each in events if not each.erased]
+        wanted = ("seq", "created_at")
+        rows = await self._journal.read(Select(EVENTS, own, wanted, ("seq",), direction="descending", limit=MOST))
+        return [(int(row["created_at"]) * MICROSECONDS, int(row["seq"])) for row in reversed(rows)]
+
+    async def frame(self, event_seq: int, prefix: str) -> Frame | None:
+        """Returns None for an event that was erased.
+
+        `prefix` is what a client's own name of a message has before it in the event's.
+        """
+        rows = await self._journal.read(Select(EVENTS, where(seq=event_seq), few=True))
+        events = [restore(row) for row in rows]
+        return next((_frame(each.envelope, prefix) for each in events if not each.erased), None)
 
 
 def _frame(event: EventEnvelope, prefix: str) -> Frame:

@@ -1,27 +1,39 @@
-"""One address for each bot that its platform calls. Whether a call is genuine, the bot's adapter says."""
+"""One address for each bot that its platform calls or connects to. The bot's adapter authenticates what comes in."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Request, WebSocket
 from fastapi.responses import PlainTextResponse
 
-from parlour.core.platforms.hooks import HookAnswer, HookCall
+from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesSockets
 
 from ..errors import not_found
+from .sockets import AsgiHookSocket
 
 Hook = Callable[[str, HookCall], Awaitable[HookAnswer | None]]
+FindAdapter = Callable[[str], TakesSockets | None]
+BotId = Annotated[str, Path(max_length=64)]
 
 
-def router(hook: Hook) -> APIRouter:
+def router(hook: Hook, takes_sockets: FindAdapter) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.post("/hooks/{bot_id}")
-    async def call_bot(bot_id: Annotated[str, Path(max_length=64)], request: Request) -> PlainTextResponse:
+    async def call_bot(bot_id: BotId, request: Request) -> PlainTextResponse:
         headers = {name.lower(): value for name, value in request.headers.items()}
         answer = await hook(bot_id, HookCall(await request.body(), headers))
         if answer is None:
             raise not_found("a bot that is called at this address", "it may be disabled or deleted")
         return PlainTextResponse(answer.text, answer.status)
+
+    @routes.websocket("/hooks/{bot_id}/{path:path}")
+    async def connect_to_bot(socket: WebSocket, bot_id: BotId, path: str) -> None:
+        opened = AsgiHookSocket(socket, f"/{path}")
+        adapter = takes_sockets(bot_id)
+        if adapter is None:
+            await opened.refuse(404, "there is no bot at this address that takes WebSockets; it may be disabled")
+            return
+        await adapter.socket(opened)
 
     return routes

@@ -12,6 +12,7 @@ from parlour.core.platforms.port import Status
 from parlour.core.secrets import SecretUnreadable
 from parlour.data_directory import DataDirectory
 from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.onebot11.configuration import open_to_this_machine, token_problem
 from parlour.platforms.status_file import BotStatusFile
 from parlour.runtime.installed.folder import PluginFolder, Unusable
 from parlour.runtime.installed.records import Record
@@ -79,6 +80,8 @@ async def _bots(settings: Settings, directory: DataDirectory) -> AsyncIterator[F
     states = BotStatusFile(directory.bot_status).all(serving) if serving else {}
     for bot in bots:
         yield _bot(bot, directory, states.get(bot.bot_id))
+        if bot.adapter == "onebot11" and (found := _onebot_token(bot)):
+            yield found
     for address, names in _listening(bots).items():
         if len(names) > 1:
             told = f"{' and '.join(names)} listen on the same {address}"
@@ -97,6 +100,19 @@ def _bot(bot: Bot, directory: DataDirectory, status: Status | None) -> Finding:
     return _doing(f"bot '{bot.name}' on {bot.adapter}", status)
 
 
+def _onebot_token(bot: Bot) -> Finding | None:
+    """Looks at the access token of a OneBot bot that implementations connect to."""
+    config = {**bot.config, **dict.fromkeys(bot.secrets, configuring.HELD)}
+    if bot.config.get("mode") != "reverse" or not open_to_this_machine(config):
+        return None
+    remedy = "set access_token in the bot on the page Bots, and the same one in its OneBot implementation"
+    if token_problem(config):
+        told = f"bot '{bot.name}' has no access token and is not started, since other machines could connect to it"
+        return problem("platforms", told, remedy)
+    told = f"bot '{bot.name}' has no access token: any program on this machine can connect as its OneBot implementation"
+    return warning("platforms", told, remedy)
+
+
 def _doing(name: str, status: Status | None) -> Finding:
     """Its last error says what to do in the platform's words."""
     if status is None:
@@ -112,6 +128,6 @@ def _listening(bots: list[Bot]) -> dict[str, list[str]]:
     """By address, those that listen there themselves."""
     found: dict[str, list[str]] = {}
     for bot in bots:
-        if bot.config.get("mode") == "reverse" and "port" in bot.config:
+        if bot.config.get("mode") == "reverse" and bot.config.get("port"):
             found.setdefault(f"{bot.config.get('host', '')}:{bot.config['port']}", []).append(bot.name)
     return found

@@ -22,11 +22,12 @@ from .decode import ENCRYPTED
 from .direct import Destinations
 from .encode import KIND
 from .media import Files
+from .membership import genuine_invite
 from .receiving import Receiver
 from .refusals import TokenRefused
-from .rooms import Rooms
+from .rooms import Rooms, server_of
 from .syncing import Batch, PlaceLost, Sync
-from .values import Payload, mapping, text
+from .values import mapping, text
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ class Matrix:
         self._rooms = Rooms()
         self._files = Files(self._client, link.content)
         self._sync = Sync(self._client, self._rooms, self._own)
-        self._receiver = Receiver(self._client, self._files, self._own, link.bot_id)
+        trusted = frozenset(str(each).strip() for each in link.config.get("trusted_servers") or ())
+        self._receiver = Receiver(self._client, self._files, self._own, link.bot_id, trusted)
         self._api = MatrixApi(
             self._client, self._rooms, self._files, Destinations(self._client, self._rooms, self._own), self._own
         )
@@ -149,7 +151,8 @@ class Matrix:
             logger.exception("bot %s: event %s was not taken", self._link.bot_id, incoming.event.event_id)
 
     def _note_invitations(self, batch: Batch) -> None:
-        self._invited |= {room_id: _inviter(state, self._own) for room_id, state in batch.invitations}
+        for room_id, state in batch.invitations:
+            self._invited[room_id] = text(genuine_invite(state, self._own), "sender")
 
     async def _answer_invitations(self) -> None:
         for room_id, inviter in list(self._invited.items()):
@@ -163,7 +166,7 @@ class Matrix:
             del self._invited[room_id]
 
     def _welcome(self, inviter: str) -> bool:
-        same_server = inviter.partition(":")[2] == self._own.partition(":")[2]
+        same_server = server_of(inviter) == server_of(self._own)
         return self._policy == "accept" or (self._policy == "homeserver" and same_server)
 
     async def _tell_of_encryption(self, incoming: list[Incoming]) -> None:
@@ -177,10 +180,6 @@ class Matrix:
                 await self._client.put(where, {"msgtype": KIND, "body": NOTICE, "m.mentions": {}})
             except (PlatformRefused, PlatformUncertain) as error:
                 logger.warning("bot %s could not tell %s of encryption: %s", self._link.bot_id, room_id, error)
-
-
-def _inviter(state: list[Payload], own: str) -> str:
-    return next((text(each, "sender") for each in state if each.get("state_key") == own), "")
 
 
 def create(link: Link) -> Adapter:

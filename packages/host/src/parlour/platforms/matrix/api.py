@@ -18,7 +18,7 @@ from .media import Files
 from .people import member, profile
 from .refusals import Refused
 from .rooms import Rooms
-from .values import Payload, mapping, number, sequence, text
+from .values import Payload, mapping, number, sequence, text, too_deep
 
 TYPING_MILLISECONDS = 6000
 LATEST = 100
@@ -183,7 +183,10 @@ class MatrixApi(PlatformApi):
         await self._client.put(path("rooms", room_id, "redact", event_id, uuid4().hex), {})
 
     async def _event(self, room_id: str, event_id: str) -> Payload:
-        return await self._client.get(path("rooms", room_id, "event", event_id))
+        event = await self._client.get(path("rooms", room_id, "event", event_id))
+        if too_deep(event):
+            raise PlatformRefused("this event is malformed: it nests too deep to be read", permanent=True)
+        return event
 
     async def _own_reaction(self, room_id: str, message_id: str, reaction: str) -> str:
         where = path("rooms", room_id, "relations", message_id, "m.annotation", "m.reaction").replace("/v3/", "/v1/", 1)

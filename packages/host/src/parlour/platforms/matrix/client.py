@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import aiohttp
+from pydantic_core import from_json
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
@@ -24,7 +25,9 @@ LONGEST_WORD = 24
 Query = Mapping[str, str | int]
 NO_QUERY: Query = {}
 API = "/_matrix/client/v3"
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+DEEPEST_ANSWER = 100
+"""Layers of lists and objects that an answer may have; what lies deeper is dropped."""
+_NESTING = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 
 
 def path(*parts: str) -> str:
@@ -140,15 +143,40 @@ def _tolerant(content: bytes) -> Payload:
 
 
 def _object(content: bytes) -> Payload:
+    """Parses an answer. Raises PlatformUncertain for what is no JSON object."""
     try:
-        answer = json.loads(content)
-    except (ValueError, RecursionError):
-        raise PlatformUncertain("the homeserver answered with something that is no JSON") from None
-    if _HALF.search(content):
-        answer = _whole(answer)
+        answer = from_json(content)
+    except ValueError:  # half of a surrogate pair, nesting deeper than it takes, or no JSON
+        answer = _leniently(content)
     if not isinstance(answer, dict):
         raise PlatformUncertain("the homeserver answered with something else than an object")
     return answer
+
+
+def _leniently(content: bytes) -> Any:
+    try:
+        return _whole(json.loads(_cut(content)))
+    except (ValueError, RecursionError):
+        raise PlatformUncertain("the homeserver answered with something that is no JSON") from None
+
+
+def _cut(content: bytes) -> bytes:
+    """Replaces what nests deeper than DEEPEST_ANSWER by null, so that no event can make an answer unreadable."""
+    kept: list[bytes] = []
+    depth, start = 0, 0
+    for found in _NESTING.finditer(content):
+        mark = found[0]
+        if mark in (b"{", b"["):
+            depth += 1
+            if depth == DEEPEST_ANSWER + 1:
+                kept += [content[start : found.start()], b"null"]
+        elif mark in (b"}", b"]"):
+            if depth == DEEPEST_ANSWER + 1:
+                start = found.end()
+            depth -= 1
+    if depth <= DEEPEST_ANSWER:
+        kept.append(content[start:])
+    return b"".join(kept)
 
 
 def _whole(value: Any) -> Any:

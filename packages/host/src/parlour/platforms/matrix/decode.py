@@ -51,6 +51,8 @@ class Seen:
     found: Found = NOTHING
     withdrawn: Reaction | None = None
     """The reaction that a redaction takes back."""
+    roles_count: bool = False
+    """Whether the operator trusts the server on which the room was made: anybody can make a room and own it."""
 
 
 def decode(event: Any, seen: Seen) -> Incoming | None:
@@ -68,9 +70,14 @@ def decode(event: Any, seen: Seen) -> Incoming | None:
         thread_id=content.thread_of(native) if isinstance(decoded, MessageReceived) else "",
         self_id=seen.own,
         addressed=isinstance(decoded, MessageReceived) and _addressed(native, seen),
-        role=seen.room.role(sender) if seen.room.chat_type == "group" and sender else "",
+        role=_role(seen, sender) if seen.room.chat_type == "group" and sender else "",
         native_type=text(native, "type")[:120],
     )
+
+
+def _role(seen: Seen, sender: str) -> str:
+    """Returns the role that agents' rules go by."""
+    return seen.room.role(sender) if seen.roles_count else "member"
 
 
 def _event(event: Payload, seen: Seen) -> PlatformEvent | None:

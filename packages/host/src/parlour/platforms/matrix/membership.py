@@ -15,7 +15,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
 )
 
-from .rooms import Room, local_part
+from .rooms import Room, local_part, server_of
 from .values import Payload, mapping, required, text
 
 FIELDS = {"m.room.name": "name", "m.room.topic": "description", "m.room.avatar": "avatar_url"}
@@ -62,6 +62,28 @@ def _way(before: str) -> JoinType:
     if before == "invite":
         return "invite"
     return "request" if before == "knock" else "direct"
+
+
+def own_invites(state: list[Payload], own: str) -> list[Payload]:
+    """Returns the membership events by which the bot is invited.
+
+    The bot's homeserver adds the invitation that it verified to the stripped state, which the inviter's server wrote and
+    can forge. So there may be several, of which one is genuine, at a place that no specification names.
+    """
+    return [
+        each
+        for each in state
+        if each.get("type") == "m.room.member"
+        and each.get("state_key") == own
+        and mapping(each.get("content")).get("membership") == "invite"
+    ]
+
+
+def genuine_invite(state: list[Payload], own: str) -> Payload:
+    """Returns the invitation by which its sender is judged: the one from another server where there are several."""
+    invites = own_invites(state, own)
+    strangers = [each for each in invites if server_of(text(each, "sender")) != server_of(own)]
+    return (strangers or invites or [{}])[-1]
 
 
 def invitation(invite: Payload, state: list[Payload], common: Common) -> BotInvited:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.platforms.port import Incoming, PlatformRefused, PlatformUncertain
@@ -24,16 +25,20 @@ MOST_REACTIONS = 10_000
 
 
 class Receiver:
-    def __init__(self, client: Client, files: Files, own: str, bot_id: str) -> None:
+    def __init__(self, client: Client, files: Files, own: str, bot_id: str, trusted: frozenset[str]) -> None:
         self._client = client
         self._files = files
         self._own = own
         self._bot_id = bot_id
+        self._trusted = trusted
         self._reactions: OrderedDict[str, Reaction] = OrderedDict()
 
     async def received(self, batch: Batch) -> list[Incoming]:
         by_room = await asyncio.gather(*(self._of_room(timeline) for timeline in batch.timelines))
-        invited = [self._invitation(room_id, state, batch.before) for room_id, state in batch.invitations]
+        invited = [
+            self._invitation(room_id, [_shallow(each) for each in state], batch.before)
+            for room_id, state in batch.invitations
+        ]
         return [*(each for room in by_room for each in room), *invited]
 
     async def _of_room(self, timeline: Timeline) -> list[Incoming]:
@@ -47,7 +52,7 @@ class Receiver:
         return told
 
     async def _incoming(self, event: Any, room: Room) -> Incoming | None:
-        seen = Seen(room, self._own, self._bot_id)
+        seen = self._seen(room)
         if not isinstance(event, dict) or event.get("sender") == self._own:
             return decode.decode(event, seen)
         if event.get("type") == "m.room.redaction":
@@ -56,7 +61,10 @@ class Receiver:
             return None
         self._remember(event)
         found = await self._found(event, room) if _names_more(event) else content.NOTHING
-        return decode.decode(event, Seen(room, self._own, self._bot_id, found))
+        return decode.decode(event, replace(seen, found=found))
+
+    def _seen(self, room: Room) -> Seen:
+        return Seen(room, self._own, self._bot_id, roles_count=room.made_at in self._trusted)
 
     async def _found(self, event: Payload, room: Room) -> Found:
         """Whatever can't be had in time is left out."""
@@ -77,7 +85,7 @@ class Receiver:
     async def _asked_for(self, room_id: str, event_id: str) -> Payload | None:
         try:
             async with asyncio.timeout(ASK_SECONDS):
-                return await self._client.get(path("rooms", room_id, "event", event_id))
+                return mapping(_shallow(await self._client.get(path("rooms", room_id, "event", event_id))))
         except (PlatformRefused, PlatformUncertain, TimeoutError):
             return None
 
@@ -104,7 +112,7 @@ class Receiver:
             redacted = await self._asked_for(seen.room.room_id, redacted_id) or {}
             if redacted.get("type", "m.room.message") not in ("m.room.message", content.STICKER, decode.ENCRYPTED):
                 return self._other_redaction(event, seen, text(redacted, "type"))
-        return decode.decode(event, Seen(seen.room, self._own, self._bot_id, withdrawn=made))
+        return decode.decode(event, replace(seen, withdrawn=made))
 
     def _other_redaction(self, event: Payload, seen: Seen, kind: str) -> Incoming | None:
         """Of what is no message: a reaction of long ago, of which nobody knows any more what it was."""
@@ -113,14 +121,13 @@ class Receiver:
 
     def _invitation(self, room_id: str, state: list[Payload], before: str) -> Incoming:
         """Most homeservers tell the invited neither id nor time; it is the same one when it is asked for again."""
-        own = (each for each in state if each.get("type") == "m.room.member" and each.get("state_key") == self._own)
-        native: Payload = {**next(own, {}), "room_id": room_id}
+        native: Payload = {**membership.genuine_invite(state, self._own), "room_id": room_id}
         now, derived_id = int(time.time() * 1000), f"invitation to {room_id} after {before}"
         stamped: Payload = {"event_id": derived_id, "origin_server_ts": now, **native}
         try:
             event: PlatformEvent = membership.invitation(stamped, state, decode.common(stamped, self._bot_id))
         except (ValueError, TypeError):
-            event = decode.malformed(stamped, Seen(Room(room_id), self._own, self._bot_id), "ValueError")
+            event = decode.malformed(stamped, self._seen(Room(room_id)), "ValueError")
         return Incoming(event.carrying(native), self_id=self._own, native_type="m.room.member")
 
     def _gap(self, timeline: Timeline) -> Incoming:

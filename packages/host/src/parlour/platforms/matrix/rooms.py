@@ -26,6 +26,8 @@ class Room:
         self._topic = ""
         self._levels: Payload = {}
         self._creators: set[str] = set()
+        self.made_at = ""
+        """The server of whoever made the room; empty while that is not known."""
         self._names: OrderedDict[str, str] = OrderedDict()
 
     @property
@@ -81,7 +83,8 @@ class Room:
                 self._created(event, content)
 
     def _created(self, event: Payload, content: Payload) -> None:
-        """From version 12 of rooms on whoever made one stands above all levels."""
+        """Notes who made the room. From version 12 on they stand above all levels."""
+        self.made_at = server_of(text(event, "sender"))
         version = text(content, "room_version")
         if version.isdecimal() and len(version) < 4 and int(version) >= 12:
             more = [each for each in sequence(content.get("additional_creators")) if isinstance(each, str)]
@@ -127,6 +130,10 @@ class Rooms:
 def events_of(told: Payload, part: str) -> list[Any]:
     """Objects only; what else is there nobody can read."""
     return [each for each in sequence(mapping(told.get(part)).get("events")) if isinstance(each, dict)]
+
+
+def server_of(user_id: str) -> str:
+    return user_id.partition(":")[2]
 
 
 def local_part(user_id: str) -> str:

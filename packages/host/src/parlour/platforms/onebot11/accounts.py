@@ -25,12 +25,20 @@ MOST_GONE = 8
 """Accounts that are named; of more it is said how many."""
 
 
-class Accounts:
-    """`absent` is what to do while nobody is connected."""
+NO_TOKEN = (
+    "the bot has no access token, so any program on this machine can connect as its OneBot implementation; "
+    "set the same access_token here and there"
+)
 
-    def __init__(self, link: Link, absent: str) -> None:
+
+class Accounts:
+    """`absent` is what to do while nobody is connected; `warning` is shown as long as the bot runs."""
+
+    def __init__(self, link: Link, absent: str, warning: str = "") -> None:
         self._link = link
         self._absent = absent
+        self._warning = warning
+        self._not_listening = ""
         self._connections: dict[str, list[Connection]] = {}
         self._trouble: dict[str, str] = {}
         self._passing: dict[str, asyncio.TimerHandle] = {}
@@ -75,6 +83,14 @@ class Accounts:
     def wrong_path(self, account: str, peer: str, paths: Sequence[str]) -> None:
         problem = f"it asked for another path than {', '.join(paths)}; correct its address"
         self.incident("path", account or peer, f"a OneBot implementation at {peer} was refused: {problem}")
+
+    def web_page(self, peer: str) -> None:
+        sentence = f"a web page in a browser at {peer} tried to connect and was refused (its request has an Origin)"
+        self.incident("page", peer, sentence)
+
+    def token_missing(self, peer: str) -> None:
+        sentence = f"a OneBot implementation at {peer} was refused: set access_token to let it connect to this address"
+        self.incident("unset", peer, sentence)
 
     def nameless(self, connection: Connection, problem: str) -> None:
         """Of a connection that was asked whose it is; an empty problem says that it is over."""
@@ -156,13 +172,13 @@ class Accounts:
 
     def _tell(self) -> None:
         """Who went away is told beside those who stayed; where nobody did, that nobody is there."""
-        state: State = "connected" if self._connections else "connecting"
+        state: State = "connected" if self._connections else "failed" if self._not_listening else "connecting"
         gone = [account for account in sorted(self._gone) if f"silent {account}" not in self._trouble]
         away = [f"account {account} went away; look at its OneBot implementation" for account in gone[:MOST_GONE]]
         if len(gone) > MOST_GONE:
             away.append(f"{len(gone) - MOST_GONE} more accounts went away too")
-        known = [*self._trouble.values(), *self._halves(), *self._shared()]
-        sentences = [*known, *(away if self._connections else [self._absent])]
+        known = [self._not_listening, *self._trouble.values(), *self._halves(), *self._shared()]
+        sentences = [*known, *(away if self._connections else [self._absent]), self._warning]
         told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
         if told or self._connections:  # otherwise whoever tries to connect says how that goes
             self._link.state(state, "; ".join(told))
@@ -178,6 +194,11 @@ class Accounts:
         return [f"account {account} is connected to another bot of this Host too; {TWICE}" for account in shared]
 
     def begin(self) -> None:
+        self._tell()
+
+    def not_listening(self, problem: str) -> None:
+        """Shows why the bot's own port can't be listened on; an empty problem ends that."""
+        self._not_listening = problem
         self._tell()
 
 

@@ -6,16 +6,20 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from parlour.core.platforms.hooks import HookSocket
 from parlour.core.platforms.port import Adapter, Incoming, Link, PlatformRefused, PlatformUncertain
 from parlour.platforms.intake import Intake
 from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.values import dataclass
 
 from . import complete, decode
-from .accounts import Accounts
+from .accounts import NO_TOKEN, Accounts
+from .admission import Admission
 from .api import OneBotApi
 from .client import Connection, Cut
+from .configuration import open_to_this_machine
 from .forward import Caller
+from .hosted import HostedSockets
 from .meetings import BOUND, Name, named_in
 from .memory import Memory
 from .reverse import Listener, waiting
@@ -41,17 +45,33 @@ class OneBot:
     def __init__(self, link: Link) -> None:
         self._link = link
         forward = link.config.get("mode") == "forward"
-        self._accounts = Accounts(link, "" if forward else waiting(link))
+        warning = NO_TOKEN if open_to_this_machine(link.config) else ""
+        self._accounts = Accounts(link, "" if forward else waiting(link), warning)
         self._memory = Memory()
         self._intake: Intake[Arrival] = Intake(self._take)
-        self._way = (Caller if forward else Listener)(link, self._accounts, self._talk)
+        admission = Admission(link, self._accounts)
+        self._way: Caller | Listener = (
+            Caller(link, self._accounts, self._talk)
+            if forward
+            else Listener(link, self._accounts, admission, self._talk)
+        )
+        self._hosted = None if forward else HostedSockets(self._accounts, admission, self._talk)
 
     async def serve(self) -> None:
         try:
             await self._way.serve()
         finally:
+            if self._hosted is not None:
+                await self._hosted.close()
             self._accounts.close()
             await self._intake.close()
+
+    async def socket(self, socket: HookSocket) -> None:
+        """Serves an implementation that connects to the Host's own port."""
+        if self._hosted is None:
+            await socket.refuse(404, "this bot connects to its OneBot implementation itself (mode forward)")
+        else:
+            await self._hosted.serve(socket)
 
     def api(self, account: str = "") -> OneBotApi:
         """Without an account, each call goes by the one that met what the call names."""

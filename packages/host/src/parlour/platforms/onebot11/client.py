@@ -34,12 +34,16 @@ _numbers = itertools.count(1)
 Payload = dict[str, Any]
 
 
+class Abortable(Protocol):
+    def abort(self) -> None: ...
+
+
 class Socket(Protocol):
     @property
     def remote_address(self) -> Any: ...
 
     @property
-    def transport(self) -> asyncio.Transport: ...
+    def transport(self) -> Abortable: ...
 
     async def recv(self, decode: bool | None = None) -> str | bytes: ...
 
@@ -47,7 +51,7 @@ class Socket(Protocol):
 
     async def close(self, code: int = 1000, reason: str = "") -> None: ...
 
-    async def ping(self) -> Awaitable[float]: ...
+    async def ping(self) -> Awaitable[Any]: ...
 
 
 class Cut(PlatformUncertain):

@@ -4,12 +4,17 @@ It loads none of the adapter: a configuration is checked before any bot needs th
 """
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 LAST_PORT = 65_535
 NAMED_SECRETS = ("access_token", "token")
-PORT = f"must be a port, from 1 to {LAST_PORT}"
+PORT = f"must be a port from 1 to {LAST_PORT}, or 0 to take connections at the Host's own port only"
+TOKEN = (
+    "is required unless the bot listens on a loopback address such as 127.0.0.1 only; "
+    "set the same token here and in the OneBot implementation"
+)
 ADDRESS = f"must be where the OneBot implementation listens: ws://host:port or wss://..., a port from 1 to {LAST_PORT}"
 HOST = "must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them"
 SECRET = "takes no user, password or token, for it is shown in the clear; the token belongs into access_token"
@@ -21,12 +26,27 @@ def problems(config: Mapping[str, Any]) -> list[tuple[str, str]]:
         url = str(config.get("url") or "")
         told = {"url": url_problem(url) or secret_problem(url)}
     else:
-        told = {"host": host_problem(config.get("host")), "port": port_problem(config.get("port"))}
+        told = {
+            "host": host_problem(config.get("host")),
+            "port": port_problem(config.get("port")),
+            "access_token": token_problem(config),
+        }
     return [(name, problem) for name, problem in told.items() if problem]
 
 
 def port_problem(port: Any) -> str:
-    return "" if isinstance(port, int) and 0 < port <= LAST_PORT else PORT
+    return "" if isinstance(port, int) and 0 <= port <= LAST_PORT else PORT
+
+
+def token_problem(config: Mapping[str, Any]) -> str:
+    """Requires an access token of a reverse bot that can be reached from other machines."""
+    only_loopback = bool(config.get("port")) and _is_loopback(str(config.get("host") or "localhost"))
+    return "" if config.get("access_token") or only_loopback else TOKEN
+
+
+def open_to_this_machine(config: Mapping[str, Any]) -> bool:
+    """Tells whether any program on this machine may connect as the bot's OneBot implementation."""
+    return config.get("mode") != "forward" and not config.get("access_token")
 
 
 def host_problem(host: Any) -> str:
@@ -48,6 +68,13 @@ def secret_problem(url: str) -> str:
         return ""
     named = any(name.lower() in NAMED_SECRETS for name, _ in parse_qsl(parts.query, keep_blank_values=True))
     return SECRET if named or "@" in parts.netloc else ""
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _split(url: str) -> SplitResult | None:

@@ -1,4 +1,4 @@
-"""Says in words what a OneBot implementation answered when it did not do something."""
+"""Turns a OneBot implementation's failed answer into a refusal: final, to be retried, or uncertain."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .values import number
 
 MEANINGS = {
     404: "it does not know this action",
-    100: "a parameter is missing or wrong",
+    100: "a parameter is missing or wrong, or the operation failed",
     102: "it has no permission for this, or what was named does not exist",
     103: "the operation failed",
     104: "its login is no longer valid; log the account in again",
@@ -21,7 +21,10 @@ MEANINGS = {
     429: "too many requests",
     1429: "too many requests",
 }
-BUSY = {201, 429, 1429}
+FINAL = frozenset((102, 404, 1400, 1401, 1403, 1404))
+"""Retcodes after which another try would be refused in the same way. Every other failure is tried again, up to the
+outbox's five tries: implementations answer 1200 (and go-cqhttp 100) for whatever went wrong. The guide has the table."""
+BUSY = frozenset((201, 429, 1429))
 _BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
 LONGEST_WAIT_SECONDS = 3600
 """By then a message is too old to be sent."""
@@ -29,7 +32,10 @@ _OPEN_WORDS = ("timeout", "timed out", "超时")
 
 
 def raise_for(action: str, answer: dict[str, Any]) -> None:
-    """Nothing when it was done. An implementation that waited in vain for its own client can't tell either."""
+    """Raises PlatformRefused or PlatformUncertain unless the action was done.
+
+    An implementation whose own client did not answer in time does not know whether it was done.
+    """
     retcode = _code(answer.get("retcode", 0))
     if answer.get("status") in ("ok", "async") or (retcode in (0, 1) and answer.get("status") != "failed"):
         return
@@ -39,7 +45,7 @@ def raise_for(action: str, answer: dict[str, Any]) -> None:
         raise PlatformUncertain(sentence)
     if retcode in BUSY or any(word in said.lower() for word in _BUSY_WORDS):
         raise PlatformRefused(sentence, retry_after=_wait(answer))
-    raise PlatformRefused(sentence, permanent=True)
+    raise PlatformRefused(sentence, permanent=retcode in FINAL)
 
 
 def _code(told: Any) -> int | str:

@@ -1,30 +1,28 @@
-"""Listens for OneBot implementations that connect to us. Who may come in is decided before the connection opens."""
+"""Listens on a port of the bot's own for OneBot implementations, which Admission lets in."""
 
 import asyncio
 import errno
-import hmac
 import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from parlour.core.platforms.hooks import Handshake
 from parlour.core.platforms.port import AdapterStopped, Link
 from parlour.platforms.backoff import Backoff
 
 from .accounts import Accounts
+from .admission import Admission, role_of
 from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
-from .configuration import LAST_PORT, host_problem, port_problem
+from .configuration import LAST_PORT, host_problem, port_problem, token_problem
 
 DEFAULT_HOST = "127.0.0.1"
 EVERYWHERE = ("0.0.0.0", "::")
 """Addresses to listen on by which nobody can connect."""
-PATHS = ("/", "/ws", "/onebot/v11/ws")
-ROLES = ("universal", "api", "event")
-LONGEST_ACCOUNT = 64
 PING_SECONDS = 20.0
 """So often it is looked whether the other end is there, and so long an answer may take."""
 quiet_logger = logging.getLogger(f"{__name__}.socket")
@@ -33,29 +31,35 @@ Talk = Callable[[Connection], Awaitable[None]]
 
 
 class Listener:
-    def __init__(self, link: Link, accounts: Accounts, talk: Talk) -> None:
+    def __init__(self, link: Link, accounts: Accounts, admission: Admission, talk: Talk) -> None:
         self._link = link
         self._host = str(link.config.get("host") or DEFAULT_HOST)
         self._port = int(link.config.get("port") or 0)
-        self._token = str(link.config.get("access_token") or "")
         self._accounts = accounts
+        self._admission = admission
         self._talk = talk
 
     async def serve(self) -> None:
+        """Listens until it is cancelled. Port 0 means that implementations connect to the Host's own port only."""
         if port_problem(self._port):  # the event loop would take another one in its place
-            raise AdapterStopped(f"port: there is no port {self._port}; choose one from 1024 to {LAST_PORT}")
+            raise AdapterStopped(f"port: there is no port {self._port}; choose one from 1024 to {LAST_PORT}, or 0")
         if problem := host_problem(self._host):
             raise AdapterStopped(f"host: {problem}")
+        if problem := token_problem(self._link.config):  # a bot that was saved before this was checked
+            raise AdapterStopped(f"access_token: {problem}")
+        if not self._port:
+            self._accounts.begin()
+            await asyncio.get_running_loop().create_future()
         backoff = Backoff()
         while True:
             try:
                 server = await self._listen()
             except OSError as error:
                 seconds = backoff.another()
-                self._link.state("failed", f"{self._problem(error)}; trying again in {seconds:.0f} s")
+                self._accounts.not_listening(f"{self._problem(error)}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
                 continue
-            self._accounts.begin()
+            self._accounts.not_listening("")
             async with server:
                 await server.serve_forever()
 
@@ -75,10 +79,9 @@ class Listener:
 
     async def _connected(self, socket: ServerConnection) -> None:
         assert socket.request is not None
-        headers = socket.request.headers
-        connection = Connection(socket, _role(headers))
-        account = headers.get("X-Self-ID", "")
-        if account:
+        asked = _handshake(socket, socket.request)
+        connection = Connection(socket, role_of(asked))
+        if account := asked.header("x-self-id"):
             self._accounts.add(account, connection)
         try:
             await self._talk(connection)
@@ -86,34 +89,14 @@ class Listener:
             self._accounts.remove(connection)
 
     async def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
-        """None lets it in. Who comes to report events alone may never read, so no answer to a ping is missed."""
-        peer = str(socket.remote_address[0]) if socket.remote_address else "an unknown address"
-        address, headers = urlsplit(request.path), request.headers
-        account, *others = headers.get_all("X-Self-ID") or [""]
-        if others or len(account) > LONGEST_ACCOUNT:
-            return _refused(HTTPStatus.BAD_REQUEST, "X-Self-ID: one account's number is expected")
-        if not self._token_fits(headers, address.query):
-            self._accounts.wrong_token(account, peer)
-            return _refused(HTTPStatus.UNAUTHORIZED, "the access token is missing or wrong")
-        if address.path.rstrip("/") not in {path.rstrip("/") for path in PATHS}:
-            self._accounts.wrong_path(account, peer, PATHS)
-            return _refused(HTTPStatus.NOT_FOUND, f"connect to one of {', '.join(PATHS)}")
-        role = _role(headers)
-        if account and await self._accounts.claimed(account, role):
-            self._accounts.second_claim(account, peer)
-            return _refused(HTTPStatus.CONFLICT, f"account {account} is connected already")
-        if role == "event":
+        """Returns None to let it in. Sockets for events alone may never read, so no pong of theirs is missed."""
+        asked = _handshake(socket, request)
+        refusal = await self._admission.refusal(asked)
+        if refusal is not None:
+            return _refused(refusal.status, refusal.sentence)
+        if role_of(asked) == "event":
             socket.ping_timeout = None
         return None
-
-    def _token_fits(self, headers: Headers, query: str) -> bool:
-        if not self._token:
-            return True
-        scheme, _, given = headers.get("Authorization", "").partition(" ")
-        if scheme.lower() not in ("bearer", "token"):
-            given = ""
-        named = parse_qs(query).get("access_token", [""])[0]
-        return any(hmac.compare_digest(each.encode(), self._token.encode()) for each in (given.strip(), named))
 
     def _problem(self, error: OSError) -> str:
         place = f"port {self._port} on {self._host}"
@@ -125,16 +108,22 @@ class Listener:
 
 
 def waiting(link: Link) -> str:
-    """What is to be done while nobody is connected."""
-    host = str(link.config.get("host") or DEFAULT_HOST)
-    place = "THIS-MACHINE" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    address = f"ws://{place}:{link.config.get('port')}/onebot/v11/ws"
-    return f"no OneBot implementation is connected; point its reverse WebSocket at {address}"
+    """Returns the addresses that an implementation can connect to, as an instruction."""
+    places = []
+    if port := link.config.get("port"):
+        host = str(link.config.get("host") or DEFAULT_HOST)
+        place = "THIS-MACHINE" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        places.append(f"ws://{place}:{port}/onebot/v11/ws")
+    if link.config.get("access_token"):
+        places.append(f"/hooks/{link.bot_id}/onebot/v11/ws at the address of this Host's page")
+    return f"no OneBot implementation is connected; point its reverse WebSocket at {', or at '.join(places)}"
 
 
-def _role(headers: Headers) -> str:
-    role = headers.get("X-Client-Role", "universal").lower()
-    return role if role in ROLES else "universal"
+def _handshake(socket: ServerConnection, request: Request) -> Handshake:
+    address = urlsplit(request.path)
+    peer = str(socket.remote_address[0]) if socket.remote_address else "an unknown address"
+    headers = [(name.lower(), value) for name, value in request.headers.raw_items()]
+    return Handshake(address.path, address.query, headers, peer)
 
 
 def _refused(status: HTTPStatus, sentence: str) -> Response:

@@ -21,16 +21,30 @@ ALLOWED_UPDATES = (
     "edited_message",
     "channel_post",
     "edited_channel_post",
+    "business_connection",
+    "business_message",
+    "edited_business_message",
+    "deleted_business_messages",
+    "guest_message",
     "message_reaction",
     "message_reaction_count",
+    "inline_query",
+    "chosen_inline_result",
     "callback_query",
+    "shipping_query",
+    "pre_checkout_query",
+    "purchased_paid_media",
     "poll",
     "poll_answer",
     "my_chat_member",
     "chat_member",
     "chat_join_request",
+    "chat_boost",
+    "removed_chat_boost",
+    "managed_bot",
 )
-"""Reactions and members are told only to those who ask for them."""
+"""All kinds: those without an event of their own become `platform.telegram.*`. Telegram leaves out reactions and members
+unless it is asked for them, and whatever a list does not name."""
 
 
 class Polling:

@@ -1,9 +1,9 @@
 """What a Host and a standalone Plugin Runtime say to each other, beside what they carry for plugins."""
 
-from typing import Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, unquote
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from parlour.core.plugins import PluginFacts
 from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable
@@ -18,7 +18,9 @@ ROOM_BYTES: Final = 64 * 1024
 REFUSED: Final = "plugin.refused"
 IN_USE: Final = "in_use"
 RUNTIME_UNAVAILABLE: Final = "runtime_unavailable"
+HELLO_AGAIN: Final = "hello was called on this connection before; open another connection for another session"
 _PLUGINS: Final = "/plugins/"
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class _Said(BaseModel):
@@ -28,9 +30,9 @@ class _Said(BaseModel):
 class ControlHello(_Said):
     """The first call on the control connection. `host` is new with each start of a Host."""
 
-    protocol: int
-    version: str
-    host: str
+    protocol: int = Field(ge=0, le=1_000_000)
+    version: str = Field(max_length=200)
+    host: str = Field(max_length=200)
 
 
 class ControlWelcome(_Said):
@@ -42,7 +44,7 @@ class ControlWelcome(_Said):
 class ChannelHello(_Said):
     """The first call on a plugin's channel: whose session it belongs to."""
 
-    session: str
+    session: str = Field(max_length=200)
 
 
 class Told(_Said):
@@ -99,6 +101,16 @@ class RestartRequest(_Said):
 class RemoveRequest(_Said):
     plugin_id: str
     delete_data: bool
+
+
+def parsed(model: type[Model], data: Any) -> Model:
+    """Parses what the other side sent. Raises WireError that names the first wrong field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "data"
+        raise WireError("invalid_argument", f"{field}: {first['msg']}") from error
 
 
 def plugin_path(plugin_id: str) -> str:

@@ -3,9 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from parlour.core.plugins import PluginKeeper, PluginProblem
 from parlour_sdk.wire import Peer, WireError
@@ -18,8 +16,6 @@ from .tokens import Token
 from .uploads import Uploads
 
 logger = logging.getLogger(__name__)
-
-Model = TypeVar("Model", bound=BaseModel)
 
 
 class Control:
@@ -63,10 +59,12 @@ class Control:
 
     async def _hello(self, data: Any) -> dict[str, Any]:
         assert self.peer is not None
-        hello = _parsed(contract.ControlHello, data)
+        hello = contract.parsed(contract.ControlHello, data)
         if hello.protocol != contract.PROTOCOL:
             raise WireError("not_supported", contract.mismatch(hello.protocol, contract.PROTOCOL))
-        self._session = self._sessions.enter(hello.host, self._token, self.peer)
+        if self._session is not None:
+            raise WireError("conflict", contract.HELLO_AGAIN)
+        self._session = self._sessions.enter(self._token, self.peer)
         return contract.ControlWelcome(
             protocol=contract.PROTOCOL, version=self._version, session=self._session.id
         ).model_dump()
@@ -92,20 +90,20 @@ class Control:
         return WireError(problem.code, problem.message, {"details": problem.details, "revision": self._board.changed()})
 
     async def _log(self, data: Any) -> dict[str, Any]:
-        asked = _parsed(contract.LogRequest, data)
+        asked = contract.parsed(contract.LogRequest, data)
         return {"lines": _last(await self._keeper.log(asked.plugin_id, asked.limit))}
 
     async def _upload(self, data: Any) -> dict[str, Any]:
         return {"upload": self._uploads.begin()}
 
     async def _upload_part(self, data: Any) -> dict[str, Any]:
-        part = _parsed(contract.UploadPart, data)
+        part = contract.parsed(contract.UploadPart, data)
         self._uploads.add(part.upload, part.data)
         return {}
 
     async def _install(self, data: Any) -> dict[str, Any]:
-        asked = _parsed(contract.InstallRequest, data)
-        path = self._uploads.path(asked.upload)
+        asked = contract.parsed(contract.InstallRequest, data)
+        path = self._uploads.received(asked.upload)
         try:
             with self._board.working():
                 facts = await self._keeper.install(str(path), asked.shown, asked.granted, asked.upgrade)
@@ -114,34 +112,25 @@ class Control:
         return self._done(facts.plugin_id)
 
     async def _change(self, data: Any) -> dict[str, Any]:
-        asked = _parsed(contract.ChangeRequest, data)
+        asked = contract.parsed(contract.ChangeRequest, data)
         with self._board.working():
             await self._keeper.change(asked.plugin_id, asked.granted, asked.enabled)
         return self._done(asked.plugin_id)
 
     async def _restart(self, data: Any) -> dict[str, Any]:
-        asked = _parsed(contract.RestartRequest, data)
+        asked = contract.parsed(contract.RestartRequest, data)
         with self._board.working():
             await self._keeper.restart(asked.plugin_id)
         return self._done(asked.plugin_id)
 
     async def _remove(self, data: Any) -> dict[str, Any]:
-        asked = _parsed(contract.RemoveRequest, data)
+        asked = contract.parsed(contract.RemoveRequest, data)
         with self._board.working():
             await self._keeper.remove(asked.plugin_id, asked.delete_data)
         return self._done(asked.plugin_id)
 
     def _done(self, plugin_id: str) -> dict[str, Any]:
         return {"plugin_id": plugin_id, "revision": self._board.changed()}
-
-
-def _parsed(model: type[Model], data: Any) -> Model:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise WireError("invalid_argument", f"{field}: {first['msg']}") from error
 
 
 def _last(lines: list[str]) -> list[str]:

@@ -8,16 +8,15 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
-from pydantic import ValidationError
-
 from parlour.core.access.refusal import Refused
 from parlour.core.access.table import ACTIONS
 from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError
 
-from ..remote.contract import ChannelHello, as_wire
+from ..remote.contract import HELLO_AGAIN, ChannelHello, as_wire, parsed
 from .board import Board
 from .sessions import Sessions
+from .tokens import Token
 
 CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
 STREAMS = frozenset({"run_command"})
@@ -63,9 +62,12 @@ class HostCalls:
 class PluginChannel:
     """What a Host may ask of one plugin."""
 
-    def __init__(self, plugin_id: str, plugins: PluginCaller, board: Board, sessions: Sessions) -> None:
+    def __init__(
+        self, plugin_id: str, token: Token, plugins: PluginCaller, board: Board, sessions: Sessions
+    ) -> None:
         self.peer: Peer | None = None
         self._plugin_id = plugin_id
+        self._token = token
         self._plugins = plugins
         self._board = board
         self._sessions = sessions
@@ -90,11 +92,10 @@ class PluginChannel:
 
     async def _hello(self, data: Any) -> dict[str, Any]:
         assert self.peer is not None
-        try:
-            hello = ChannelHello.model_validate(data)
-        except ValidationError as error:
-            raise WireError("invalid_argument", "hello on a plugin's channel names the session") from error
-        self._sessions.join(hello.session, self._plugin_id, self.peer)
+        hello = parsed(ChannelHello, data)
+        if self._joined:
+            raise WireError("conflict", HELLO_AGAIN)
+        self._sessions.join(hello.session, self._token, self._plugin_id, self.peer)
         self._joined = True
         return {}
 

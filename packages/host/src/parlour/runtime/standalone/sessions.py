@@ -1,4 +1,7 @@
-"""Which Host uses this runtime: one at a time, with its control connection and a channel for each plugin."""
+"""Keeps the session of the Host that uses this runtime: one at a time, with a control connection and plugin channels.
+
+A session belongs to the token by which its control connection was admitted.
+"""
 
 import asyncio
 import logging
@@ -8,15 +11,14 @@ from collections.abc import Callable
 from parlour_sdk.wire import Peer, WireError
 
 from ..remote.contract import IN_USE
-from .tokens import Token, Tokens, TokensUnreadable
+from .tokens import Token
 
 logger = logging.getLogger(__name__)
 
 
 class Session:
-    def __init__(self, host: str, token: Token, control: Peer) -> None:
+    def __init__(self, token: Token, control: Peer) -> None:
         self.id = secrets.token_hex(16)
-        self.host = host
         self.token = token
         self.channels: dict[str, Peer] = {}
         self._control = control
@@ -34,17 +36,18 @@ class Sessions:
         self._current: Session | None = None
         self._news = asyncio.Event()
 
-    def enter(self, host: str, token: Token, control: Peer) -> Session:
+    def enter(self, token: Token, control: Peer) -> Session:
+        """Begins a session. A Host with the same token takes the place of its own earlier connection."""
         current = self._current
-        if current is not None and current.host != host:
+        if current is not None and current.token.token_id != token.token_id:
             raise WireError(
                 IN_USE,
                 f"the plugin runtime serves one Host at a time, and now the one with the token '{current.token.name}'; "
                 "stop that Host, or start a runtime of its own for this one",
             )
         if current is not None:
-            current.end("the same Host has connected anew")
-        session = self._current = Session(host, token, control)
+            current.end("a Host with the same token has connected")
+        session = self._current = Session(token, control)
         logger.info("the Host with the token '%s' is connected", token.name)
         self._arrived()
         return session
@@ -55,10 +58,15 @@ class Sessions:
             self._current = None
             logger.info("the Host with the token '%s' is gone; its runs are cancelled", session.token.name)
 
-    def join(self, session_id: str, plugin_id: str, channel: Peer) -> None:
+    def join(self, session_id: str, token: Token, plugin_id: str, channel: Peer) -> None:
         current = self._current
-        if current is None or not secrets.compare_digest(current.id, session_id):
-            raise WireError("unauthorized", "a plugin's channel belongs to the session of a control connection")
+        own = current is not None and current.token.token_id == token.token_id
+        if current is None or not own or not secrets.compare_digest(current.id.encode(), session_id.encode()):
+            raise WireError(
+                "unauthorized",
+                "session: a plugin's channel names the session of a control connection with the same token, "
+                "as the answer to its hello says it",
+            )
         before = current.channels.get(plugin_id)
         current.channels[plugin_id] = channel
         if before is not None:
@@ -70,17 +78,6 @@ class Sessions:
         current = self._current
         if current is not None and current.channels.get(plugin_id) is channel:
             del current.channels[plugin_id]
-
-    def check(self, tokens: Tokens) -> None:
-        """A Host whose token was revoked meanwhile has to go."""
-        try:
-            revoked = self._current is not None and not tokens.is_valid(self._current.token)
-        except TokensUnreadable as error:
-            logger.error("%s", error)
-            return
-        if self._current is not None and revoked:
-            logger.warning("the token '%s' was revoked; its Host is disconnected", self._current.token.name)
-            self._current.end("its token was revoked")
 
     async def channel(self, plugin_id: str, seconds: float) -> Peer | None:
         """The way from this plugin to the Host; None when there is none within this time."""

@@ -34,6 +34,8 @@ _LIST = TypeAdapter(list[Token])
 class Tokens:
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._valid: frozenset[str] = frozenset()
+        self._valid_as_of: tuple[int, ...] | None = None
 
     def create(self, name: str, now: int) -> str:
         """The token itself; it can't be read again."""
@@ -68,7 +70,19 @@ class Tokens:
         return next((each for each in valid if hmac.compare_digest(each.digest, digest)), None)
 
     def is_valid(self, token: Token) -> bool:
-        return any(each.token_id == token.token_id and not each.revoked_at for each in self.all())
+        """Tells whether the token is still active. The file is read again only after it changed."""
+        stamp = self._stamp()
+        if stamp != self._valid_as_of:
+            self._valid = frozenset(each.token_id for each in self.all() if not each.revoked_at)
+            self._valid_as_of = stamp
+        return token.token_id in self._valid
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            state = self._file.stat()
+        except FileNotFoundError:
+            return ()
+        return (state.st_ino, state.st_mtime_ns, state.st_size)
 
     def _write(self, tokens: list[Token]) -> None:
         fresh = self._file.with_suffix(".new")

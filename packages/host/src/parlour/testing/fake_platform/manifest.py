@@ -26,7 +26,7 @@ def manifest(without: dict[str, str] | None = None, **fields: Any) -> AdapterMan
         },
         "not_supported": {**missing, "send Source": "It says which message a received one is."},
         "limits": Limits(text=4000, edits_per_second=5),
-        "dialect": "plain",
+        "dialect": "markdown",
         "mentions_everyone": "@everyone",
     }
     return AdapterManifest(**(declared | fields))

@@ -78,7 +78,7 @@ class World:
         number = whole_number("group_id", group_id)
         if number not in self.groups:
             if self.strict:
-                raise Failed(1200, f"the group {number} does not exist or the account is not in it")
+                raise Failed(102, f"the group {number} does not exist or the account is not in it")
             self.add_group(number)
         return self.groups[number]
 
@@ -100,13 +100,13 @@ class World:
         group, number = self.group(group_id), whole_number("user_id", user_id)
         if number not in group.members:
             if self.strict:
-                raise Failed(1200, f"{number} is not a member of group {group.group_id}")
+                raise Failed(102, f"{number} is not a member of group {group.group_id}")
             self.add_member(group.group_id, number)
         return group.members[number]
 
     def need_admin(self, group_id: Any) -> None:
         if self.member(group_id, self.self_id)["role"] == "member":
-            raise Failed(1200, "the account is no administrator of this group")
+            raise Failed(102, "the account is no administrator of this group")
 
     def add_friend(self, user_id: int, nickname: str = "", remark: str = "") -> Payload:
         self.friends[user_id] = {"user_id": user_id, "nickname": nickname or f"user {user_id}", "remark": remark}
@@ -129,9 +129,9 @@ class World:
         if kind == "group":
             group, me = self.group(name), self.member(name, self.self_id)
             if me["shut_up_timestamp"] > time.time() or (group.whole_ban and me["role"] == "member"):
-                raise Failed(1200, "the account is muted in this group")
+                raise Failed(102, "the account is muted in this group")
         elif self.strict and int(name) not in self.friends:
-            raise Failed(1200, f"{name} is no friend of this account")
+            raise Failed(102, f"{name} is no friend of this account")
         if not segments:
             raise Failed(1400, "the message is empty")
         for segment in segments:

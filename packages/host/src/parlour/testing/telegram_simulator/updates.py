@@ -41,7 +41,7 @@ class Updates:
         told = {"update_id": next(self._numbers), **update}
         self.reported.append(told)
         kind = next((name for name in told if name != "update_id"), "")
-        if kind not in OPT_IN or kind in self._allowed:
+        if kind in self._allowed if self._allowed else kind not in OPT_IN:
             self.waiting.append(told)
             await self.notify()
         return told

@@ -19,5 +19,5 @@ def manifest(
         supported_events=["message.received"],
         components=Components(receive=[], send=EVERYTHING if send is None else send),
         limits=Limits(**limits),
-        **{"supported_apis": ["send_message"], **fields},
+        **{"supported_apis": ["send_message"], "dialect": "markdown", **fields},
     )

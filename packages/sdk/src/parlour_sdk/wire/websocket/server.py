@@ -144,6 +144,8 @@ class _Upgrade(asyncio.Protocol):
             response = self._protocol.reject(HTTPStatus.UNAUTHORIZED, sentence)
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
+        if "Origin" in request.headers:
+            return self._protocol.reject(HTTPStatus.FORBIDDEN, "Web pages may not connect here (Origin).\n")
         if not self._desk.accepts(_path(request)):
             return self._protocol.reject(HTTPStatus.NOT_FOUND, "There is nothing under this path.\n")
         return self._protocol.accept(request)

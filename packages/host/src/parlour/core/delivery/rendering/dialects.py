@@ -1,4 +1,4 @@
-"""A text in the dialect that its platform shows. Plain and Markdown are sent as they are written."""
+"""Writes Markdown text in the dialect that its platform shows: as it is, as HTML tags, or as plain text layout."""
 
 import re
 from functools import partial
@@ -23,7 +23,7 @@ class Dialect:
 
     def __init__(self, manifest: AdapterManifest, max_message_size: int = 0, everyone: bool = False) -> None:
         self._everyone = "" if everyone else manifest.mentions_everyone
-        self._html = manifest.dialect == "html"
+        self._kind = manifest.dialect
         limit = manifest.limits.text
         self.limit = (min(limit, max_message_size) if max_message_size else limit) - len(MARK)
         self._size = MEASURES[manifest.limits.text_unit]
@@ -37,15 +37,19 @@ class Dialect:
         return next((piece.shown for piece in split(defused(text, self._everyone), room, self.measure)), "")
 
     def written(self, text: str) -> str:
-        if not self._html or not has_markup(text):
+        if self._kind == "markdown" or not has_markup(text):
             return text
+        if self._kind == "plain":
+            from .plain import plain
+
+            return defused(plain(text), self._everyone)
         from .html import html
 
         return defused(html(text), self._everyone)
 
     @property
     def measure(self) -> Measure:
-        return partial(_measured, self) if self._html else self._size
+        return self._size if self._kind == "markdown" else partial(_measured, self)
 
     def size(self, text: str) -> int:
         """Of a text as it is written."""

@@ -120,7 +120,7 @@ class _Assembly:
             if self._policy.mention_everyone and "AtAll" in self._manifest.components.send:
                 self.component({"type": "AtAll"}, "")
             else:
-                self.text("@\u200beveryone" if not self._policy.mention_everyone else "@everyone")
+                self.text("@everyone")  # the dialect defuses it where the platform would call everyone
         elif "At" in self._manifest.components.send and self._dialect.size(name) <= self._dialect.limit:
             self.component({"type": "At", "target": element["user_id"], "display": element.get("name")}, name)
         else:

@@ -1,0 +1,144 @@
+"""Renders Markdown as plain text layout, for platforms such as QQ that show text as it is written.
+
+Emphasis loses its marks; headings, lists, quotes, tables and links stay readable as lines of text.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+RULE = "———"
+
+
+@cache
+def _parser() -> Callable[[str], Sequence[Any]]:
+    from markdown_it import MarkdownIt  # importing it takes a tenth of a second, and most texts have no markup
+
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
+
+
+@lru_cache(maxsize=8)  # a text is measured and then written
+def plain(text: str) -> str:
+    """Keeps the white space around the text: what follows in the same message is set off by it."""
+    lines = _Blocks(_parser()(text)).lines()
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    return f"{before}{chr(10).join(lines).strip()}{after}"
+
+
+class _Blocks:
+    """Walks over block tokens and collects lines."""
+
+    def __init__(self, tokens: Sequence[Any]) -> None:
+        self._tokens = tokens
+        self._out: list[str] = []
+        self._prefixes: list[str] = []
+        """Of open quotes and list items, outermost first."""
+        self._bullet = ""
+        """The mark of a list item whose first line is yet to come."""
+        self._numbers: list[int | None] = []
+        """The next number of each open list; None for bullets."""
+        self._row: list[str] | None = None
+
+    def lines(self) -> list[str]:
+        for token in self._tokens:
+            self._token(token)
+        return self._out
+
+    def _token(self, token: Any) -> None:
+        match token.type:
+            case "inline" if self._row is not None:
+                self._row.append(_inline(token.children).replace("\n", " "))
+            case "inline":
+                self._add(_inline(token.children))
+            case "fence" | "code_block":
+                self._add(token.content.rstrip("\n"))
+                self._gap()
+            case "hr":
+                self._add(RULE)
+                self._gap()
+            case "html_block":
+                self._add(token.content.rstrip("\n"))
+                self._gap()
+            case "tr_open":
+                self._row = []
+            case "tr_close":
+                self._add(" | ".join(self._row or ()))
+                self._row = None
+            case "bullet_list_open" | "ordered_list_open":
+                ordered = token.type == "ordered_list_open"
+                self._numbers.append(int(token.attrGet("start") or 1) if ordered else None)
+            case "list_item_open":
+                self._item()
+            case "blockquote_open":
+                self._prefixes.append("> ")
+            case "list_item_close":
+                self._prefixes.pop()
+                self._bullet = ""
+            case "blockquote_close":
+                if self._out and self._out[-1] == "".join(self._prefixes).rstrip():
+                    self._out.pop()
+                self._prefixes.pop()
+                self._gap()
+            case "bullet_list_close" | "ordered_list_close":
+                self._numbers.pop()
+                if not self._numbers:
+                    self._gap()
+            case "paragraph_close" if not token.hidden and not self._numbers:
+                self._gap()
+            case "heading_close" | "table_close":
+                self._gap()
+
+    def _item(self) -> None:
+        number = self._numbers[-1]
+        if number is not None:
+            self._numbers[-1] = number + 1
+        self._bullet = "• " if number is None else f"{number}. "
+        self._prefixes.append("  ")
+
+    def _add(self, text: str) -> None:
+        for line in text.split("\n"):
+            prefix = "".join(self._prefixes)
+            if self._bullet:
+                prefix = prefix[:-2] + self._bullet
+                self._bullet = ""
+            self._out.append(f"{prefix}{line}".rstrip())
+
+    def _gap(self) -> None:
+        """Leaves one empty line before what follows."""
+        quote = "".join(each for each in self._prefixes if each != "  ").rstrip()
+        if self._out and self._out[-1] not in ("", quote):
+            self._out.append(quote)
+
+
+def _inline(tokens: Iterable[Any] | None) -> str:
+    """Joins inline tokens without their marks."""
+    out: list[str] = []
+    links: list[tuple[str, int]] = []
+    literal: list[bool] = []
+    for token in tokens or ():
+        match token.type:
+            case "softbreak" | "hardbreak":
+                out.append("\n")
+            case "image":
+                out.append(_link(token.content, str(token.attrGet("src") or "")))
+            case "link_open":
+                links.append((str(token.attrGet("href") or ""), len(out)))
+            case "link_close":
+                address, start = links.pop()
+                label = "".join(out[start:])
+                out[start:] = [_link(label, address)]
+            case "em_open":
+                written = out[-1] if out else ""
+                literal.append(written[-1:].isascii() and written[-1:].isalnum())  # 2*3*4 is a product
+                out.append(token.markup if literal[-1] else "")
+            case "em_close":
+                out.append(token.markup if literal.pop() else "")
+            case _:
+                out.append(token.content)
+    return "".join(out)
+
+
+def _link(label: str, address: str) -> str:
+    if not label or label == address or f"mailto:{label}" == address:
+        return label or address
+    return f"{label} ({address})" if address else label

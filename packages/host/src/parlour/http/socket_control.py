@@ -1,0 +1,20 @@
+"""What the server can do with one of its WebSockets beyond ASGI. The server puts it into the scope's extensions."""
+
+from collections.abc import Awaitable
+from typing import Protocol
+
+EXTENSION = "parlour.socket"
+
+
+class SocketControl(Protocol):
+    def limit_frames(self, max_bytes: int) -> None: ...
+
+    def require_pongs(self, required: bool) -> None: ...
+
+    def ping(self) -> Awaitable[None]: ...
+
+    def cut(self, code: int, reason: str) -> None:
+        """Closes a socket whose peer may not be reading: the close frame is sent if the peer reads it soon."""
+        ...
+
+    def abort(self) -> None: ...

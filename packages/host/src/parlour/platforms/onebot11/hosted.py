@@ -1,0 +1,102 @@
+"""Serves OneBot implementations that connect to the Host's own port, below the bot's `/hooks` address."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from websockets.exceptions import ConnectionClosedError
+from websockets.frames import Close, CloseCode
+
+from parlour.core.platforms.hooks import HookSocket, SocketClosed
+
+from .accounts import Accounts
+from .admission import Admission, role_of
+from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+
+Talk = Callable[[Connection], Awaitable[None]]
+STOPPING = 1012
+
+
+class HostedSockets:
+    def __init__(self, accounts: Accounts, admission: Admission, talk: Talk) -> None:
+        self._accounts = accounts
+        self._admission = admission
+        self._talk = talk
+        self._open: dict[HookSocket, asyncio.Task[Any]] = {}
+        self._closed = False
+
+    async def serve(self, socket: HookSocket) -> None:
+        """Authenticates the socket and serves it until it is closed."""
+        asked = socket.handshake
+        refusal = await self._admission.refusal(asked, token_required=True)
+        if refusal is not None:
+            await socket.refuse(refusal.status, refusal.sentence)
+            return
+        if self._closed:
+            await socket.refuse(503, "the bot is being stopped")
+            return
+        role = role_of(asked)
+        await socket.accept(LARGEST_FRAME, requires_pongs=role != "event")  # go-cqhttp's event sockets never read
+        connection = Connection(HostedSocket(socket), role)
+        task = asyncio.current_task()
+        assert task is not None
+        self._open[socket] = task
+        if account := asked.header("x-self-id"):
+            self._accounts.add(account, connection)
+        try:
+            await self._talk(connection)
+        finally:
+            del self._open[socket]
+            self._accounts.remove(connection)
+
+    async def close(self) -> None:
+        """Closes all sockets and waits until what they brought is handed on."""
+        self._closed = True
+        await asyncio.gather(*(socket.close(STOPPING, "the bot is being stopped") for socket in list(self._open)))
+        if self._open:
+            await asyncio.wait(list(self._open.values()), timeout=CLOSE_SECONDS)
+
+
+class HostedSocket:
+    """A HookSocket with the interface of a `websockets` connection, which Connection expects."""
+
+    def __init__(self, socket: HookSocket) -> None:
+        self._socket = socket
+
+    @property
+    def remote_address(self) -> Any:
+        return (self._socket.handshake.peer, 0)
+
+    @property
+    def transport(self) -> HookSocket:
+        return self._socket
+
+    async def recv(self, decode: bool | None = None) -> str | bytes:
+        try:
+            return await self._socket.receive()
+        except SocketClosed as closed:
+            raise _closed(closed) from None
+
+    async def send(self, message: str) -> None:
+        try:
+            await self._socket.send(message)
+        except SocketClosed as closed:
+            raise _closed(closed) from None
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        await self._socket.close(code, reason)
+
+    async def ping(self) -> Awaitable[None]:
+        return _answered(await self._socket.ping())
+
+
+async def _answered(pong: Awaitable[None]) -> None:
+    try:
+        await pong
+    except ConnectionError:
+        raise ConnectionClosedError(None, None) from None
+
+
+def _closed(closed: SocketClosed) -> ConnectionClosedError:
+    sent = Close(CloseCode.MESSAGE_TOO_BIG, "") if closed.too_large else None
+    return ConnectionClosedError(None, sent)

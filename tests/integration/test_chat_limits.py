@@ -1,0 +1,124 @@
+"""Chat sockets are bounded: how many there are of a key, and what one that does not read may hold."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from .chat import Chat
+from .harness import ECHO, ECHO_PLUGIN, Host
+
+SOCKETS = 40
+MESSAGES, CHARACTERS = 40, 250_000
+CUT = "was closed: it took no frame"
+DOES_NOT_READ: dict[str, Any] = {"max_queue": 1, "ping_interval": None, "max_size": None}
+MAX_GROWTH_BYTES = 150 * 1024 * 1024
+"""Whole pages of messages would take 400 MB."""
+
+
+@dataclass(frozen=True)
+class Talked:
+    agent: str
+    key: str
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    limits = {"PARLOUR__HTTP__CHAT_SOCKETS": SOCKETS, "PARLOUR__HTTP__CHAT_SEND_SECONDS": 3}
+    host = Host(tmp_path_factory.mktemp("small"), **limits)
+    host.install(ECHO_PLUGIN)
+    host.start()
+    yield host
+    host.close()
+
+
+@asynccontextmanager
+async def many(host: Host, agent: str, number: int, key: str) -> AsyncIterator[list[Chat]]:
+    async with AsyncExitStack() as stack:
+        opening = [stack.enter_async_context(Chat(host, agent, f"{each}", key)) for each in range(number)]
+        yield [await each for each in opening]
+
+
+@pytest.fixture(scope="module")
+def talked(small: Host) -> Talked:
+    """A session with many long messages, more than the buffers of a connection take."""
+    talked = Talked(small.agent(ECHO), small.key("chat", "long"))
+
+    async def talk() -> None:
+        async with Chat(small, talked.agent, "long", talked.key, max_size=None) as chat:
+            for number in range(MESSAGES):
+                await chat.answer(f"{number} {'x' * CHARACTERS}")
+
+    asyncio.run(talk())
+    return talked
+
+
+async def test_one_socket_too_many_is_refused_with_a_code_and_words(small: Host) -> None:
+    agent, key = small.agent(ECHO), small.key("chat", "busy")
+    async with many(small, agent, SOCKETS, key) as chats:
+        async with Chat(small, agent, "one-more", key) as refused:
+            [told] = refused.frames
+            assert (told["type"], told["code"]) == ("error", "rate_limited")
+            assert f"this API key has {SOCKETS} chat sockets open" in told["message"]
+            with pytest.raises(ConnectionClosed) as closed:
+                await refused.frame()
+            assert closed.value.rcvd is not None and closed.value.rcvd.code == 4429
+        async with Chat(small, agent, "of-another-key", small.key("chat", "calm")) as other:
+            assert await other.answer("hello") == "hello"
+        assert await chats[0].answer("still here") == "still here"
+        await chats[1].socket.close()
+
+        async def free() -> bool:
+            async with Chat(small, agent, "in-its-place", key) as again:
+                return again.frames[0]["type"] == "connected"
+
+        async with asyncio.timeout(30):
+            while not await free():
+                pass
+
+
+async def test_resumed_sockets_that_do_not_read_hold_little_and_are_closed(small: Host, talked: Talked) -> None:
+    before = small.process.memory_info().rss
+    cut = small.log().count(CUT)
+    async with AsyncExitStack() as stack:
+        for _ in range(SOCKETS - 1):
+            silent = Chat(small, talked.agent, "long", talked.key, after=0, said=True, **DOES_NOT_READ)
+            stack.callback((await stack.enter_async_context(silent)).cut)
+        grown = []
+        async with Chat(small, talked.agent, "other", talked.key) as other, asyncio.timeout(60):
+            while small.log().count(CUT) < cut + SOCKETS - 1:
+                assert await other.answer("not held up") == "not held up"
+                grown.append(small.process.memory_info().rss - before)
+        async with asyncio.timeout(60):
+            while await sockets(small, talked.agent):
+                await asyncio.sleep(0.05)
+    assert max(grown) < MAX_GROWTH_BYTES, f"{max(grown) / 2**20:.0f} MiB"
+
+
+async def test_a_socket_that_reads_again_in_time_hears_why_it_was_closed_and_can_resume(
+    small: Host, talked: Talked
+) -> None:
+    cut = small.log().count(CUT)
+    async with Chat(small, talked.agent, "long", talked.key, after=0, **DOES_NOT_READ) as slow:
+        async with asyncio.timeout(60):
+            while small.log().count(CUT) == cut:
+                await asyncio.sleep(0.05)
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                await slow.frame()
+        assert closed.value.rcvd is not None and closed.value.rcvd.code == 1013
+        assert "connect again with after" in closed.value.rcvd.reason
+    async with Chat(small, talked.agent, "long", talked.key, after=slow.last_seq, max_size=None) as again:
+        while len(slow.of("message")) + len(again.of("message")) < MESSAGES:
+            await again.frame()
+    shown = [each["message"]["content"].split()[0] for each in [*slow.of("message"), *again.of("message")]]
+    assert shown == [str(each) for each in range(MESSAGES)]
+
+
+async def sockets(host: Host, agent: str) -> int:
+    async with host.async_http() as http:
+        return len((await http.get(f"/agents/{agent}/chat/connections")).json()["items"])
