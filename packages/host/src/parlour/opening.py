@@ -117,7 +117,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         registries.append(core.registry)
         side.runtime.serve(ServedGate(core.gate))
         cursors = PlatformCursors(ports.journal, clock)
-        bots.serve(core.bots, Replies(ports.journal), Doors(core.gateway, cursors, core.artifacts))
+        bots.serve(core.bots, Replies(ports.journal), Doors(core.gateway, cursors, core.artifacts, core.names))
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
         tuning = Tuning(ports.journal, configured(settings))
