@@ -194,9 +194,7 @@ def _traced(telemetry: TelemetrySettings) -> Iterator[Sequence[Observer]]:
         return
     from .providers import tracing
 
-    pairs = (pair.partition("=") for pair in telemetry.headers.get_secret_value().split(",") if pair)
-    headers = {name.strip(): value.strip() for name, _, value in pairs}
-    with tracing.opened(telemetry.endpoint, headers, VERSION) as traces:
+    with tracing.opened(telemetry.traces_url, telemetry.sent_headers, VERSION) as traces:
         yield (traces.look,)
 
 

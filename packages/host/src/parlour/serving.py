@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from .config import Settings
 from .core.access.users import Users
+from .core.addresses import authority
 from .host import Additions, Host
 from .opening import open_host
 
@@ -45,7 +46,7 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             notice = "\n".join(
                 filter(None, (host.notice, f"set-up token for the first owner: {token}" if token else ""))
             )
-            announce(f"http://{settings.http.host}:{listener.getsockname()[1]}", notice)
+            announce(f"http://{authority(settings.http.host, listener.getsockname()[1])}", notice)
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
@@ -116,7 +117,6 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = error.strerror or str(error)
-        raise PortTaken(
-            f"can't listen on {host}:{port}: {reason}. Stop what uses it, or choose another with --host and --port."
-        ) from error
+        remedy = "Stop what uses it, or choose another with --host and --port."
+        raise PortTaken(f"can't listen on {authority(host, port)}: {reason}. {remedy}") from error
     return listener
