@@ -72,6 +72,17 @@ def test_a_file_that_a_plugin_makes_is_read_by_its_later_run_and_over_http(filin
     assert content.headers["etag"] == f'"{hashlib.sha256(b"hello").hexdigest()}"'
 
 
+def test_a_file_can_be_looked_at_without_its_bytes(filing: Host, path: str) -> None:
+    whole, head = filing.http().get(path), filing.http().head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    compared = ("content-length", "content-type", "etag", "accept-ranges", "content-disposition")
+    assert {name: head.headers[name] for name in compared} == {name: whole.headers[name] for name in compared}
+    part = filing.http().head(path, headers={"range": "bytes=2-4"})
+    assert (part.status_code, part.headers["content-range"], part.content) == (206, "bytes 2-4/10", b"")
+    assert filing.http().head(path.removesuffix("/content")).status_code == 200
+    assert filing.http().head("/artifacts/none/content").status_code == 404
+
+
 def test_shown_files_are_in_the_answer_the_transcript_and_the_ledger(filing: Host, agent: str) -> None:
     files = [{"name": "a.txt", "content": "one"}, {"name": "b.html", "content": "<html>two"}]
     result = filing.ask(agent, json.dumps({"show": {"files": files}}))

@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from .commands import PARLOUR, parlour_here, refusal
+from .commands import PARLOUR, parlour, parlour_here, refusal
+from .harness import Host
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,22 @@ def test_whoever_stops_reading_gets_no_traceback(tmp_path: Path) -> None:
 
     assert finished.returncode == 141
     assert finished.stderr == ""
+
+
+def test_the_module_refuses_as_the_command_does(tmp_path: Path) -> None:
+    words = ("plugin", "remove", "nobody/nothing", "--data", str(tmp_path / "data"))
+    module = subprocess.run(
+        [sys.executable, "-m", "parlour.cli.main", *words], capture_output=True, text=True, timeout=60
+    )
+    command = parlour(*words)
+    assert (module.returncode, module.stderr) == (command.returncode, command.stderr)
+    assert module.stderr.startswith("parlour: ")
+
+
+def test_an_ipv6_address_is_printed_with_brackets(tmp_path: Path) -> None:
+    host = Host(tmp_path, PARLOUR__HTTP__HOST="::1")
+    try:
+        host.start()
+        assert host.address.startswith("http://[::1]:")
+    finally:
+        host.close()

@@ -58,12 +58,22 @@ async def test_a_route_for_one_person_takes_a_poke_by_that_person_only(qq: QQ) -
 
 
 def _comparable(event: Json) -> str:
-    """Without what differs between two tellings of the same: when it was, and which bot heard it."""
+    """Leaves out what differs between the report and what a plugin hears: time, bot, names, the place of files."""
     rest = {name: value for name, value in event.items() if name not in ("event_id", "timestamp", "bot_id")}
+    rest = _without(rest, ("nickname", "name"))
     if "data" in rest:
         rest["data"] = {name: value for name, value in event["data"].items() if name not in ("chat_type", "chat_id")}
     chain = [{**part, "time": 0} if part["type"] == "Source" else part for part in event.get("message_chain", ())]
-    return json.dumps({**rest, "message_chain": chain}, sort_keys=True)
+    return json.dumps({**rest, "message_chain": _without(chain, ("url", "base64", "artifact_id"))}, sort_keys=True)
+
+
+def _without(value: Any, names: tuple[str, ...]) -> Any:
+    match value:
+        case list():
+            return [_without(each, names) for each in value]
+        case dict():
+            return {name: _without(each, names) for name, each in value.items() if name not in names}
+    return value
 
 
 def _event_name(event_type: str) -> str:
@@ -159,7 +169,8 @@ async def test_a_plugins_calls_go_by_the_account_that_met_what_they_name(qq: QQ)
         outcomes = await _swept(qq, first, calls)
     bot.delete()
     assert all("answer" in outcome for outcome in outcomes), outcomes
-    assert [each["action"] for each in second.requests] == ["set_friend_add_request", "get_msg", "set_group_kick"]
+    made = [each["action"] for each in second.requests if each["action"] not in ("get_group_info", "get_stranger_info")]
+    assert made == ["set_friend_add_request", "get_msg", "set_group_kick"]
     assert first.requests == []
 
 

@@ -95,6 +95,7 @@ def _messages(outputs: Sequence[tuple[ToolCall, Output]]) -> list[Message]:
             tool_call_id=call.id,
             name=call.name,
             content=f"Error: {output.text}" if output.is_error else output.text,
+            metadata={"is_error": True} if output.is_error else None,
         )
         for call, output in outputs
     ]

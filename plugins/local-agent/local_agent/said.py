@@ -75,7 +75,7 @@ def of_contents(contents: Iterable[ContentElement], speaker: str | None = None) 
                 words.append(json.dumps(element.value, ensure_ascii=False))
             case QuoteElement():
                 quoted = of_contents(element.contents)
-                words.append(_quoted(element.sender, quoted.text))
+                words.append(_quoted(element.name or element.sender, quoted.text))
                 media += quoted.media
     return Said("".join(words), tuple(media), speaker)
 

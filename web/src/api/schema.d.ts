@@ -3591,6 +3591,8 @@ export interface components {
             contents?: (components["schemas"]["TextElement"] | components["schemas"]["MediaElement"] | components["schemas"]["JsonElement"] | components["schemas"]["QuoteElement"] | components["schemas"]["MentionElement"])[];
             /** Message Id */
             message_id?: string | null;
+            /** Name */
+            name?: string | null;
             /** Sender */
             sender?: string | null;
             /**

@@ -54,6 +54,7 @@ from parlour.core.objects import NoObjects, ObjectStore
 from parlour.core.platforms.book import BotBook
 from parlour.core.platforms.executing import Executor
 from parlour.core.platforms.known_messages import KnownMessages
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.ports import Clock, Ids, PluginCaller, Surface
 from parlour.core.providers import Providers
 from parlour.core.routing.default_agents import DefaultAgentBook
@@ -155,6 +156,7 @@ class Core:
     workers: Workers
     audit_log: AuditLog
     erasing: Erasing
+    names: NameDirectory
     schedules: ScheduleBook
     budgets: BudgetBook
     days: Days
@@ -208,7 +210,8 @@ def build_core(ports: Ports) -> Core:
     streams = Streams(journal, ports.bots, ids, clock, pace)
     surfaces = {"platform": PlatformSurface(ports.bots, streams, pace, OutgoingRows(journal)), **ports.surfaces}
     bots = BotBook(journal, clock, default_agents.forget_bot)
-    listeners = Listening(audience, ports.plugins, bots, ports.listener_seconds)
+    names = NameDirectory(journal, ports.bots, clock)
+    listeners = Listening(audience, ports.plugins, bots, names, ports.listener_seconds)
     later = LaterListening(journal, listeners, clock)
     host_events = HostEvents(audience, later)
     responses = ResponseEvents(host_events, clock)
@@ -246,10 +249,12 @@ def build_core(ports: Ports) -> Core:
         clock,
     )
     answers = Answers(delivery, WebhookActions(ports.bots, executor), journal)
-    webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, clock)
+    webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, names, clock)
     handing = Handing(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
     cap = LoopCap(ports.runs_per_minute, clock)
-    dispatcher = Dispatcher(router, registry, orchestrator, handing, cap, endings, delivery, outcomes, journal, clock)
+    dispatcher = Dispatcher(
+        router, registry, orchestrator, handing, cap, endings, delivery, outcomes, names, journal, clock
+    )
     steering = Steering(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.lane, dispatcher.give_up, slots)
@@ -274,7 +279,7 @@ def build_core(ports: Ports) -> Core:
         Control([commands, Keywords(approvals), plugin_commands]),
         Obeying(journal, conversations, delivery, outcomes, host_events, ids, clock),
         lanes,
-        Beginnings(registry, openings, sessions, lanes, cap),
+        Beginnings(registry, openings, sessions, lanes, cap, names),
         ids,
         clock,
     )
@@ -328,7 +333,8 @@ def build_core(ports: Ports) -> Core:
         control=control,
         workers=workers,
         audit_log=audit_log,
-        erasing=Erasing(journal, control, ids, clock),
+        erasing=Erasing(journal, control, names, ids, clock),
+        names=names,
         schedules=schedules,
         inbound=WebhookBook(journal, clock),
         budgets=budgets,

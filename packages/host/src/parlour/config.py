@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 from pydantic import (
@@ -263,9 +263,19 @@ class TelemetrySettings(Section):
     """Traces for OpenTelemetry; to nobody unless an address is named."""
 
     endpoint: str = Field(default="", pattern=r"^(https?://.+)?$")
-    """Where traces go over OTLP, such as http://127.0.0.1:4318/v1/traces."""
+    """Where traces go over OTLP, such as http://127.0.0.1:4318; /v1/traces is added to an address without a path."""
     headers: SecretStr = SecretStr("")
     """Sent with them, such as authorization=Bearer abc; several have commas between them."""
+
+    @property
+    def traces_url(self) -> str:
+        parts = urlsplit(self.endpoint)
+        return self.endpoint if parts.path.strip("/") else urlunsplit(parts._replace(path="/v1/traces"))
+
+    @property
+    def sent_headers(self) -> dict[str, str]:
+        pairs = (pair.partition("=") for pair in self.headers.get_secret_value().split(",") if pair)
+        return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 class WorkspaceSettings(Section):

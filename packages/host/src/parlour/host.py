@@ -150,6 +150,7 @@ class Host:
         await core.outbox.close()
         await core.webhooks.close()
         await core.later.close()
+        await core.names.close()
         await self.bots.close()
 
     async def _last_writes(self) -> None:

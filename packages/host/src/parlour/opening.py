@@ -119,9 +119,8 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
         registries.append(core.registry)
         side.runtime.serve(ServedGate(core.gate))
         cursors = PlatformCursors(ports.journal, clock)
-        bots.serve(
-            core.bots, Replies(ports.journal), Doors(core.gateway, cursors, core.artifacts, settings.http.public_url)
-        )
+        doors = Doors(core.gateway, cursors, core.artifacts, core.names, settings.http.public_url)
+        bots.serve(core.bots, Replies(ports.journal), doors)
         core.feed.start_after(await _last_feed_seq(ports.journal))
         await core.load()
         tuning = Tuning(ports.journal, configured(settings))
@@ -198,9 +197,7 @@ def _traced(telemetry: TelemetrySettings) -> Iterator[Sequence[Observer]]:
         return
     from .providers import tracing
 
-    pairs = (pair.partition("=") for pair in telemetry.headers.get_secret_value().split(",") if pair)
-    headers = {name.strip(): value.strip() for name, _, value in pairs}
-    with tracing.opened(telemetry.endpoint, headers, VERSION) as traces:
+    with tracing.opened(telemetry.traces_url, telemetry.sent_headers, VERSION) as traces:
         yield (traces.look,)
 
 

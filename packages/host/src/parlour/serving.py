@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from .config import Settings
 from .core.access.users import Users
+from .core.addresses import authority
 from .host import Additions, Host
 from .opening import open_host
 
@@ -42,8 +43,8 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             token = await _setup_token(host)
             server = web.server(settings, host, token)
             serving = asyncio.create_task(server.serve([listener]))
-            address = f"http://{settings.http.host}:{listener.getsockname()[1]}{settings.http.prefix}"
-            announce(address, _notice(settings, host, token))
+            address = authority(settings.http.host, listener.getsockname()[1])
+            announce(f"http://{address}{settings.http.prefix}", _notice(settings, host, token))
             stopped = asyncio.create_task(stopping.wait())
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
@@ -122,7 +123,6 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = error.strerror or str(error)
-        raise PortTaken(
-            f"can't listen on {host}:{port}: {reason}. Stop what uses it, or choose another with --host and --port."
-        ) from error
+        remedy = "Stop what uses it, or choose another with --host and --port."
+        raise PortTaken(f"can't listen on {authority(host, port)}: {reason}. {remedy}") from error
     return listener

@@ -57,7 +57,7 @@ def components(depth: int = NESTED_QUOTES) -> Data:
         | tagged("AtAll")
         | tagged("Face", id=text, name=maybe_text)
         | tagged("Unknown", text=text)
-        | tagged("Platform", platform=text, component_type=text, data=json_objects)
+        | tagged("Platform", platform=text, component_type=text, data=json_objects, text=maybe_text)
         | media(("Image", "File"), MEDIA, "size")
     )
     if depth == 0:
@@ -66,7 +66,7 @@ def components(depth: int = NESTED_QUOTES) -> Data:
     node = st.fixed_dictionaries(
         {"sender": maybe_text, "name": maybe_text, "time": maybe_number, "message_id": maybe_text, "chain": chain}
     )
-    quote = tagged("Quote", id=maybe_text, sender=maybe_text, origin=chain)
+    quote = tagged("Quote", id=maybe_text, sender=maybe_text, name=maybe_text, origin=chain)
     return flat | quote | tagged("Forward", nodes=st.lists(node, max_size=2))
 
 

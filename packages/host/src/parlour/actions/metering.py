@@ -7,7 +7,7 @@ answer; where that takes longer than a moment it is written by itself.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from parlour.core.access.caller import Caller
@@ -40,8 +40,10 @@ class Metering:
         self._writing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def around(self, caller: Caller, kind: Kind, name: str) -> AsyncIterator[Used]:
-        """Outside a run nobody counts yet."""
+    async def around(
+        self, caller: Caller, kind: Kind, name: str, about: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Used]:
+        """Counts one call of a run; `about` is kept beside its name. Outside a run nothing is counted yet."""
         meter = caller.session.meter if caller.session is not None else Meter()
         used, began, outcome = Used(), self._clock.now(), "abandoned"
         meter.began(kind, name)
@@ -54,7 +56,7 @@ class Metering:
             outcome = failure.code
             raise
         finally:
-            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage)
+            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage, about)
             if caller.session is not None and kind == "model":
                 asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._moment_over, caller.session)
 

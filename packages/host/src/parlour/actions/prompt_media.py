@@ -7,7 +7,7 @@ from parlour.core.facts.keeping import Artifacts
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.attachments import place_of
 from parlour.core.runs.session import RunSession
-from parlour_sdk.protocol.content import ContentElement, MediaElement
+from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
 
@@ -39,7 +39,12 @@ class PromptMedia:
         if session is None:
             raise ProviderFailed("not_found", f"there is no artifact '{element.artifact_id[:64]}'")
         artifact = await self._artifacts.visible(element.artifact_id, place_of(session))
-        artifact = await self._artifacts.present(artifact)
+        try:
+            artifact = await self._artifacts.present(artifact)
+        except ProviderFailed as failure:
+            if artifact.location == "object":
+                raise
+            return TextElement(text=f"[{element.type}{_called(element)}; {failure.message}]")  # links expire
         if artifact.size_bytes > min(FILE_BYTES, left):
             told = f"artifact '{artifact.artifact_id}' has {artifact.size_bytes} bytes"
             limits = f"a model is given {FILE_BYTES} of a file and {PROMPT_BYTES} of all together"
@@ -53,6 +58,10 @@ class PromptMedia:
                 "name": element.name or artifact.description.name,
             }
         )
+
+
+def _called(element: MediaElement) -> str:
+    return f": {element.name}" if element.name else ""
 
 
 def _names_files(content: "str | Sequence[ContentElement]") -> bool:

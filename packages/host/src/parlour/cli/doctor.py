@@ -11,9 +11,15 @@ from parlour.operations.doctor.finding import Finding
 def run(settings: Settings) -> None:
     findings = asyncio.run(_examined(settings))
     problems = [finding for finding in findings if finding.state == "problem"]
-    print(f"\n{len(problems)} to be put right" if problems else "\nall is well")
+    print(f"\n{_summary(len(problems), sum(finding.state == 'warning' for finding in findings))}")
     if problems:
         sys.exit(1)
+
+
+def _summary(problems: int, warnings: int) -> str:
+    counted = [(problems, "problem"), (warnings, "warning")]
+    told = [f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted if number]
+    return " and ".join(told) or "all is well"
 
 
 async def _examined(settings: Settings) -> list[Finding]:

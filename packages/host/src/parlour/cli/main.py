@@ -152,4 +152,6 @@ def _why(arguments: argparse.Namespace, settings: "Settings") -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from parlour.cli.main import main as imported_main  # commands raise the errors of the imported module
+
+    imported_main()

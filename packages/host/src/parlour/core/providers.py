@@ -57,6 +57,10 @@ class Models(Protocol):
         """The most that the call can use and cost."""
         ...
 
+    def identity(self, model_id: str) -> dict[str, str]:
+        """Returns the service's own name of the model and the kind of its provider, as far as they are known."""
+        ...
+
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer: ...
 
     def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
@@ -125,6 +129,9 @@ class Nothing:
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return Usage()
+
+    def identity(self, model_id: str) -> dict[str, str]:
+        return {}
 
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         raise _absent("model", request.model_id)

@@ -11,6 +11,7 @@ from parlour.core.events.gateway import Gateway
 from parlour.core.facts.keeping import RANGE_BYTES, Artifacts
 from parlour.core.journal import Statement, StorageFailed
 from parlour.core.platforms.book import Bot, PlatformCursors
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
 from parlour.core.providers import ProviderFailed
 from parlour.core.to_its_end import to_its_end
@@ -26,6 +27,7 @@ class Doors:
     gateway: Gateway
     cursors: PlatformCursors
     artifacts: Artifacts
+    names: NameDirectory
     public_url: str = ""
 
 
@@ -89,7 +91,7 @@ class BotLink:
     def _envelope(self, incoming: Incoming) -> EventEnvelope:
         from parlour.core.platforms.incoming import envelope  # with all events: an adapter has loaded them
 
-        return envelope(incoming, self.bot_id, self._bot.adapter)
+        return self._doors.names.filled(envelope(incoming, self.bot_id, self._bot.adapter))
 
     async def _in_order(self, events: list[EventEnvelope]) -> None:
         for event in events:

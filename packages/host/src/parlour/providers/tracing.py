@@ -23,6 +23,8 @@ NANOSECONDS = 1_000_000
 """In a millisecond."""
 REMEMBERED = 10_000
 ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
+PROVIDERS = {"gemini": "gcp.gemini", "xai": "x_ai", "moonshot": "moonshot_ai"}
+"""OpenTelemetry's names of providers, where they differ from the kinds of the catalogue."""
 OPERATIONS = {"model.called": "chat", "tool.called": "execute_tool"}
 
 
@@ -97,10 +99,13 @@ class Traces:
             return
         told = loads(str(event.values["data"]))
         ended = int(str(event.values["created_at"]))
+        name = told.get("model") or told["name"]
         named = "gen_ai.request.model" if operation == "chat" else "gen_ai.tool.name"
-        attributes = {"gen_ai.operation.name": operation, named: told["name"], **_usage(told.get("usage", {}))}
+        attributes = {"gen_ai.operation.name": operation, named: name, **_usage(told.get("usage", {}))}
+        if told.get("provider"):
+            attributes["gen_ai.provider.name"] = PROVIDERS.get(told["provider"], told["provider"])
         span = self._tracer.start_span(
-            f"{operation} {told['name']}",
+            f"{operation} {name}",
             context=set_span_in_context(parent),
             kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
             attributes=attributes,

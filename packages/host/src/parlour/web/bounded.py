@@ -10,11 +10,11 @@ from http import HTTPStatus
 from typing import Any, Final, Literal, cast
 
 from uvicorn.config import Config
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
 
 from .connection_limits import ConnectionLimits, Reason
 from .joining import JoinedWrites, JoiningProtocol
+from .sockets import SocketProtocol
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 DISCARD_SECONDS: Final = 2.0
@@ -34,7 +34,7 @@ class HeadTooLarge(Exception):
     """The head of a request has more than MAX_HEAD_BYTES."""
 
 
-class BoundedSocket(WebSocketsSansIOProtocol):
+class BoundedSocket(SocketProtocol):
     """A WebSocket; it gives its connection's place back when it ends."""
 
     def __init__(self, leave: Callable[[], None], config: Config, server_state: ServerState, app_state: Any) -> None:

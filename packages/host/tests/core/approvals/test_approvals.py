@@ -47,7 +47,7 @@ async def test_what_is_asked_for_is_shown_whole_or_said_to_be_longer() -> None:
     await group.calm()
     [whole, cut] = group.texts()
     assert "and then the end" in whole
-    assert "more characters, which are on the page of approvals)\nWrite 'approve" in cut
+    assert "more characters, which are on the page of approvals)\nAsked by" in cut
     run.answer("asked")
     await group.world.rest()
 

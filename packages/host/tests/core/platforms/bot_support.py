@@ -114,7 +114,7 @@ class Company:
         self.book = BotBook(world.journal, world.clock)
         self.bots = Bots(self.catalogue, Box(), world.clock)
         cursors = PlatformCursors(world.journal, world.clock)
-        doors = Doors(world.core.gateway, cursors, world.core.artifacts)
+        doors = Doors(world.core.gateway, cursors, world.core.artifacts, world.core.names)
         self.bots.serve(self.book, Replies(world.journal), doors)
 
 

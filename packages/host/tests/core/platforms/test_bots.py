@@ -165,7 +165,7 @@ async def test_a_cursor_is_not_kept_when_its_event_is_not(company: Company) -> N
     await added(company)
     await connected(company)
     link = company.catalogue.made[0].link
-    company.world.journal.broken["event.begin"] = 1
+    company.world.journal.broken["event.accept"] = 1
     with pytest.raises(StorageFailed):
         await link.received(said("hi", "e1"), cursor="1")
     assert company.world.rows(BOT_CURSORS) == company.world.rows(EVENTS) == []

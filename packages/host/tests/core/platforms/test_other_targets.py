@@ -116,7 +116,7 @@ async def test_what_is_granted_elsewhere_by_name_is_done_and_nothing_beside_it()
 
 async def test_a_request_that_is_not_the_events_own_is_elsewhere() -> None:
     world = await opened()
-    request = FriendRequestReceived(event_id="f", timestamp=1, request_id="own", user=User(id="ann"))
+    request = FriendRequestReceived(event_id="f", timestamp=1, request_id="own", user=User(id="ann", nickname="Ann"))
     await world.platform.happen(request)
     run = await world.plugins.next_run()
     with pytest.raises(Refused):

@@ -34,7 +34,7 @@ async def test_what_a_message_only_names_is_asked_for(bot: Bot, simulator: Simul
     )
     _, incoming = await bot.link.events(2)
     quote, image, voice, file, forward = chain(incoming)
-    assert quote == Quote(id=str(earlier["message_id"]), sender="8", origin=[Plain(text="earlier")])
+    assert quote == Quote(id=str(earlier["message_id"]), sender="8", name="user 8", origin=[Plain(text="earlier")])
     assert isinstance(image, Image)
     assert image.url == "https://example.com/a.jpg"
     assert isinstance(voice, Voice)
@@ -166,7 +166,7 @@ async def test_answers_are_read_while_a_burst_of_quotes_waits_for_them(bot: Bot,
             await simulator.report(frame)
         incoming = await bot.link.events(901)
     assert [chain(each) for each in incoming[1:]] == [
-        [Quote(id=str(earlier["message_id"]), sender="8", origin=[Plain(text="earlier")])]
+        [Quote(id=str(earlier["message_id"]), sender="8", name="user 8", origin=[Plain(text="earlier")])]
     ] * 900
 
 

@@ -302,7 +302,7 @@ async def test_an_answer_to_the_bots_own_message_addresses_it(bot: Bot, simulato
     await simulator.say("to nobody", group_id=5)
     answer, other = await bot.link.events(2)
     assert (answer.addressed, other.addressed) == (True, False)
-    expected = Quote(id=sent.message_id, sender="10001", origin=[Plain(text="hello")])
+    expected = Quote(id=sent.message_id, sender="10001", name="bot", origin=[Plain(text="hello")])
     assert answer.event.message_chain[1] == expected  # type: ignore[attr-defined]
 
 

@@ -76,15 +76,16 @@ class TelegramRig(Rig):
 
     async def reflected(self, chain: MessageChain) -> MessageChain:
         await self.adapter.api().send_message("private", CHAT, chain)
-        shown = [each.message for each in self.simulator.sent(int(CHAT))[1:]]
+        messages = [each.message for each in self.simulator.sent(int(CHAT))[1:]]
         person = self.simulator.world.person(int(CHAT))
-        for message in shown:
+        for message in messages:
             await self.simulator.report(message={**message, "from": person})
-        albums = {message["media_group_id"] for message in shown if "media_group_id" in message}
-        alone = [message for message in shown if "media_group_id" not in message]
+        albums = {message["media_group_id"] for message in messages if "media_group_id" in message}
+        alone = [message for message in messages if "media_group_id" not in message]
         incoming = await self.link.events(len(alone) + len(albums))
         chains = [each.event.message_chain for each in incoming]  # type: ignore[attr-defined]
-        return [each for told in chains for each in told if not isinstance(each, Source)]
+        shown = [each for told in chains for each in told if not isinstance(each, Source)]
+        return [each for place, each in enumerate(shown) if not _is_picture_of_sticker(shown, place)]
 
     def chain_of_everything(self) -> MessageChain:
         world = self.simulator.world
@@ -109,13 +110,19 @@ class TelegramRig(Rig):
         ]
 
     def same(self, sent: Component, received: Component) -> bool:
-        """Files come back with their size, a die with what it showed, a sticker with its picture."""
+        """Files come back with their size, a die with what it showed, a quote with its author's name."""
         match sent, received:
             case ((Image() | Voice() | Video() | File()), (Image() | Voice() | Video() | File())):
                 return sent.base64 == received.base64 and (sent.name is None or sent.name == received.name)
             case Platform(), Platform():
                 return sent.component_type == received.component_type
+            case Quote(), Quote():
+                return sent.model_copy(update={"name": received.name}) == received
         return sent == received
+
+
+def _is_picture_of_sticker(chain: MessageChain, place: int) -> bool:
+    return place > 0 and isinstance(chain[place], Image) and isinstance(chain[place - 1], Face)
 
 
 class TestPolling(ConnectingContract):

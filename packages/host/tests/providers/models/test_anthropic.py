@@ -43,6 +43,13 @@ def test_results_of_several_tools_are_one_turn() -> None:
     assert [len(turn["content"]) for turn in turns] == [3]
 
 
+def test_a_tool_that_failed_is_marked_as_an_error() -> None:
+    failed = {"role": "tool", "tool_call_id": "a", "content": "Error: no", "metadata": {"is_error": True}}
+    fine = {"role": "tool", "tool_call_id": "b", "content": "yes"}
+    [turn] = body(DIALECT, request([failed, fine]))["messages"]
+    assert [each.get("is_error") for each in turn["content"]] == [True, None]
+
+
 def test_words_of_other_services_are_translated_or_left_out() -> None:
     extra = {"stop": "END", "seed": 1, "max_tokens": 7, "tool_choice": "required", "top_k": 3}
     asked = body(DIALECT, request(extra=extra))

@@ -95,6 +95,9 @@ class Quote(Tolerant):
     type: Literal["Quote"] = "Quote"
     id: str | None = None
     sender: str | None = None
+    """The id of its author."""
+    name: str | None = None
+    """The name of its author."""
     origin: "MessageChain" = []
 
     @model_validator(mode="after")
@@ -147,6 +150,8 @@ class Platform(Tolerant):
     platform: str
     component_type: str
     data: dict[str, Any] = {}
+    text: str | None = None
+    """The part in words, as people and models read it: a card's title and link, a poll's question and options."""
 
 
 Component = Annotated[

@@ -63,6 +63,9 @@ class QuoteElement(Tolerant):
     type: Literal["quote"] = "quote"
     message_id: str | None = None
     sender: str | None = None
+    """The id of its author."""
+    name: str | None = None
+    """The name of its author."""
     contents: "Listed[ContentElement]" = []
 
     @model_validator(mode="after")

@@ -36,7 +36,7 @@ def approval(
         status="pending",
         action=wanted.name,
         call=wanted.frozen(),
-        words=described(wanted),
+        words=described(wanted, event.envelope),
         agent_id=session.binding.agent.agent_id,
         run_id=session.run_id,
         event_seq=event.seq,

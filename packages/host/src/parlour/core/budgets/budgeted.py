@@ -29,6 +29,9 @@ class Budgeted:
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return self._models.worst_case(request)
 
+    def identity(self, model_id: str) -> dict[str, str]:
+        return self._models.identity(model_id)
+
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         return await self._held(self._models.invoke, asking, request)
 

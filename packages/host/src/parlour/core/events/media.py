@@ -14,6 +14,7 @@ from parlour.core.facts.artifacts import Artifact, Description, Place
 from parlour.core.facts.conversations import Conversations
 from parlour.core.facts.keeping import Artifacts
 from parlour.core.journal import Statement
+from parlour.core.platforms.chats import SURFACE
 from parlour.core.providers import ProviderFailed
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
 from parlour_sdk.values import dataclass
@@ -24,6 +25,7 @@ FILES_OF_AN_EVENT = 50
 MEDIA: Final = ("image", "audio", "video", "file")
 CHAINS: Final = ("message_chain", "new_content")
 CHAIN_MEDIA: Final = {"Image": "image", "Voice": "audio", "File": "file", "Video": "video"}
+NESTING: Final = ("Quote", "Forward")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ class _Taking:
         self.made: list[Artifact] = []
         self.claimed: list[str] = []
         self._brought_before: dict[str, Artifact] = {}
+        self._from_platform = event.surface == SURFACE
+        """Adapters check the shape of a chain. Their links expire and may hold keys, so artifacts stand for them."""
+        self._linked_before: dict[str, Artifact] = {}
 
     async def elements(self, elements: Any, field: str) -> list[Any]:
         return [await self._element(element, f"{field}.{number}") for number, element in enumerate(elements)]
@@ -89,8 +94,8 @@ class _Taking:
             return {**rest, **_told(await self._brought(element, element["content_base64"], f"{field}.content_base64"))}
         if "artifact_id" in element:
             return {**element, **_told(await self._known(element["artifact_id"], f"{field}.artifact_id"))}
-        self._add(self._kept.linked(element["url"], _description(element, element["type"]), self._place))
-        return element
+        artifact = self._linked(element, str(element["url"]))
+        return _named(element, "url", artifact) if self._from_platform else element
 
     async def attachments(self, refs: Any) -> None:
         for number, ref in enumerate(refs):
@@ -102,15 +107,41 @@ class _Taking:
             return components
         return [await self._component(each, f"data.{field}.{number}") for number, each in enumerate(components)]
 
-    async def _component(self, component: Any, field: str) -> Any:
+    async def _component(self, component: Any, field: str, nested: bool = False) -> Any:
         if not isinstance(component, dict):
             return component
+        match component.get("type"):
+            case "Quote" if self._from_platform:
+                return {**component, "origin": await self._inner(component.get("origin"), f"{field}.origin")}
+            case "Forward" if self._from_platform:
+                nodes = component.get("nodes") or ()
+                inner = [{**node, "chain": await self._inner(node.get("chain"), field)} for node in nodes]
+                return {**component, "nodes": inner}
         kind = CHAIN_MEDIA.get(str(component.get("type")))
-        if kind is None or not isinstance(component.get("base64"), str):
+        if kind is None:
             return component
-        rest = {name: value for name, value in component.items() if name != "base64"}
-        artifact = await self._brought({**rest, "type": kind}, component["base64"], f"{field}.base64")
-        return {**rest, "artifact_id": artifact.artifact_id}
+        if isinstance(component.get("base64"), str):
+            return await self._content_component(component, kind, field, nested)
+        if self._from_platform and isinstance(component.get("url"), str):
+            return self._link_component(component, kind, nested)
+        return component
+
+    async def _inner(self, chain: Any, field: str) -> list[Any]:
+        """Files inside a quote or a forward are named where the input brings them, and are labels otherwise."""
+        return [await self._component(each, field, nested=True) for each in chain or ()]
+
+    async def _content_component(self, component: dict[str, Any], kind: str, field: str, nested: bool) -> Any:
+        content = component["base64"]
+        if nested and content not in self._brought_before:
+            return _labelled(component, kind)
+        artifact = await self._brought({**component, "type": kind}, content, f"{field}.base64")
+        return _named(component, "base64", artifact)
+
+    def _link_component(self, component: dict[str, Any], kind: str, nested: bool) -> Any:
+        url = component["url"]
+        if nested and url not in self._linked_before:
+            return _labelled(component, kind)
+        return _named(component, "url", self._linked({**component, "type": kind}, url))
 
     async def long_text(self, text: str) -> dict[str, Any]:
         """A text that the transcript can't hold whole is kept whole beside it."""
@@ -133,6 +164,12 @@ class _Taking:
         kept = await self._kept.keep(decoded, _description(element, str(element["type"])), self._place)
         self._brought_before[content] = self._add(kept)
         return kept
+
+    def _linked(self, element: Mapping[str, Any], url: str) -> Artifact:
+        if url not in self._linked_before:
+            linked = self._kept.linked(url, _description(element, str(element["type"])), self._place)
+            self._linked_before[url] = self._add(linked)
+        return self._linked_before[url]
 
     async def _known(self, artifact_id: str, field: str) -> Artifact:
         artifact = await self._kept.find(artifact_id)
@@ -174,15 +211,37 @@ def _has_files(event: EventEnvelope) -> bool:
 
 def _chains(event: EventEnvelope) -> list[str]:
     """Those that bring files."""
-    return [name for name in CHAINS if name in event.data and _brings(event.data[name])] if event.data else []
+    if not event.data:
+        return []
+    from_platform = event.surface == SURFACE
+    return [name for name in CHAINS if name in event.data and _brings(event.data[name], from_platform)]
 
 
-def _brings(chain: Any) -> bool:
-    return isinstance(chain, list) and any(isinstance(each, dict) and "base64" in each for each in chain)
+def _brings(chain: Any, from_platform: bool) -> bool:
+    return isinstance(chain, list) and any(
+        isinstance(each, dict) and _holds_files(each, from_platform) for each in chain
+    )
+
+
+def _holds_files(component: dict[str, Any], from_platform: bool) -> bool:
+    if "base64" in component:
+        return True
+    return from_platform and ("url" in component or component.get("type") in NESTING)
 
 
 def _place(event: EventEnvelope) -> Place:
     return Place(event.workspace_id, event.bot_id, thread_id=event.thread_id)
+
+
+def _named(element: Mapping[str, Any], place: str, artifact: Artifact) -> dict[str, Any]:
+    """Builds the same element with the artifact's id where its content or link was."""
+    rest = {name: value for name, value in element.items() if name != place}
+    return {**rest, "artifact_id": artifact.artifact_id}
+
+
+def _labelled(component: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    name = component.get("name")
+    return {"type": "Unknown", "text": f"[{kind}: {name}]" if name else f"[{kind}]"}
 
 
 def _description(element: Mapping[str, Any], kind: str) -> Description:

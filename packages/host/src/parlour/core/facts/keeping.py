@@ -24,6 +24,9 @@ RANGE_BYTES = 10 * 1024 * 1024
 GRACE_MILLISECONDS = 3600 * 1000
 """An object that was put since may get its row any moment."""
 LOOKED_UP_AT_ONCE = 100
+FAILED_LINK_MILLISECONDS = 60 * 1000
+"""How long a link that could not be fetched is not tried again: every model call of a conversation asks for it."""
+MOST_FAILED_LINKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Artifacts:
         self._clock = clock
         self._limit = sizes.artifact_bytes
         self._quota = Quota(sizes.quota_bytes, journal)
+        self._failed_links: dict[str, tuple[int, ProviderFailed]] = {}
 
     async def begin(self) -> Incoming:
         await self._quota.ready()
@@ -98,7 +102,7 @@ class Artifacts:
     async def present(self, artifact: Artifact) -> Artifact:
         """The artifact with its content in the store, whole. Raises ProviderFailed."""
         if artifact.location != "object":
-            artifact = await self._fetched(artifact)
+            artifact = await self._fetched_once(artifact)
         size = await self._objects.size(artifact.sha256)
         if size != artifact.size_bytes:
             found = "missing" if size is None else f"damaged: {size} of {artifact.size_bytes} bytes are there"
@@ -150,6 +154,19 @@ class Artifacts:
         }
         orphans = [each for each in batch if each.sha256 not in named]
         return [each for each in orphans if await self._objects.delete(each.sha256, before)]
+
+    async def _fetched_once(self, artifact: Artifact) -> Artifact:
+        """Repeats the last failure for a while instead of asking the link again."""
+        until, failure = self._failed_links.get(artifact.artifact_id, (0, None))
+        if failure is not None and self._clock.now() < until:
+            raise failure
+        try:
+            return await self._fetched(artifact)
+        except ProviderFailed as failed:
+            if len(self._failed_links) >= MOST_FAILED_LINKS:
+                self._failed_links.pop(next(iter(self._failed_links)))
+            self._failed_links[artifact.artifact_id] = self._clock.now() + FAILED_LINK_MILLISECONDS, failed
+            raise
 
     async def _fetched(self, artifact: Artifact) -> Artifact:
         incoming = await self.begin()

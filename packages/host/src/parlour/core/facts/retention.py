@@ -40,7 +40,7 @@ from parlour_sdk.values import dataclass
 from .clock_check import DAY_MILLISECONDS, ClockCheck
 from .keeping import Artifacts
 from .sweeps import OVER, SWEEPS, Sweep
-from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, RUN_EVENTS, RUNS
+from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, NAMES, RUN_EVENTS, RUNS
 
 logger = logging.getLogger(__name__)
 
@@ -144,6 +144,7 @@ class Retention:
             await self._sweep(sweep, report)
         await self._remove_expired(report)
         await self._remove_small_rows(report)
+        await self._remove_expired_names(report)
         objects = await self._artifacts.collect_orphans()
         report.removed["objects"] = len(objects)
         report.finished_at = self._clock.now()
@@ -241,6 +242,15 @@ class Retention:
         while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNTED_AT_ONCE)):
             count, position = count + len(rows), where(**{key: above(rows[-1][key])})
         return count
+
+    async def _remove_expired_names(self, report: Report) -> None:
+        """Removes names that would be asked for again anyway."""
+        query = Select(
+            NAMES, where(expires_at=at_most(self._clock.now())), ("expires_at",), ("expires_at",), limit=BATCH
+        )
+        while rows := await self._journal.read(query):
+            these = where(expires_at=at_most(rows[-1]["expires_at"]))
+            await self._step(report, "names", len(rows), [Delete(NAMES, these, expect=ANY)])
 
     async def _step(self, report: Report, name: str, count: int, statements: list[Statement]) -> None:
         began = asyncio.get_running_loop().time()

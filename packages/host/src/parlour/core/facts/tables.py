@@ -293,6 +293,14 @@ MCP_SERVERS = Table(
 )
 """Servers whose tools are offered; secrets of a definition are sealed."""
 
+NAMES = Table(
+    "names",
+    _columns("bot_id kind entity_id name", "created_at expires_at"),
+    key=("bot_id", "kind", "entity_id"),
+    indexes=(("expires_at",),),
+)
+"""Names of people and groups as a bot's platform told them, by kind (`user`, `group`) and id, until they expire."""
+
 TABLES: tuple[Table, ...] = (
     META,
     API_KEYS,
@@ -332,4 +340,5 @@ TABLES: tuple[Table, ...] = (
     BUDGETS,
     BUDGET_USES,
     RESERVATIONS,
+    NAMES,
 )

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.platforms.book import BotBook
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
 from parlour_sdk.protocol.components import EventOutcome
 from parlour_sdk.values import dataclass
@@ -45,7 +46,10 @@ class Heard:
 
 
 class Listening:
-    def __init__(self, audience: Audience, plugins: PluginCaller, bots: BotBook, seconds: float) -> None:
+    def __init__(
+        self, audience: Audience, plugins: PluginCaller, bots: BotBook, names: NameDirectory, seconds: float
+    ) -> None:
+        self._names = names
         self._audience = audience
         self._plugins = plugins
         self._bots = bots
@@ -66,6 +70,8 @@ class Listening:
 
     async def _hand(self, event: RecordedEvent, turns: Sequence[Turn], observing: bool) -> Heard:
         heard, told, variables = Heard(), dict[str, None](), dict[str, Any]()
+        if turns:
+            event = await self._names.named(event)
         for turn in turns:
             past = heard.past.setdefault(turn.plugin_id, [])
             only_looks = observing or bool(heard.stopped_by)

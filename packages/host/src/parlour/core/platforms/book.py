@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from parlour.core.encoding import dumps, loads
-from parlour.core.facts.tables import BOT_CURSORS, BOTS, DEFAULT_AGENTS, ROUTES
+from parlour.core.facts.tables import BOT_CURSORS, BOTS, DEFAULT_AGENTS, NAMES, ROUTES
 from parlour.core.journal import ANY, Delete, Insert, Journal, Row, Select, Statement, Unit, Update, Upsert, where
 from parlour.core.ports import Clock
 from parlour_sdk.values import dataclass
@@ -63,9 +63,12 @@ class BotBook:
         self._bots[bot.bot_id] = bot
 
     async def remove(self, bot_id: str, *also: Statement) -> None:
-        """With its routes, default agents and place in the platform's stream; its conversations stay readable."""
+        """Removes it with its routes, default agents, names and place in the platform's stream.
+
+        Its conversations stay readable.
+        """
         own = where(bot_id=bot_id)
-        with_it = (Delete(table, own, expect=ANY) for table in (ROUTES, DEFAULT_AGENTS, BOT_CURSORS))
+        with_it = (Delete(table, own, expect=ANY) for table in (ROUTES, DEFAULT_AGENTS, BOT_CURSORS, NAMES))
         await self._journal.commit(Unit("bot.remove", (Delete(BOTS, own), *with_it, *also)))
         self._bots.pop(bot_id, None)
         self._gone(bot_id)

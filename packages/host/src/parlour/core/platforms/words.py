@@ -1,6 +1,6 @@
 """A message chain as an agent's input: readable text, and the elements in their order where there is more than text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from parlour_sdk.protocol.chain import (
@@ -23,6 +23,8 @@ from parlour_sdk.protocol.chain import (
 )
 
 KINDS: dict[type[Media], str] = {Image: "image", Voice: "audio", Video: "video", File: "file"}
+MOST_FORWARDED_FILES = 20
+"""Files of one merged forward that go to the agent; the text names the others."""
 
 
 def said(chain: MessageChain, self_id: str) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def said(chain: MessageChain, self_id: str) -> dict[str, Any]:
         text = text.lstrip()
     if all(isinstance(each, Plain) for each in told):
         return {"text": text}
-    return {"text": text, "contents": [_element(each) for each in told]}
+    return {"text": text, "contents": [element for each in told for element in _elements(each)]}
 
 
 def mentions(chain: MessageChain, self_id: str) -> bool:
@@ -44,17 +46,17 @@ def mentions(chain: MessageChain, self_id: str) -> bool:
 
 def kept(chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is recorded of a chain: paths stay with the adapter, and what is quoted brings no files."""
-    return [_kept(each, nested=False) for each in chain]
+    return [_kept(each, quoted=False) for each in chain]
 
 
-def _kept(component: dict[str, Any], nested: bool) -> dict[str, Any]:
+def _kept(component: dict[str, Any], quoted: bool) -> dict[str, Any]:
     match component["type"]:
         case "Quote":
             return {**component, "origin": [_kept(each, True) for each in component.get("origin", ())]}
         case "Forward":
-            nodes = [{**node, "chain": [_kept(each, True) for each in node["chain"]]} for node in component["nodes"]]
+            nodes = [{**node, "chain": [_kept(each, quoted) for each in node["chain"]]} for node in component["nodes"]]
             return {**component, "nodes": nodes}
-        case "Image" | "Voice" | "File" | "Video" if "path" in component or (nested and "base64" in component):
+        case "Image" | "Voice" | "File" | "Video" if "path" in component or (quoted and "base64" in component):
             return {"type": "Unknown", "text": _label(component["type"].lower(), component.get("name"))}
     return component
 
@@ -75,11 +77,43 @@ def _text(component: Component, self_id: str) -> str:
             return f"[{component.name or f'face {component.id}'}]"
         case Forward():
             return "\n".join(f"{node.name or node.sender or '?'}: {_joined(node.chain)}" for node in component.nodes)
+        case Platform():
+            return component.text or f"[{component.component_type}]"
     return ""
 
 
 def _joined(chain: MessageChain) -> str:
-    return "".join(_text(each, "") for each in chain)
+    return "".join(_inner_text(each) for each in chain)
+
+
+def _inner_text(component: Component) -> str:
+    """Describes a component of a forwarded message: its files and quotes have a place in the text."""
+    match component:
+        case Image() | Voice() | Video() | File():
+            return _label(KINDS[type(component)], component.name)
+        case Quote():
+            author = component.name or component.sender
+            return f"[quote{f' of {author}' if author else ''}: {_joined(component.origin)}] "
+    return _text(component, "")
+
+
+def _elements(component: Component) -> list[dict[str, Any]]:
+    """Converts one component; a merged forward becomes its text and the first of its files."""
+    if not isinstance(component, Forward):
+        return [_element(component)]
+    files = [_media(each) for each in _files_in(component)]
+    placed = [each for each in files if each["type"] != "text"]
+    return [_element(component), *placed[:MOST_FORWARDED_FILES]]
+
+
+def _files_in(forward: Forward) -> Iterator[Media]:
+    for node in forward.nodes:
+        for component in node.chain:
+            match component:
+                case Image() | Voice() | Video() | File():
+                    yield component
+                case Forward():
+                    yield from _files_in(component)
 
 
 def _element(component: Component) -> dict[str, Any]:
@@ -90,21 +124,23 @@ def _element(component: Component) -> dict[str, Any]:
         case AtAll():
             return {"type": "mention", "user_id": "all", "everyone": True}
         case Quote():
-            return {"type": "quote", **_present(message_id=component.id, sender=component.sender)} | {
-                "contents": [_quoted(each) for each in component.origin if not isinstance(each, Source)]
-            }
+            told = _present(message_id=component.id, sender=component.sender, name=component.name)
+            origin = [each for each in component.origin if not isinstance(each, Source)]
+            return {"type": "quote", **told, "contents": [element for each in origin for element in _quoted(each)]}
         case Image() | Voice() | Video() | File():
             return _media(component)
-        case Platform():
-            return {"type": "json", "value": component.model_dump(exclude={"type"})}
     return {"type": "text", "text": _text(component, "")}
 
 
-def _quoted(component: Component) -> dict[str, Any]:
-    element = _element(component)
-    if "content_base64" not in element:
-        return element
-    return {"type": "text", "text": _label(element["type"], element.get("name"))}
+def _quoted(component: Component) -> list[dict[str, Any]]:
+    """Converts a component of a quoted message, of which no content is brought."""
+    elements = _elements(component)
+    if isinstance(component, Forward):
+        return [element for element in elements if "content_base64" not in element]
+    return [
+        {"type": "text", "text": _label(each["type"], each.get("name"))} if "content_base64" in each else each
+        for each in elements
+    ]
 
 
 def _media(component: Media) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from parlour.core.agents.policy import Selection
 from parlour.core.agents.registry import Registry
 from parlour.core.events.envelope import ConversationKey, RecordedEvent
 from parlour.core.journal import Draft, Receipt, Ref, resolved
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.routing.router import Bound, Decision
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.values import dataclass
@@ -57,8 +58,17 @@ class Beginning:
 
 
 class Beginnings:
-    def __init__(self, registry: Registry, openings: Openings, sessions: Sessions, lanes: Lanes, cap: LoopCap) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        openings: Openings,
+        sessions: Sessions,
+        lanes: Lanes,
+        cap: LoopCap,
+        names: NameDirectory,
+    ) -> None:
         self._registry = registry
+        self._names = names
         self._openings = openings
         self._sessions = sessions
         self._lanes = lanes
@@ -80,7 +90,7 @@ class Beginnings:
         if not isinstance(decision, Bound) or event.envelope.commission is not None:
             return None
         agent = decision.binding.agent
-        if event.stale(agent.stale_after, event.created_at):
+        if event.stale(agent.stale_after, event.created_at) or self._names.lacks(event.envelope):
             return None
         descriptor = self._registry.get(agent.runner_id)
         if descriptor is None or descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):

@@ -2,10 +2,12 @@
 
 import logging
 
+from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Registry
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft, Journal
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.ports import Clock
 from parlour.core.routing.router import Bound, Dropped, Hooked, Listened, Misconfigured, Router
 
@@ -32,9 +34,11 @@ class Dispatcher:
         endings: Endings,
         delivery: Delivery,
         outcomes: Outcomes,
+        names: NameDirectory,
         journal: Journal,
         clock: Clock,
     ) -> None:
+        self._names = names
         self._router = router
         self._registry = registry
         self._orchestrator = orchestrator
@@ -63,7 +67,7 @@ class Dispatcher:
                 if self._registry.expects(binding.agent.runner_id):
                     return Turn(parked=Expecting(entry, binding.agent.runner_id, self._registry))
                 if entry.run_id:
-                    return await self._orchestrator.run(entry, binding)
+                    return await self._run(entry, binding)
                 if entry.attempts >= restart.ATTEMPTS:
                     await self._settle(entry, "quarantined", "it failed its run too often", "quarantined")
                 elif entry.event.stale(binding.agent.stale_after, self._clock.now()):
@@ -71,8 +75,12 @@ class Dispatcher:
                 elif not self._admitted(entry):
                     await self._settle(entry, "limited", "the conversation has had its runs of this minute", "limited")
                 else:
-                    return await self._orchestrator.run(entry, binding)
+                    return await self._run(entry, binding)
         return Turn()
+
+    async def _run(self, entry: Entry, binding: Binding) -> Turn:
+        entry.event = await self._names.named(entry.event)
+        return await self._orchestrator.run(entry, binding)
 
     async def give_up(self, entry: Entry) -> None:
         """An event at which the Host itself fails, whatever its handler is."""

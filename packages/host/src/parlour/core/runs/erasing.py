@@ -51,6 +51,7 @@ from parlour.core.journal import (
     starting,
     where,
 )
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.ports import Clock, Ids
 
 from .control import RunControl
@@ -83,9 +84,10 @@ BLANK: Final = {"body": NOTHING, "input_summary": "", "actor_name": ""}
 
 
 class Erasing:
-    def __init__(self, journal: Journal, control: RunControl, ids: Ids, clock: Clock) -> None:
+    def __init__(self, journal: Journal, control: RunControl, names: NameDirectory, ids: Ids, clock: Clock) -> None:
         self._journal = journal
         self._control = control
+        self._names = names
         self._ids = ids
         self._clock = clock
         self._rest: asyncio.Task[None] | None = None
@@ -133,7 +135,8 @@ class Erasing:
     async def _decide(self, conversation_id: str, by: Party, also: tuple[Statement, ...]) -> None:
         """From then on it is deleted, whatever happens to this process."""
         here = where(conversation_id=conversation_id)
-        [conversation] = await self._journal.read(Select(CONVERSATIONS, here, ("transcript_seq",)))
+        columns = ("transcript_seq", "bot_id", "chat")
+        [conversation] = await self._journal.read(Select(CONVERSATIONS, here, columns))
         until = conversation["transcript_seq"]
         draft = Draft("conversation.erase")
         # nothing may be owed: neither an answer nor its delivery
@@ -142,6 +145,7 @@ class Erasing:
         draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
         draft.add(Delete(STATE, here, expect=ANY), Delete(FEEDBACK, here, expect=ANY))
         draft.add(artifacts.remove_of(conversation_id), Delete(APPROVALS, here, expect=ANY))
+        draft.add(*self._names.forget_chat(conversation["bot_id"], conversation["chat"]))
         draft.add(event_log.append(self._tombstone(by), conversation_id, self._clock.now()), *also)
         draft.add(Insert(META, {"name": f"{MARK}{conversation_id}", "value": dumps({"until": until})}))
         await self._journal.commit(draft.unit())

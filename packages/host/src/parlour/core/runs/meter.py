@@ -35,12 +35,20 @@ class Meter:
         if kind == "model":
             self._calling.append(name)
 
-    def ended(self, kind: Kind, name: str, outcome: str, milliseconds: int, usage: Usage | None) -> None:
+    def ended(
+        self,
+        kind: Kind,
+        name: str,
+        outcome: str,
+        milliseconds: int,
+        usage: Usage | None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         if kind == "model":
             if name not in self._calling:
                 return  # the run ended before it, and has told of it
             self._calling.remove(name)
-        told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds}
+        told: dict[str, Any] = {"name": name, **(about or {}), "outcome": outcome, "milliseconds": milliseconds}
         if usage is not None:
             told["usage"] = usage.model_dump(exclude_none=True)
             self._counted.update(told["usage"])

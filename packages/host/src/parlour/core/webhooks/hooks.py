@@ -14,6 +14,7 @@ from parlour.core.facts import trail, webhook_calls
 from parlour.core.facts.event_log import EventLog
 from parlour.core.facts.webhook_calls import WebhookCall, WebhookCalls
 from parlour.core.journal import Draft, Journal, Statement, StorageFailed, Unit
+from parlour.core.platforms.names import NameDirectory
 from parlour.core.ports import Clock
 
 from .answers import Answers
@@ -30,8 +31,11 @@ STORAGE_RETRY_SECONDS = 1.0
 
 
 class Webhooks:
-    def __init__(self, journal: Journal, sending: Sending, answers: Answers, clock: Clock) -> None:
+    def __init__(
+        self, journal: Journal, sending: Sending, answers: Answers, names: NameDirectory, clock: Clock
+    ) -> None:
         self._journal = journal
+        self._names = names
         self._calls = WebhookCalls(journal)
         self._log = EventLog(journal)
         self._sending = sending
@@ -93,6 +97,7 @@ class Webhooks:
             return None
         call = call.tried()
         await self._journal.commit(Unit("webhook.try", (webhook_calls.change(call),)))
+        event = await self._names.named(event)
         tried = await self._sending.attempt(call, event, self._clock.now())
         if tried.meaning == "again" and call.attempts <= call.config["retry_count"]:
             wait = _wait(call, tried)

@@ -36,6 +36,8 @@ def respond(kept: Artifacts, artifact: Artifact, request: Request) -> Response:
         last = part.start + part.length - 1
         headers["content-range"] = f"bytes {part.start}-{last}/{artifact.size_bytes}"
     headers["content-length"] = str(part.length)
+    if request.method == "HEAD":
+        return Response(status_code=status, headers=headers)
     return StreamingResponse(kept.stream(artifact, part.start, part.length), status, headers)
 
 

@@ -35,10 +35,12 @@ def router(kept: Artifacts, access: ArtifactAccess) -> APIRouter:
             raise not_found(f"artifact '{artifact_id}'", "transcripts and runs name theirs")
         return artifact
 
+    @routes.head("/artifacts/{artifact_id}", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}")
     async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> Annotated[Json, Answer(ArtifactShown)]:
         return (await visible(artifact_id, principal)).told()
 
+    @routes.head("/artifacts/{artifact_id}/content", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}/content", response_class=Response, responses=CONTENT)
     async def read_content(artifact_id: ArtifactId, principal: Reader, request: Request) -> Response:
         """Whole, or the range that is asked for. What could run in a browser comes as a download."""

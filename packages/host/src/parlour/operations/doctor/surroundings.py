@@ -3,8 +3,10 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
-from parlour.config import Settings
+from parlour.config import Settings, TelemetrySettings
+from parlour.core.addresses import authority
 from parlour.data_directory import DataDirectory
 from parlour.file_limit import connections_within_file_limit
 from parlour.runtime.environments import uv
@@ -13,11 +15,14 @@ from parlour.runtime.process.sandbox import choose_launcher
 from .finding import Finding, ok, problem, warning
 
 RUNTIME_SECONDS = 5.0
+COLLECTOR_SECONDS = 5.0
 
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
     yield _address(settings)
     yield _connections(settings)
+    if settings.telemetry.endpoint:
+        yield await _collector(settings.telemetry)
     if settings.runtime.url:
         yield await _runtime(settings.runtime.url)
         return
@@ -37,8 +42,30 @@ def _address(settings: Settings) -> Finding:
             listener.bind(address)
     except OSError as error:
         remedy = "stop what uses it, or choose another with --host and --port or the settings http.host and http.port"
-        return problem("address", f"{host}:{port} can't be listened on: {error.strerror}", remedy)
-    return ok("address", f"{host}:{port} is free")
+        return problem("address", f"{authority(host, port)} can't be listened on: {error.strerror}", remedy)
+    return ok("address", f"{authority(host, port)} is free")
+
+
+async def _collector(telemetry: TelemetrySettings) -> Finding:
+    """Sends an empty report, as a collector takes it; of the address only its host is shown."""
+    from aiohttp import ClientError, ClientSession, ClientTimeout
+
+    url = telemetry.traces_url
+    parts = urlsplit(url)
+    place = f"{authority(parts.hostname or '', parts.port)}{parts.path}"
+    headers = {**telemetry.sent_headers, "content-type": "application/x-protobuf"}
+    remedy = "correct telemetry.endpoint and telemetry.headers; traces are lost until then, and nothing else is"
+    try:
+        async with (
+            ClientSession(timeout=ClientTimeout(total=COLLECTOR_SECONDS)) as session,
+            session.post(url, data=b"", headers=headers, allow_redirects=False) as response,
+        ):
+            status = response.status
+    except (ClientError, OSError, TimeoutError, ValueError) as error:
+        return warning("telemetry", f"the collector at {place} can't be reached ({type(error).__name__})", remedy)
+    if status >= 300:
+        return warning("telemetry", f"the collector at {place} refuses traces with status {status}", remedy)
+    return ok("telemetry", f"the collector at {place} takes traces")
 
 
 def _connections(settings: Settings) -> Finding:
@@ -52,18 +79,16 @@ def _connections(settings: Settings) -> Finding:
 
 async def _runtime(url: str) -> Finding:
     """Only whether somebody listens: the token is the Host's to show."""
-    from urllib.parse import urlsplit
-
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "wss" else 80)
     try:
         async with asyncio.timeout(RUNTIME_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)
     except (OSError, TimeoutError) as error:
-        told = f"nobody listens at {parts.hostname}:{port} ({error or 'no answer'})"
+        told = f"nobody listens at {authority(parts.hostname or '', port)} ({error or 'no answer'})"
         return problem("runtime", told, "start it with parlour runtime, or correct runtime.url")
     writer.close()
-    return ok("runtime", f"somebody listens at {parts.hostname}:{port}")
+    return ok("runtime", f"somebody listens at {authority(parts.hostname or '', port)}")
 
 
 async def _sandbox(settings: Settings) -> Finding:

@@ -42,7 +42,7 @@ def chain_of(event: Payload, own: str, found: Found = NOTHING) -> MessageChain:
     if kind in MEDIA:
         return [*quote, *_media(MEDIA[kind], content, found), *_caption(content, own)]
     if kind not in TEXTS:
-        return [*quote, Platform(platform=NAME, component_type=kind, data=_without_relation(content))]
+        return [*quote, _own_kind(kind, content)]
     body = required(content, "body") if "body" in content and content["body"] != "" else ""
     body = _without_fallback(body) if replied_to(event) else body
     said = mentions.components(f"* {body}" if kind == "m.emote" else body, content, own)
@@ -104,6 +104,14 @@ def _caption(content: Payload, own: str) -> MessageChain:
     body = text(content, "body")
     captioned = bool(text(content, "filename")) and bool(body) and body != content["filename"]
     return mentions.components(body, content, own) if captioned else []
+
+
+def _own_kind(kind: str, content: Payload) -> Platform:
+    """Builds a part that only Matrix has, such as a location, with its body in words."""
+    facts = "; ".join(filter(None, (text(content, "body"), text(content, "geo_uri"))))
+    label = kind.removeprefix("m.")
+    said = f"[{label}: {facts}]" if facts else f"[{label}]"
+    return Platform(platform=NAME, component_type=kind, data=_without_relation(content), text=said)
 
 
 def _without_relation(content: Payload) -> Payload:

@@ -10,7 +10,7 @@ from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import Incoming
-from parlour_sdk.protocol.chain import Source
+from parlour_sdk.protocol.chain import MessageChain, Quote, Source
 from parlour_sdk.protocol.platform_events import (
     MessageDeleted,
     MessageEdited,
@@ -105,9 +105,17 @@ def _message(event: Payload, seen: Seen) -> MessageReceived:
         **said,
         **place(seen.room),
         message_id=message_id,
-        message_chain=[source, *content.chain_of(event, seen.own, seen.found)],
+        message_chain=[source, *_naming_authors(content.chain_of(event, seen.own, seen.found), seen.room)],
         sender=seen.room.user(event["sender"], is_bot=mapping(event["content"]).get("msgtype") == "m.notice"),
     )
+
+
+def _naming_authors(chain: MessageChain, room: Room) -> MessageChain:
+    """Adds the name that the author of a quoted message has in the room."""
+    return [
+        each.model_copy(update={"name": room.name_of(each.sender)}) if isinstance(each, Quote) and each.sender else each
+        for each in chain
+    ]
 
 
 def _edit(event: Payload, seen: Seen) -> MessageEdited:

@@ -14,6 +14,8 @@ from .segments import MEDIA, place_of, segments_of
 
 ASK_SECONDS = 5.0
 """For a whole message."""
+FILE_SECONDS = 2.0
+"""For the address of a file inside a quoted or forwarded message, so that its text is not lost with it."""
 MOST = 20
 """Segments of one message that are asked for."""
 Payload = dict[str, Any]
@@ -61,15 +63,61 @@ async def _asked(payload: Payload, kind: str, data: Payload, ask: Ask) -> Payloa
     match kind:
         case "reply":
             quoted = await ask("get_msg", {"message_id": _number(data["id"])})
-            return {"quoted": {**quoted, "message": _unquoted(segments_of(quoted.get("message", [])))}}
+            said = _unquoted(segments_of(quoted.get("message", [])))
+            [filled] = await _with_files(payload, [said], ask)
+            return {"quoted": {**quoted, "message": filled}}
         case "forward":
             answer = await ask("get_forward_msg", {"id": data["id"], "message_id": data["id"]})
-            return {"content": answer.get("messages", answer.get("message"))}
+            return {"content": await _nodes(payload, answer.get("messages", answer.get("message")), ask)}
         case "file":
             return _place(await _file(payload, data, ask))
         case "record":
             return _place(await ask("get_record", {"file": data["file"], "out_format": "mp3"}))
     return _place(await ask("get_image" if kind == "image" else "get_file", {"file": data["file"]}))
+
+
+async def _nodes(payload: Payload, nodes: Any, ask: Ask) -> Any:
+    """Completes the messages of a merged forward: a picture that is only named has to be asked for."""
+    if not isinstance(nodes, list):
+        return nodes
+    filled = await _with_files(payload, [_said_in(node) for node in nodes], ask)
+    return [_saying(node, segments) for node, segments in zip(nodes, filled, strict=True)]
+
+
+def _said_in(node: Any) -> list[Any]:
+    data = _node_data(node)
+    return segments_of(data[_field(data)]) if _field(data) else []
+
+
+def _saying(node: Any, segments: list[Any]) -> Any:
+    data = _node_data(node)
+    if not _field(data):
+        return node
+    filled = {**data, _field(data): segments}
+    return filled if data is node else {**node, "data": filled}
+
+
+def _node_data(node: Any) -> Any:
+    return node["data"] if isinstance(node, dict) and isinstance(node.get("data"), dict) else node
+
+
+def _field(data: Any) -> str:
+    return next((name for name in ("message", "content") if isinstance(data, dict) and name in data), "")
+
+
+async def _with_files(payload: Payload, messages: list[list[Any]], ask: Ask) -> list[list[Any]]:
+    named = [each for said in messages for each in said if _names_only(each) and each["type"] in MEDIA][:MOST]
+    answers = await asyncio.gather(*(_in_time(payload, each, ask) for each in named))
+    found = {id(each): answer for each, answer in zip(named, answers, strict=True)}
+    return [[found.get(id(each), each) for each in said] for said in messages]
+
+
+async def _in_time(payload: Payload, segment: dict[str, Any], ask: Ask) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(FILE_SECONDS):
+            return await _completed(payload, segment, ask)
+    except TimeoutError:
+        return segment
 
 
 async def _file(payload: Payload, data: Payload, ask: Ask) -> Any:

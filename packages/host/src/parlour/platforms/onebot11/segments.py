@@ -21,7 +21,7 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
-from . import cq
+from . import cards, cq
 from .values import identifier, milliseconds, number, text
 
 NAME = "onebot11"
@@ -102,7 +102,16 @@ def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
             return _forward(data.get("content"), depth)
         case "node":
             return _forward([data], depth)
-    return Platform(platform=NAME, component_type=kind, data=data)
+        case "mface" | "marketface" if place := place_of(data):
+            return Image(**place, name=cards.sticker_name(data) or None)
+    return Platform(platform=NAME, component_type=kind, data=data, text=_words(kind, data))
+
+
+def _words(kind: str, data: dict[str, Any]) -> str | None:
+    try:
+        return cards.describe(kind, data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _media(kind: str, data: dict[str, Any]) -> Component:
@@ -131,9 +140,14 @@ def _quote(data: dict[str, Any], depth: int) -> Quote:
     if not isinstance(quoted, dict) or depth >= DEEPEST:
         return Quote(id=identifier(data["id"]))
     sender = quoted.get("sender")
-    sender_id = sender.get("user_id") if isinstance(sender, dict) else quoted.get("user_id")
-    origin = chain_of(segments_of(quoted.get("message", [])), depth + 1)
-    return Quote(id=identifier(data["id"]), sender=identifier(sender_id) if sender_id else None, origin=origin)
+    known = sender if isinstance(sender, dict) else quoted
+    sender_id = known.get("user_id")
+    return Quote(
+        id=identifier(data["id"]),
+        sender=identifier(sender_id) if sender_id else None,
+        name=text(known, "card") or text(known, "nickname"),
+        origin=chain_of(segments_of(quoted.get("message", [])), depth + 1),
+    )
 
 
 def _forward(nodes: Any, depth: int) -> Component:
@@ -154,7 +168,7 @@ def _node(node: dict[str, Any], depth: int) -> ForwardNode:
     message_id = data.get("message_id", data.get("id"))
     return ForwardNode(
         sender=str(user) if user else None,
-        name=text(sender, "nickname") or text(sender, "name"),
+        name=text(sender, "card") or text(sender, "nickname") or text(sender, "name"),
         time=milliseconds(data.get("time")),
         message_id=str(message_id) if message_id else None,
         chain=chain_of(segments_of(said), depth + 1),

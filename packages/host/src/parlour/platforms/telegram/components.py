@@ -20,7 +20,7 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
-from . import people
+from . import own_kinds, people
 from .people import Me
 from .values import NAME, Payload, identifier, number, object_in, text
 
@@ -28,6 +28,8 @@ ALBUM = "album"
 """Under which the messages of an album are gathered in its first one."""
 CONTENT, PROBLEM = "content_base64", "problem"
 """What is added to a file: its bytes, or why there are none."""
+STICKER, PICTURE = "sticker", "picture"
+"""Under the second one the picture of a sticker is added to it."""
 MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
     "photo": Image,
     "animation": Video,
@@ -126,8 +128,18 @@ def _media(message: Payload) -> MessageChain:
             continue
         file = message[kind][-1] if kind == "photo" else message[kind]
         told.append(_file(kind, component, file))
-    sticker = object_in(message, "sticker")
-    return [*told, Face(id=identifier(sticker["file_id"]), name=text(sticker, "emoji"))] if sticker else told
+    return [*told, *_sticker(object_in(message, STICKER))]
+
+
+def _sticker(sticker: Payload) -> MessageChain:
+    """Builds the sticker, and its picture where that could be had."""
+    if not sticker:
+        return []
+    face = Face(id=identifier(sticker["file_id"]), name=text(sticker, "emoji"))
+    picture = object_in(sticker, PICTURE)
+    if CONTENT not in picture:
+        return [face]
+    return [face, Image(base64=picture[CONTENT], size=number(picture.get("file_size")))]
 
 
 def _file(kind: str, component: type[Image] | type[Voice] | type[Video] | type[File], file: Payload) -> Component:
@@ -147,20 +159,36 @@ def _own_kinds(message: Payload) -> MessageChain:
     kinds = [kind for kind in OWN_KINDS if kind in message]
     if "venue" in kinds and "location" in kinds:  # a venue brings its location a second time
         kinds.remove("location")
-    return [
-        Platform(platform=NAME, component_type=kind, data=message[kind] if isinstance(message[kind], dict) else {})
-        for kind in kinds
-    ]
+    return [_own_kind(kind, object_in(message, kind)) for kind in kinds]
+
+
+def _own_kind(kind: str, data: Payload) -> Platform:
+    return Platform(platform=NAME, component_type=kind, data=data, text=own_kinds.describe(kind, data))
 
 
 def _quote(message: Payload, me: Me, depth: int) -> MessageChain:
     answered = object_in(message, "reply_to_message")
-    if not answered or "forum_topic_created" in answered or depth >= DEEPEST:
+    if depth >= DEEPEST or "forum_topic_created" in answered:
         return []
     part = object_in(message, "quote")
+    quoted = words(part.get("text"), part.get("entities"), me) if part else []
+    if not answered:
+        return _external(message, quoted)
     unquoted = {name: value for name, value in answered.items() if name != "reply_to_message"}
-    origin = words(part.get("text"), part.get("entities"), me) if part else chain_of(unquoted, me, depth + 1)
-    return [Quote(id=identifier(answered["message_id"]), sender=people.sender(answered).id, origin=origin)]
+    origin = quoted or chain_of(unquoted, me, depth + 1)
+    author = people.sender(answered)
+    message_id = identifier(answered["message_id"])
+    return [Quote(id=message_id, sender=author.id, name=author.nickname or None, origin=origin)]
+
+
+def _external(message: Payload, quoted: MessageChain) -> MessageChain:
+    """Builds the quote of a message of another chat, or of a story: what Telegram tells of it is in words."""
+    reply, story = object_in(message, "external_reply"), object_in(message, "reply_to_story")
+    if not reply:
+        return [Quote(origin=[_own_kind("story", story)])] if story else []
+    author = _node(object_in(reply, "origin"), [])
+    files = [Unknown(text=f"[{kind}]") for kind in (*MEDIA, STICKER) if kind in reply]
+    return [Quote(sender=author.sender, name=author.name, origin=[*quoted, *files, *_own_kinds(reply)])]
 
 
 def _node(origin: Payload, said: MessageChain) -> ForwardNode:

@@ -10,8 +10,8 @@ from typing import Any
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 
 from .client import LARGEST_DOWNLOAD, Client
-from .components import CONTENT, MEDIA, PROBLEM
-from .values import Payload, number, text
+from .components import CONTENT, MEDIA, PICTURE, PROBLEM, STICKER
+from .values import Payload, number, object_in, text
 
 AT_ONCE = 3
 SECONDS = 30.0
@@ -28,7 +28,17 @@ class Files:
         kinds = [kind for kind in MEDIA if message.get(kind)]
         if "animation" in kinds and "document" in kinds:
             kinds.remove("document")  # the same file, for older clients
-        return {**message, **{kind: await self._filled(kind, message[kind]) for kind in kinds}}
+        filled = {kind: await self._filled(kind, message[kind]) for kind in kinds}
+        sticker = object_in(message, STICKER)
+        if sticker:
+            filled[STICKER] = await self._with_picture(sticker)
+        return {**message, **filled}
+
+    async def _with_picture(self, sticker: Payload) -> Payload:
+        """Adds the sticker itself where it is a picture, or the preview of one that moves."""
+        moves = sticker.get("is_animated") or sticker.get("is_video")
+        picture = object_in(sticker, "thumbnail") if moves else sticker
+        return {**sticker, PICTURE: await self._file(picture)} if picture else sticker
 
     async def _filled(self, kind: str, told: Any) -> Any:
         if kind == "photo":

@@ -72,6 +72,11 @@ class ConfiguredModels:
         model = self._book.model(request.model_id)
         return Usage() if model is None else _priced(model, at_most(model, request))
 
+    def identity(self, model_id: str) -> dict[str, str]:
+        model = self._book.model(model_id)
+        provider = self._book.provider(model.provider_id) if model is not None else None
+        return {"model": model.name, "provider": provider.kind} if model is not None and provider is not None else {}
+
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         model, service = await self._found(request.model_id, "llm")
         piece = await service.invoke(model, request)

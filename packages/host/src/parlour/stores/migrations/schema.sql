@@ -339,6 +339,19 @@ CREATE TABLE models (
 
 ;
 
+CREATE TABLE names (
+	bot_id TEXT NOT NULL, 
+	kind TEXT NOT NULL, 
+	entity_id TEXT NOT NULL, 
+	name TEXT NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	expires_at INTEGER NOT NULL, 
+	PRIMARY KEY (bot_id, kind, entity_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE outbox (
 	seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	outbox_id TEXT NOT NULL, 
@@ -665,6 +678,8 @@ CREATE INDEX logins_by_user_id ON logins (user_id);
 
 CREATE INDEX models_by_provider_id ON models (provider_id);
 
+CREATE INDEX names_by_expires_at ON names (expires_at);
+
 CREATE INDEX outbox_by_conversation_id_feed_seq ON outbox (conversation_id, feed_seq);
 
 CREATE INDEX outbox_by_platform_message_id ON outbox (platform_message_id);
@@ -697,4 +712,4 @@ CREATE INDEX webhook_calls_by_not_before ON webhook_calls (not_before);
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0008');
+INSERT INTO alembic_version VALUES ('0009');

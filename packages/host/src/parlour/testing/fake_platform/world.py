@@ -129,7 +129,7 @@ class FakePlatform:
             sender=user,
             chat_type=options.get("chat_type", "private"),
             chat_id=chat_id,
-            group=Group(id=chat_id) if options.get("chat_type") == "group" else None,
+            group=Group(id=chat_id, name="Fakes") if options.get("chat_type") == "group" else None,
         )
         options = {name: options[name] for name in PASSED_ON if name in options}
         await self.happen(event, bot_id, **options)

@@ -95,6 +95,11 @@ class ScriptedModels:
         """A hundred tokens each way, at one micro-unit a token."""
         return Usage(prompt_tokens=100, completion_tokens=100, cost_micros=200)
 
+    def identity(self, model_id: str) -> dict[str, str]:
+        return {each.model_id: {"model": each.name, "provider": "scripted"} for each in self._catalogue}.get(
+            model_id, {}
+        )
+
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
         reply = await self._reply(asking, request)
         return ModelAnswer(

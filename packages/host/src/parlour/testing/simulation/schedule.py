@@ -216,7 +216,7 @@ async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
         agent_id="agent" if direct else "",
         bot_id="" if direct else BOT if grows else "bot",
         principal="key:1" if direct else "",
-        actor=Party("user", said.person),
+        actor=Party("user", said.person, said.person),
         input={"text": said.text},
         data={"chat_type": "group", "chat_id": said.chat, "mentions_bot": True} if grows else {},
     )

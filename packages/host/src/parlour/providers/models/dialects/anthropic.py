@@ -43,6 +43,8 @@ _UNKNOWN = ("seed", "n", "presence_penalty", "frequency_penalty", "reasoning_eff
 """Words of other services that this one would refuse."""
 THINKING = {"thinking": ("type", "thinking", "signature"), "redacted_thinking": ("type", "data")}
 """Blocks that go back as they came, and what of them."""
+TOOL_ERROR = "is_error"
+"""In the metadata of a message of role `tool`: the tool failed."""
 JSON_ONLY = "Answer with one JSON object and nothing else."
 
 
@@ -203,8 +205,8 @@ def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[di
 
 def _blocks(message: Message, names: Names) -> list[dict[str, Any]]:
     if message.role == "tool":
-        result = {"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": plain(message.content)}
-        return [result]
+        answer = {"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": plain(message.content)}
+        return [{**answer, "is_error": True} if (message.metadata or {}).get(TOOL_ERROR) is True else answer]
     content = message.content
     blocks = [_text(content)] if isinstance(content, str) and content else []
     blocks += [] if isinstance(content, str) else [_part(each) for each in content]

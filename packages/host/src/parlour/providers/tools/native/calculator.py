@@ -63,8 +63,8 @@ class Calculator:
         "calculator.evaluate",
         "native",
         PROVIDER,
-        "Calculates an arithmetic expression with + - * / // % **, parentheses, pi, e and functions such as "
-        "sqrt, sin, log, round, min, max and factorial. Whole numbers are exact.",
+        "Calculates an arithmetic expression with + - * / // % and powers (** or ^), parentheses, pi, e and functions "
+        "such as sqrt, sin, log, round, min, max and factorial. Whole numbers are exact.",
         {
             "type": "object",
             "properties": {"expression": {"type": "string", "description": "For example: (3 + 4) * sqrt(2)"}},
@@ -86,7 +86,7 @@ def calculated(expression: str) -> Number:
     if len(expression) > CHARACTERS:
         raise NotCalculated(f"it is longer than {CHARACTERS} characters")
     try:
-        return _value(ast.parse(expression.strip(), mode="eval").body, 0)
+        return _value(ast.parse(expression.strip().replace("^", "**"), mode="eval").body, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise NotCalculated("this can't be calculated; write arithmetic such as 2 * (3 + 4)") from error
     except ZeroDivisionError as error:
@@ -111,8 +111,6 @@ def _value(node: ast.expr, depth: int) -> Number:
             return _CONSTANTS[name]
         case ast.UnaryOp(op=sign, operand=operand) if type(sign) in _SIGNS:
             return _bounded(_SIGNS[type(sign)](_value(operand, depth + 1)))
-        case ast.BinOp(left=left, op=ast.BitXor(), right=right):
-            raise NotCalculated("write powers with ** instead of ^")
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
             return _bounded(_OPERATORS[type(sign)](_value(left, depth + 1), _value(right, depth + 1)))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:

@@ -1,0 +1,247 @@
+"""Keeps the names of people and groups that events only mention by id.
+
+A name is asked for once, when an event is about to be handled, and kept in the table `names` until it expires.
+Accepting an event never waits for it: `filled` uses what is in memory, `named` waits for a bounded time in the
+event's own turn.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+from parlour.core.delivery.bots import RunningBots
+from parlour.core.events.envelope import EventEnvelope, Party, RecordedEvent
+from parlour.core.facts.tables import NAMES
+from parlour.core.journal import (
+    ANY,
+    Delete,
+    GuardFailed,
+    Insert,
+    Journal,
+    Select,
+    Statement,
+    StorageFailed,
+    Unit,
+    Upsert,
+)
+from parlour.core.journal import where as matching
+from parlour.core.ports import Clock
+from parlour_sdk.protocol.platform_api import NotSupportedError
+from parlour_sdk.values import dataclass
+
+from .book import there
+from .chats import SURFACE
+from .port import PlatformAway, PlatformRefused, PlatformUncertain
+
+logger = logging.getLogger(__name__)
+
+WAIT_SECONDS = 3.0
+"""How long an event waits for names before it is handled without them."""
+KEPT_MILLISECONDS = 7 * 24 * 3600 * 1000
+UNKNOWN_MILLISECONDS = 3600 * 1000
+"""How long a platform that could not tell a name is not asked for it again."""
+MOST_IN_MEMORY = 10_000
+LONGEST_NAME = 200
+MOST_KEYS = 20
+"""Names that are asked for one event."""
+
+Kind = Literal["user", "group"]
+_USERS = ("sender", "editor", "user", "operator", "inviter")
+
+
+class NameKey(NamedTuple):
+    bot_id: str
+    kind: Kind
+    entity_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownName:
+    """A name, or an empty text where the platform has none."""
+
+    name: str
+    expires_at: int
+
+
+class NameDirectory:
+    def __init__(self, journal: Journal, bots: RunningBots, clock: Clock) -> None:
+        self._journal = journal
+        self._bots = bots
+        self._clock = clock
+        self._known: OrderedDict[NameKey, KnownName] = OrderedDict()
+        self._lookups: dict[NameKey, asyncio.Task[None]] = {}
+
+    def lacks(self, envelope: EventEnvelope) -> bool:
+        """Tells whether a name of the event has to be looked up."""
+        return bool(self._missing(envelope))
+
+    def filled(self, envelope: EventEnvelope) -> EventEnvelope:
+        """Returns the event with the names that are in memory."""
+        names = {key: known.name for key in _nameless(envelope) if (known := self._fresh(key)) and known.name}
+        return _with_names(envelope, names) if names else envelope
+
+    async def named(self, event: RecordedEvent) -> RecordedEvent:
+        """Returns the event with its names; those that do not come in time are left out."""
+        envelope = event.envelope
+        missing = self._missing(envelope)
+        if missing:
+            lookups = [self._lookup(key, envelope) for key in missing]
+            await asyncio.wait(lookups, timeout=WAIT_SECONDS)
+        filled = self.filled(envelope)
+        return event if filled is envelope else replace(event, envelope=filled)
+
+    def forget_chat(self, bot_id: str, chat: str) -> list[Statement]:
+        """Forgets the person or group of a chat; the statements belong to the unit that deletes the conversation."""
+        chat_type, _, entity_id = chat.rpartition("/")[2].partition(":")
+        if not entity_id:
+            return []
+        key = NameKey(bot_id, "group" if chat_type == "group" else "user", entity_id)
+        self._known.pop(key, None)
+        return [Delete(NAMES, matching(**key._asdict()), expect=ANY)]
+
+    async def close(self) -> None:
+        lookups = list(self._lookups.values())
+        for lookup in lookups:
+            lookup.cancel()
+        await asyncio.gather(*lookups, return_exceptions=True)
+
+    def _missing(self, envelope: EventEnvelope) -> list[NameKey]:
+        return [key for key in _nameless(envelope) if self._fresh(key) is None][:MOST_KEYS]
+
+    def _fresh(self, key: NameKey) -> KnownName | None:
+        known = self._known.get(key)
+        return known if known is not None and known.expires_at > self._clock.now() else None
+
+    def _remember(self, key: NameKey, known: KnownName) -> None:
+        self._known[key] = known
+        self._known.move_to_end(key)
+        if len(self._known) > MOST_IN_MEMORY:
+            self._known.popitem(last=False)
+
+    def _lookup(self, key: NameKey, envelope: EventEnvelope) -> asyncio.Task[None]:
+        """Shares one lookup between all events that wait for the same name."""
+        if key not in self._lookups:
+            group = envelope.data.get("group")
+            group_id = str(group["id"]) if isinstance(group, dict) and group.get("id") else ""
+            account = str(envelope.data.get("account", ""))
+            lookup = asyncio.create_task(self._find(key, account, group_id))
+            self._lookups[key] = lookup
+            lookup.add_done_callback(lambda _: self._lookups.pop(key, None))
+        return self._lookups[key]
+
+    async def _find(self, key: NameKey, account: str, group_id: str) -> None:
+        try:
+            kept = await self._kept(key)
+            if kept is not None:
+                self._remember(key, kept)
+                return
+            name = await self._ask(key, account, group_id)
+            lasting = KEPT_MILLISECONDS if name else UNKNOWN_MILLISECONDS
+            known = KnownName(name, self._clock.now() + lasting)
+            self._remember(key, known)
+            await self._keep(key, known)
+        except PlatformAway:
+            logger.debug("the name of %s %s is not asked for: bot %s is away", key.kind, key.entity_id, key.bot_id)
+        except GuardFailed:
+            logger.debug("bot %s was removed while a name was looked up", key.bot_id)
+        except StorageFailed as failure:
+            logger.warning("the name of %s %s is not kept: %s", key.kind, key.entity_id, failure.message)
+        except Exception:  # an event is handled without a name rather than not at all
+            logger.exception("the name of %s %s can't be looked up", key.kind, key.entity_id)
+            self._remember(key, KnownName("", self._clock.now() + UNKNOWN_MILLISECONDS))
+
+    async def _kept(self, key: NameKey) -> KnownName | None:
+        rows = await self._journal.read(Select(NAMES, matching(**key._asdict()), ("name", "expires_at"), limit=1))
+        if not rows or rows[0]["expires_at"] <= self._clock.now():
+            return None
+        return KnownName(rows[0]["name"], rows[0]["expires_at"])
+
+    async def _keep(self, key: NameKey, known: KnownName) -> None:
+        values = {**key._asdict(), "name": known.name, "created_at": self._clock.now(), "expires_at": known.expires_at}
+        upsert = Upsert(("bot_id", "kind", "entity_id"), ("name", "created_at", "expires_at"))
+        await self._journal.commit(Unit("name.keep", (there(key.bot_id), Insert(NAMES, values, conflict=upsert))))
+
+    async def _ask(self, key: NameKey, account: str, group_id: str) -> str:
+        adapter, manifest = self._bots.adapter(key.bot_id), self._bots.manifest(key.bot_id)
+        if adapter is None or manifest is None:
+            raise PlatformAway("the bot is not running")
+        api, supported = adapter.api(account), manifest.supported_apis
+        try:
+            if key.kind == "group":
+                return _line((await api.get_group_info(key.entity_id)).name)
+            if "get_user_info" in supported:
+                return _line((await api.get_user_info(key.entity_id)).nickname)
+            if group_id and "get_group_member_info" in supported:
+                member = await api.get_group_member_info(group_id, key.entity_id)
+                return _line(member.display_name or member.user.nickname)
+        except PlatformAway:
+            raise
+        except (PlatformRefused, PlatformUncertain, NotSupportedError) as refused:
+            logger.debug("bot %s has no name of %s %s: %s", key.bot_id, key.kind, key.entity_id, refused)
+        return ""
+
+
+def _line(name: str) -> str:
+    return " ".join(name.split())[:LONGEST_NAME]
+
+
+def _nameless(envelope: EventEnvelope) -> list[NameKey]:
+    """Lists the people and groups of a platform's event that have an id and no name."""
+    if envelope.surface != SURFACE or not envelope.bot_id:
+        return []
+    found: list[tuple[Kind, Any]] = []
+    data = envelope.data
+    users = [data.get(name) for name in _USERS]
+    member = data.get("member")
+    users += [member.get("user")] if isinstance(member, dict) else []
+    found += [("user", each.get("id")) for each in users if isinstance(each, dict) and not each.get("nickname")]
+    found += [("user", each.id) for each in (envelope.actor, envelope.subject) if each.type == "user" and not each.name]
+    group = data.get("group")
+    if isinstance(group, dict) and not group.get("name"):
+        found.append(("group", group.get("id")))
+    found += [("user", each.get("sender")) for each in _quotes(envelope) if not each.get("name")]
+    keys = (NameKey(envelope.bot_id, kind, entity_id) for kind, entity_id in found if isinstance(entity_id, str))
+    return list(dict.fromkeys(key for key in keys if key.entity_id))
+
+
+def _quotes(envelope: EventEnvelope) -> Iterable[dict[str, Any]]:
+    contents = envelope.input.get("contents") or ()
+    return [each for each in contents if isinstance(each, dict) and each.get("type") == "quote"]
+
+
+def _with_names(envelope: EventEnvelope, names: dict[NameKey, str]) -> EventEnvelope:
+    def name_of(kind: Kind, entity_id: Any) -> str:
+        return names.get(NameKey(envelope.bot_id, kind, entity_id), "") if isinstance(entity_id, str) else ""
+
+    def user(told: Any) -> Any:
+        named = isinstance(told, dict) and not told.get("nickname") and name_of("user", told.get("id"))
+        return {**told, "nickname": named} if named else told
+
+    def party(told: Party) -> Party:
+        named = told.type == "user" and not told.name and name_of("user", told.id)
+        return replace(told, name=named) if named else told
+
+    def quoted(element: Any) -> Any:
+        own = isinstance(element, dict) and element.get("type") in ("quote", "Quote") and not element.get("name")
+        named = name_of("user", element.get("sender")) if own else ""
+        return {**element, "name": named} if named else element
+
+    data = dict(envelope.data)
+    data |= {name: user(data[name]) for name in _USERS if name in data}
+    if isinstance(data.get("member"), dict):
+        data["member"] = {**data["member"], "user": user(data["member"].get("user"))}
+    group = data.get("group")
+    if isinstance(group, dict) and not group.get("name"):
+        data["group"] = {**group, "name": name_of("group", group.get("id"))}
+    if isinstance(data.get("message_chain"), list):
+        data["message_chain"] = [quoted(each) for each in data["message_chain"]]
+    said = dict(envelope.input)
+    if said.get("contents"):
+        said["contents"] = [quoted(each) for each in said["contents"]]
+    subject = party(envelope.subject)
+    if subject.type == "group" and not subject.name:
+        subject = replace(subject, name=name_of("group", subject.id))
+    return replace(envelope, data=data, input=said, actor=party(envelope.actor), subject=subject)

@@ -1,0 +1,170 @@
+"""People and groups have names: asked for once, kept over a restart and in a backup, deleted with the conversation."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.commands import parlour
+from tests.integration.harness import Json
+from tests.integration.written import LOCAL_PLUGIN, WrittenHost
+
+from .acting import ACTING_PLUGIN, EVE, GROUP, agent
+from .qq import QQ, eventually, to_agent, to_plugins
+
+NEWCOMER, HOST_MEMBER = 7, 8
+WELCOME = {"group.member_joined": "{{event.member.user.nickname}} came to {{group}}."}
+_numbers = count()
+"""Notices of one second are told apart by their content."""
+ASKING = ("get_stranger_info", "get_group_info")
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
+    host = WrittenHost(tmp_path_factory.mktemp("host with names"))
+    host.install(LOCAL_PLUGIN)
+    host.install(ACTING_PLUGIN)
+    host.start()
+    yield QQ(host)
+    host.close()
+
+
+def written(qq: QQ) -> WrittenHost:
+    assert isinstance(qq.host, WrittenHost)
+    return qq.host
+
+
+def greeter(qq: QQ) -> str:
+    return written(qq).local(event_types=["group.member_joined"], event_templates=WELCOME)
+
+
+async def joins(simulator: Simulator, user_id: int = NEWCOMER) -> None:
+    fields = {"group_id": GROUP, "user_id": user_id, "operator_id": 0, "number": next(_numbers)}
+    await simulator.report(native.notice(simulator.self_id, "group_increase", sub_type="approve", **fields))
+
+
+async def prompts(qq: QQ, number: int) -> list[str]:
+    def look() -> list[str]:
+        asked = [prompt[-1][1] for prompt in written(qq).prompts()]
+        return asked if len(asked) >= number else []
+
+    return await eventually(look, f"the model was asked {number} times")
+
+
+def asked_for(simulator: Simulator) -> list[tuple[str, Any]]:
+    calls = [each for each in simulator.requests if each["action"] in ASKING]
+    return [(each["action"], each["params"].get("user_id", each["params"].get("group_id"))) for each in calls]
+
+
+def rows(data: Path, bot_id: str) -> list[tuple[str, str, str]]:
+    with closing(sqlite3.connect(data / "parlour.db")) as database:
+        query = "SELECT kind, entity_id, name FROM names WHERE bot_id = ? ORDER BY kind"
+        return list(database.execute(query, (bot_id,)))
+
+
+async def test_a_newcomer_and_a_group_have_names_that_are_asked_for_once(named: QQ, tmp_path: Path) -> None:
+    written(named).write("hi", "hi again", "hi after the restart")
+    bot = named.bot(to_agent(greeter(named)))
+    expected = f"user {NEWCOMER} came to Cats."
+    simulator = Simulator()
+    simulator.world.add_group(GROUP, "Cats")
+    async with bot.connected(simulator):
+        await joins(simulator)
+        await prompts(named, 1)
+        await joins(simulator)
+        await prompts(named, 2)
+        await asyncio.to_thread(named.host.restart)
+        await eventually(lambda: bot.status["state"] == "connected", "the bot is connected")
+        await joins(simulator)
+        assert await prompts(named, 3) == [expected] * 3
+        assert sorted(asked_for(simulator)) == [("get_group_info", GROUP), ("get_stranger_info", NEWCOMER)]
+    kept = [("group", str(GROUP), "Cats"), ("user", str(NEWCOMER), f"user {NEWCOMER}")]
+    assert rows(named.host.data, bot.bot_id) == kept
+    made = await asyncio.to_thread(parlour, "backup", tmp_path / "one.backup", "--data", named.host.data)
+    assert made.returncode == 0, made.stderr
+    brought = await asyncio.to_thread(parlour, "restore", tmp_path / "one.backup", "--data", tmp_path / "data")
+    assert brought.returncode == 0, brought.stderr
+    assert rows(tmp_path / "data", bot.bot_id) == kept
+    bot.delete()
+    assert rows(named.host.data, bot.bot_id) == []
+
+
+async def test_a_message_is_accepted_while_the_platform_does_not_answer_for_names(named: QQ) -> None:
+    written(named).write("hello")
+    bot = named.bot(to_agent(written(named).local()))
+    async with bot.connected() as simulator:
+        simulator.faults.stay_silent("get_group_info")
+        said = await simulator.say([native.segment("at", qq=str(simulator.self_id)), native.text("hi")], 1, GROUP)
+        await simulator.until(lambda: bool(asked_for(simulator)))
+        trail = await eventually(lambda: recorded(named, said), "the message is recorded")
+        assert trail
+        [answer] = await simulator.answered(1)
+    bot.delete()
+    assert answer.text == "hello"
+
+
+def recorded(qq: QQ, said: Json) -> list[Json]:
+    return [each for each in qq.host.items("/events") if str(said["message_id"]) in each["event_id"]]
+
+
+async def test_the_author_of_a_quote_has_a_name_though_the_platform_told_only_the_id(named: QQ) -> None:
+    written(named).write("because")
+    bot = named.bot(to_agent(written(named).local()))
+    async with bot.connected() as simulator:
+        simulator.world.messages[55] = {"message_id": 55, "user_id": HOST_MEMBER, "message": [native.text("it rains")]}
+        await simulator.say([native.segment("reply", id="55"), native.text("why?")])
+        [prompt] = await prompts(named, 1)
+        await simulator.answered(1)
+    bot.delete()
+    assert prompt == f"> user {HOST_MEMBER} wrote:\n> it rains\n\nwhy?"
+
+
+async def test_names_are_deleted_with_their_conversation(named: QQ) -> None:
+    written(named).write("hi")
+    bot = named.bot(to_agent(greeter(named)))
+    async with bot.connected() as simulator:
+        await joins(simulator)
+        await simulator.answered(1)
+        [event] = named.host.items("/events", bot_id=bot.bot_id)
+        assert {kind for kind, *_ in rows(named.host.data, bot.bot_id)} == {"group", "user"}
+        deleted = await asyncio.to_thread(named.host.http().delete, f"/conversations/{event['conversation_id']}")
+        assert deleted.status_code == 204, deleted.text
+        assert {kind for kind, *_ in rows(named.host.data, bot.bot_id)} == {"user"}
+    bot.delete()
+
+
+async def test_an_approval_says_who_asks_and_what_they_wrote(named: QQ) -> None:
+    wanted = json.dumps([["friend_request.answer", None, {"approve": True}, 0]])
+    bot = named.bot()
+    place = {"bot_id": bot.bot_id, "chat_type": "group", "chat_id": str(GROUP)}
+    ask = {"decision": "ask", "show_in": place}
+    events = ["friend.request_received"]
+    agent_id = await agent(named, {"friend_request.answer": ask}, event_types=events, config={"otherwise": wanted})
+    routed = await asyncio.to_thread(named.host.http().put, f"/bots/{bot.bot_id}/routes", json=to_agent(agent_id))
+    assert routed.status_code == 200, routed.text
+    async with bot.connected() as simulator:
+        simulator.world.requests["flag-1"] = {}
+        fields = {"user_id": EVE, "comment": "I am\nEve from “school”"}
+        await simulator.report(native.request(simulator.self_id, "friend", "flag-1", **fields))
+        [question] = [each.text for each in await simulator.answered(1, f"group:{GROUP}")]
+    bot.delete()
+    assert f'Friend request from user {EVE} ({EVE}): “I am Eve from "school"”' in question
+
+
+async def test_a_listener_hears_names(qq: QQ) -> None:
+    bot = qq.bot(to_plugins())
+    async with bot.connected() as simulator:
+        await joins(simulator)
+        heard = await eventually(
+            lambda: [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id], "the probe heard it"
+        )
+    bot.delete()
+    assert heard[0]["member"]["user"]["nickname"] == f"user {NEWCOMER}"
+    assert heard[0]["group"]["name"] == f"group {GROUP}"

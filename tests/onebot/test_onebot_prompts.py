@@ -1,0 +1,136 @@
+"""A model reads what people on QQ see: pictures as bytes, cards and forwards in words, quotes with their author."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.test_artifacts import PNG
+from tests.integration.written import LOCAL_PLUGIN, WrittenHost
+
+from .qq import QQ, to_agent
+from .test_onebot_files import picture
+
+ANN = 1
+SEEING = {"primary": "second", "fallbacks": []}
+CARD = json.dumps(
+    {
+        "app": "com.tencent.structmsg",
+        "prompt": "[分享] A garden",
+        "meta": {"news": {"title": "A garden", "desc": "How it grew", "jumpUrl": "https://example.org/garden"}},
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
+    host = WrittenHost(tmp_path_factory.mktemp("seeing host"), PARLOUR__TOOLS__ALLOWED_ADDRESSES="127.0.0.1/32")
+    host.install(LOCAL_PLUGIN)
+    host.start()
+    yield QQ(host)
+    host.close()
+
+
+async def asked(qq: QQ, simulator: Simulator, segments: list[Any], number: int = 1) -> Any:
+    """Returns the content of the last message that the model was given, once it is answered."""
+    host = written(qq)
+    await simulator.say(segments, ANN)
+    await simulator.answered(number)
+    request = (await asyncio.to_thread(host.requests, "second"))[-1]
+    assert "rkey" not in json.dumps(request)
+    return request["messages"][-1]["content"]
+
+
+def written(qq: QQ) -> WrittenHost:
+    assert isinstance(qq.host, WrittenHost)
+    return qq.host
+
+
+def images(content: list[dict[str, Any]]) -> list[bytes]:
+    return [base64.b64decode(each["content_base64"]) for each in content if each["type"] == "image"]
+
+
+def words(content: str | list[dict[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(each["text"] for each in content if each["type"] == "text")
+
+
+async def test_a_model_gets_the_bytes_of_a_picture_also_after_its_link_is_gone(seeing: QQ) -> None:
+    written(seeing).write(second=("a cat", "the same cat"))
+    bot = seeing.bot(to_agent(written(seeing).local(model=SEEING)))
+    async with bot.connected() as simulator:
+        async with picture() as url:
+            first = await asked(seeing, simulator, [native.text("what?"), native.segment("image", url=url)])
+        await asked(seeing, simulator, [native.text("sure?")], 2)
+        history = (await asyncio.to_thread(written(seeing).requests, "second"))[-1]["messages"]
+    bot.delete()
+    assert images(first) == [PNG]
+    assert [each["mime_type"] for each in first if each["type"] == "image"] == ["image/png"]
+    assert [images(each["content"]) for each in history if not isinstance(each["content"], str)] == [[PNG]]
+
+
+async def test_a_model_is_told_in_words_of_a_picture_that_is_gone(seeing: QQ) -> None:
+    written(seeing).write(second=("a pity",))
+    bot = seeing.bot(to_agent(written(seeing).local(model=SEEING)))
+    async with bot.connected() as simulator, picture("404 Not Found") as url:
+        content = await asked(seeing, simulator, [native.text("what?"), native.segment("image", file="a.png", url=url)])
+    bot.delete()
+    assert "[image: a.png; " in words(content)
+    assert "such links expire" in words(content)
+
+
+async def test_pictures_in_forwards_and_stickers_reach_the_model(seeing: QQ) -> None:
+    written(seeing).write(second=("two cats",))
+    bot = seeing.bot(to_agent(written(seeing).local(model=SEEING)))
+    async with bot.connected() as simulator, picture() as url:
+        simulator.world.files["named.png"] = f"{url}&named"
+        named = native.segment("image", file="named.png")
+        said = [native.text("look "), native.segment("image", file="cat.png", url=url), named]
+        node = {"sender": {"user_id": 8, "nickname": "Bo"}, "time": 1, "message": said}
+        simulator.world.forwards["77"] = [node]
+        sticker = native.segment("mface", summary="[happy]", url=f"{url}&sticker")
+        content = await asked(seeing, simulator, [native.segment("forward", id="77"), sticker])
+    bot.delete()
+    assert images(content) == [PNG, PNG, PNG]
+    assert "Bo: look [image: cat.png][image: named.png]" in words(content)
+
+
+@pytest.mark.parametrize(
+    ("segment", "expected"),
+    [
+        (native.segment("json", data=CARD), "[card: A garden; How it grew; https://example.org/garden]"),
+        (
+            native.segment("xml", data='<msg brief="[link] B" url="https://e.org/"><title>B &amp; C</title></msg>'),
+            "[card: B & C; https://e.org/]",
+        ),
+        (native.segment("location", lat="1.5", lon="2.5", title="Cafe"), "[location: Cafe; 1.5, 2.5]"),
+        (native.segment("share", title="News", url="https://e.org/n"), "[link: News; https://e.org/n]"),
+        (native.segment("contact", type="qq", id="10001000"), "[contact: qq 10001000]"),
+        (native.segment("dice", result="3"), "[dice: 3]"),
+        (native.segment("json", data="{"), "[json]"),
+    ],
+)
+async def test_a_card_reaches_the_model_in_words(seeing: QQ, segment: dict[str, Any], expected: str) -> None:
+    written(seeing).write(second=("I see",))
+    bot = seeing.bot(to_agent(written(seeing).local(model=SEEING)))
+    async with bot.connected() as simulator:
+        content = await asked(seeing, simulator, [segment])
+    bot.delete()
+    assert words(content) == expected
+
+
+async def test_a_quote_names_its_author(seeing: QQ) -> None:
+    written(seeing).write(second=("first", "because"))
+    bot = seeing.bot(to_agent(written(seeing).local(model=SEEING)))
+    async with bot.connected() as simulator:
+        earlier = await simulator.say("it rains", ANN)
+        await simulator.answered(1)
+        reply = native.segment("reply", id=str(earlier["message_id"]))
+        content = await asked(seeing, simulator, [reply, native.text("why?")], 2)
+    bot.delete()
+    assert words(content) == "> user 1 wrote:\n> it rains\n\nwhy?"
