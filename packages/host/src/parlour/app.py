@@ -73,6 +73,7 @@ from parlour.core.runs.handing import Handing
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.live import Recording
 from parlour.core.runs.loop_cap import LoopCap
+from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.opening import Openings
 from parlour.core.runs.orchestrator import Orchestrator
 from parlour.core.runs.outcomes import Outcomes
@@ -128,6 +129,7 @@ class Ports:
     secrets: SecretBox = field(default_factory=NoSecrets)
     time_zone: str = "UTC"
     """The workspace's, by which its days begin and runs tell the time."""
+    record_model_calls: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ class Core:
     control: RunControl
     workers: Workers
     audit_log: AuditLog
+    model_calls: ModelCallLog
     erasing: Erasing
     schedules: ScheduleBook
     budgets: BudgetBook
@@ -199,6 +202,7 @@ def build_core(ports: Ports) -> Core:
     router = Router(routes, agents, DefaultResolver(agents, default_agents, audience.handled), clock)
     registry = Registry()
     audit_log = AuditLog(journal)
+    model_calls = ModelCallLog(journal, ids, clock, ports.record_model_calls)
     sessions = Sessions(audit_log.add)
     history = History(journal, ports.cursors)
     artifacts = Artifacts(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
@@ -313,6 +317,7 @@ def build_core(ports: Ports) -> Core:
                 ConversationActions(conversations, ids, clock),
                 ListingActions(ports.plugin_list, ports.components),
                 PlatformActionRequests(requests),
+                model_calls,
                 ids,
                 clock,
                 VERSION,
@@ -328,7 +333,8 @@ def build_core(ports: Ports) -> Core:
         control=control,
         workers=workers,
         audit_log=audit_log,
-        erasing=Erasing(journal, control, ids, clock),
+        model_calls=model_calls,
+        erasing=Erasing(journal, control, model_calls, ids, clock),
         schedules=schedules,
         inbound=WebhookBook(journal, clock),
         budgets=budgets,

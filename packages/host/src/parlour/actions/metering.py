@@ -1,4 +1,4 @@
-"""Counts what a run asks of models and tools, and notes how each call went. Of what was said nothing is noted.
+"""Counts what a run asks of models and tools, and notes how each call went. `ModelCallLog` records what was said.
 
 That a model is asked is handed to the ledger with the question, and nobody waits for it: what the run writes later is
 written after it. What the call has used goes there with the next thing that its run writes, which for most is its
@@ -17,6 +17,7 @@ from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.meter import Kind, Meter
+from parlour.core.runs.model_call_log import ModelCallLog, OpenCall
 from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
@@ -34,16 +35,17 @@ class Used:
 
 
 class Metering:
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    def __init__(self, journal: Journal, model_calls: ModelCallLog, clock: Clock) -> None:
         self._journal = journal
+        self._model_calls = model_calls
         self._clock = clock
         self._writing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def around(self, caller: Caller, kind: Kind, name: str) -> AsyncIterator[Used]:
-        """Outside a run nobody counts yet."""
+    async def around(self, caller: Caller, kind: Kind, name: str, call: OpenCall | None = None) -> AsyncIterator[Used]:
+        """Outside a run nobody counts yet. `call` is the record of a model call, which ends here."""
         meter = caller.session.meter if caller.session is not None else Meter()
-        used, began, outcome = Used(), self._clock.now(), "abandoned"
+        used, began, outcome, error = Used(), self._clock.now(), "abandoned", ""
         meter.began(kind, name)
         if caller.session is not None and kind == "model":
             self._write_soon(caller.session, "run.calling")
@@ -51,10 +53,13 @@ class Metering:
             yield used
             outcome = "answered"
         except (ProviderFailed, Refused) as failure:
-            outcome = failure.code
+            outcome, error = failure.code, failure.message
             raise
         finally:
-            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage)
+            details = {"started_at": began} if call is None else {"started_at": began, "call_id": call.call_id}
+            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage, details)
+            if call is not None:
+                self._model_calls.end(call, outcome, error)
             if caller.session is not None and kind == "model":
                 asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._moment_over, caller.session)
 

@@ -137,7 +137,7 @@ class Domains:
     def people(self) -> "APIRouter":
         from parlour.http.users.endpoints import router
 
-        return router(self.users, self.host.cursors)
+        return router(self.users, self.host.core.model_calls, self.host.cursors)
 
     def api_keys(self) -> "APIRouter":
         from parlour.http.keys.endpoints import router

@@ -23,7 +23,7 @@ def interface(settings: Settings, host: Host, setup_token: str = "") -> Interfac
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
     keys, users, logins = ApiKeys(journal, ids, clock), Users(journal, ids, clock), Logins(journal, clock)
     names = HostNames(settings.http.host, settings.http.names)
-    authenticator = Authenticator(keys, logins, names)
+    authenticator = Authenticator(keys, logins, names, settings.model_calls.visible_to)
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )

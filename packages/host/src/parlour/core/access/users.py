@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
+from parlour.core.facts import model_calls
 from parlour.core.facts.tables import LOGINS, META, USERS
 from parlour.core.journal import ANY, Delete, Draft, GuardFailed, Insert, Journal, Row, Select, Update, where
 from parlour.core.ports import Clock, Ids
@@ -121,6 +122,7 @@ class Users:
         draft = Draft("user.remove")
         draft.add(Delete(USERS, where(user_id=user.user_id)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
+        draft.add(model_calls.remove_of_person("user", user.user_id))
         draft.add(audit.admin(actor, "user.remove", user.user_id, user.shown(), None, self._clock.now()))
         await self._journal.commit(draft.unit())
 
