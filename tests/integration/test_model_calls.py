@@ -130,7 +130,8 @@ def test_a_call_says_when_it_began_on_the_clock_of_its_run(host: Host, server: M
 def test_secrets_are_not_in_the_record(host: Host, server: ModelServer, model: str) -> None:
     other = "ghp_" + "a1B2" * 9
     server.will(Say(f"it is {SECRET}"))
-    run_id = invoked(host, model, messages=[{"role": "user", "content": f"{SECRET} and {other}"}], extra={"user": other})
+    messages = [{"role": "user", "content": f"{SECRET} and {other}"}]
+    run_id = invoked(host, model, messages=messages, extra={"user": other})
     call = json.dumps(record(host, run_id))
     assert SECRET not in call
     assert other not in call

@@ -1183,6 +1183,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/model-calls/{call_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Model Call
+         * @description The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
+         *
+         *     Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
+         */
+        get: operations["read_model_call"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/replay": {
         parameters: {
             query?: never;
@@ -3106,6 +3128,37 @@ export interface components {
              */
             type?: "llm" | "embedding" | "rerank";
         };
+        /** @description A call of a model: what it was asked and what it answered, without secrets. */
+        ModelCallShown: {
+            /** @description `text`, `reasoning`, `tool_calls` and `finish_reason`; or `error` */
+            answer: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            call_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            finished_at: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            model_id: string;
+            /** @description `answered`, or the code of what went wrong. */
+            outcome: string;
+            /** @description `messages`, `tools` and `parameters`; or what was to be embedded or ranked */
+            request: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @description Long texts were cut or media left out; a note says so in their place */
+            truncated: boolean;
+        };
         /** @description A service, or a family of servers that speak alike. */
         ModelKind: {
             /** @description Empty when everybody has their own. */
@@ -3761,6 +3814,8 @@ export interface components {
             audit_days?: number | null;
             /** Events Days */
             events_days?: number | null;
+            /** Model Calls Days */
+            model_calls_days?: number | null;
             /** Run Events Days */
             run_events_days?: number | null;
         };
@@ -3770,6 +3825,8 @@ export interface components {
             audit_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
             events_days: number;
+            /** @description Prompts, parameters and answers of models. */
+            model_calls_days: number;
             /** @description What runs did, step by step. */
             run_events_days: number;
         };
@@ -7702,6 +7759,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_RunEventShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_model_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelCallShown"];
                 };
             };
             /** @description What went wrong, in words */
