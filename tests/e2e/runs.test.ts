@@ -86,6 +86,13 @@ it("runs again beside the first, and says what differs", async () => {
   await panel.getByText("Quite another answer.").first().waitFor();
 });
 
+it("finds a run by what was answered", async () => {
+  const { page } = await visit("/runs");
+  await page.getByRole("searchbox", { name: word("runs.words") }).fill("first ANSWER");
+  await page.waitForURL(/q=/);
+  await page.getByRole("main").locator(`a[href^="/runs/${runId}"]`).first().waitFor();
+});
+
 it("finds runs by what they are narrowed to, and keeps that in the address", async () => {
   const { page } = await visit("/runs");
   await page.getByRole("combobox", { name: word("runs.agent"), exact: true }).selectOption(agentId);

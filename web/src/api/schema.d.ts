@@ -514,7 +514,7 @@ export interface paths {
         };
         /**
          * List Conversations
-         * @description Newest first; with a chat key only its own.
+         * @description Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none.
          */
         get: operations["list_conversations"];
         put?: never;
@@ -1095,7 +1095,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on.
+         * @description Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on.
          */
         get: operations["list_runs"];
         put?: never;
@@ -6068,6 +6068,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description Part of what was said in it, or of a sender's name or id */
+                q?: string | null;
             };
             header?: never;
             path?: never;
@@ -7604,7 +7606,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
-                /** @description Held by how the text begins that the run answers */
+                /** @description Part of an answer, of the sender's name or id, or of how the text begins that the run answers */
                 q?: string | null;
                 /** @description Milliseconds since 1970 */
                 since?: number | null;

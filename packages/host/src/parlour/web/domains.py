@@ -296,6 +296,7 @@ class Domains:
     def conversations(self) -> "APIRouter":
         from parlour.core.facts.history import History
         from parlour.http.conversations.endpoints import router
+        from parlour.http.conversations.search import ConversationSearch
 
         host, core = self.host, self.host.core
         history = History(host.journal, host.cursors)
@@ -306,6 +307,7 @@ class Domains:
             core.conversations,
             core.default_agents,
             core.erasing,
+            ConversationSearch(host.journal, host.cursors),
             host.ids,
             host.clock,
         )

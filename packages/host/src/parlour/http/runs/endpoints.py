@@ -31,7 +31,12 @@ RunId = Annotated[str, Path(max_length=64)]
 Name = Annotated[str | None, Query(max_length=255)]
 Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Milliseconds since 1970")]
 Text = Annotated[
-    str | None, Query(min_length=1, max_length=200, description="Held by how the text begins that the run answers")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        description="Part of an answer, of the sender's name or id, or of how the text begins that the run answers",
+    ),
 ]
 CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
 LISTED = 100
@@ -71,7 +76,7 @@ def router(
         limit: LongLimit = 50,
         cursor: Cursor = None,
     ) -> Annotated[Json, Answer(Page[RunListed])]:
-        """Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on."""
+        """Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
         wanted = Wanted(status, agent_id, bot_id, conversation_id, since, until)
         if q is not None:
             return await listing.search(q, wanted, limit, cursor)
