@@ -15,7 +15,7 @@ export type Me = {
   csrf_token: string;
 };
 export type Setup = { needed: boolean; token_required: boolean };
-export type Info = { version: string; protocol: number; outbound_ips: string[]; time_zone: string };
+export type Info = { version: string; protocol: number; outbound_ips: string[]; time_zone: string; features: Record<string, boolean> };
 
 export type FormType =
   | "string" | "text" | "secret" | "integer" | "number" | "boolean" | "select" | "multi-select" | "json"
@@ -289,6 +289,8 @@ export type McpServer = {
   headers: Record<string, string>;
   environment: Record<string, string>;
   enabled: boolean;
+  unsandboxed_by: string;
+  unsandboxed_at: number;
   status: McpStatus;
 };
 export type McpStatus = {

@@ -2948,6 +2948,10 @@ export interface components {
             status: components["schemas"]["McpStatus"];
             /** @enum {string} */
             transport: "http" | "sse" | "stdio";
+            /** @description When that was, in milliseconds since 1970; 0: nobody did. */
+            unsandboxed_at: number;
+            /** @description Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`. */
+            unsandboxed_by: string;
             url: string;
         };
         /**
@@ -2972,6 +2976,12 @@ export interface components {
              * @default
              */
             command?: string;
+            /**
+             * Confirmation
+             * @description For a server over stdio that is new or changed: 'run without a sandbox', sent by a logged-in person; not needed where the setting mcp.allow_unsandboxed is on
+             * @default
+             */
+            confirmation?: string;
             /**
              * Enabled
              * @default true
