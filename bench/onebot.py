@@ -1,7 +1,8 @@
 """One message over a OneBot bot and back: with echo-agent, and with local-agent and a model that answers at once.
 
 Beside each, in turns, the same messages go through a bot of bare NoneBot2, which keeps and promises nothing: how
-much slower a Host may be than that says more than milliseconds do on machines that are now fast and now slow.
+much slower a Host may be than that says more than milliseconds do on machines that are now fast and now slow. Beside
+local-agent they also go through a NoneBot2 bot that asks the same model with the `openai` client: like against like.
 """
 
 import socket
@@ -19,7 +20,7 @@ from .databases import sqlite
 from .host import ECHO, LOCAL, Host, Meter, Unmeasurable, install, new_key, running
 from .load import Load
 from .messages import WORDS, Books, audit
-from .onebot_peer import User, connected
+from .onebot_peer import Peer, User, connected
 from .report import Figure, Target
 from .samples import percentile
 
@@ -45,8 +46,21 @@ class Bounds:
     rate: float
 
 
-NONEBOT = Bounds(1.1, 870)
-"""What bare NoneBot2 took on the machine that the bounds of the others were set for."""
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """Another bot that gets the same messages; `took` is what it took where the bounds were set."""
+
+    name: str
+    took: Bounds
+    command: tuple[str, ...]
+    """The file of its process, and its arguments after the port."""
+
+
+NONEBOT = Yardstick("bare NoneBot2", Bounds(1.1, 870), ("nonebot_child.py",))
+
+
+def with_openai(model_port: int) -> Yardstick:
+    return Yardstick("NoneBot2 + openai", Bounds(3.0, 336), ("nonebot_model_child.py", str(model_port)))
 
 
 @dataclass(slots=True)
@@ -63,6 +77,18 @@ class Side:
         return 1000 * percentile(self.alone, 50)
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An agent of a Host that is measured."""
+
+    name: str
+    host: Host
+    agent_id: str
+    meter: Meter
+    books: Books
+    bounds: Bounds
+
+
 async def measure(folder: Path, size: Size) -> list[Figure]:
     return [*await _echo(folder / "onebot-echo", size), *await _local(folder / "onebot-local", size)]
 
@@ -72,7 +98,8 @@ async def _echo(data: Path, size: Size) -> list[Figure]:
     books = Books(WORDS)
     with running(data, key, {"PARLOUR__PLUGINS__BUNDLED": "false"}) as host:
         meter = Meter(host, plugin=ECHO)
-        figures = await _beside_nonebot("echo-agent", host, host.make_agent(), meter, books, size, Bounds(5, 400))
+        run = Trial("echo-agent", host, host.make_agent(), meter, books, Bounds(5, 400))
+        figures = await _beside(run, size, [NONEBOT])
         figures.append(Figure("echo-agent: Host RSS", meter.host_mb(), "MB", Target(120)))
     async with sqlite(data) as database:
         problems = books.wrong + await audit(database, books)
@@ -82,29 +109,34 @@ async def _echo(data: Path, size: Size) -> list[Figure]:
 async def _local(data: Path, size: Size) -> list[Figure]:
     key = new_key(data)
     books = Books(WORDS)
-    with _model() as port, running(data, key) as host:
+    with model_server() as port, running(data, key) as host:
         meter = Meter(host, plugin=LOCAL)
         agent_id = _agent(host, port)
-        figures = await _beside_nonebot("local-agent", host, agent_id, meter, books, size, Bounds(15, 120))
+        run = Trial("local-agent", host, agent_id, meter, books, Bounds(15, 120))
+        figures = await _beside(run, size, [NONEBOT, with_openai(port)])
         figures.append(Figure("local-agent: Host and plugins, RSS", meter.tree_mb(), "MB", Target(220)))
     return [*figures, _lost("local-agent", books, books.wrong)]
 
 
-async def _beside_nonebot(
-    name: str, host: Host, agent_id: str, meter: Meter, books: Books, size: Size, bounds: Bounds
-) -> list[Figure]:
+async def _beside(run: Trial, size: Size, yardsticks: Sequence[Yardstick]) -> list[Figure]:
     async with AsyncExitStack() as stack:
-        peer = await stack.enter_async_context(connected(_bot(host, agent_id), books))
-        own = Side([User(peer, FIRST_USER + number) for number in range(USERS)], meter)
-        port = stack.enter_context(_nonebot())
-        peer = await stack.enter_async_context(connected(port, Books(WORDS)))
-        other = Side([User(peer, FIRST_USER + number) for number in range(USERS)])
-        speeds = await _in_turns((own, other), size)
+        peer = await stack.enter_async_context(connected(_bot(run.host, run.agent_id), run.books))
+        own = Side(_users(peer), run.meter)
+        others = []
+        for each in yardsticks:
+            port = stack.enter_context(started(each))
+            others.append(Side(_users(await stack.enter_async_context(connected(port, Books(WORDS))))))
+        speeds = await _in_turns((own, *others), size)
+    against = [_against(run, own, other, each) for each, other in zip(yardsticks, others, strict=True)]
     return [
-        *_figures(name, own, bounds),
-        *_against(name, own, other, bounds),
+        *_figures(run.name, own, run.bounds),
+        *(figure for figures in against for figure in figures),
         Figure("yardstick: CPU of a fixed piece of Python", median(speeds), "ms", note="to compare runs by"),
     ]
+
+
+def _users(peer: Peer) -> list[User]:
+    return [User(peer, FIRST_USER + number) for number in range(USERS)]
 
 
 async def _in_turns(sides: Sequence[Side], size: Size) -> list[float]:
@@ -137,14 +169,14 @@ def _figures(name: str, side: Side, bounds: Bounds) -> list[Figure]:
     ]
 
 
-def _against(name: str, own: Side, other: Side, bounds: Bounds) -> list[Figure]:
-    """As many times NoneBot2's time, and as large a part of its rate, as the bounds are of what it took there."""
+def _against(run: Trial, own: Side, other: Side, than: Yardstick) -> list[Figure]:
+    """As many times the other's time, and as large a part of its rate, as the bounds are of what it took there."""
     slower, rate = own.sequential_ms / other.sequential_ms, own.load.rate / other.load.rate
-    most = Target(round(bounds.sequential_ms / NONEBOT.sequential_ms, 1))
-    least = Target(round(bounds.rate / NONEBOT.rate, 2), "at least")
+    most = Target(round(run.bounds.sequential_ms / than.took.sequential_ms, 1))
+    least = Target(round(run.bounds.rate / than.took.rate, 2), "at least")
     return [
-        Figure(f"{name}: p50 against bare NoneBot2", slower, "times", most, f"it took {other.sequential_ms:.1f} ms"),
-        Figure(f"{name}: rate against bare NoneBot2", rate, "times", least, f"it had {other.load.rate:,.0f}/s"),
+        Figure(f"{run.name}: p50 against {than.name}", slower, "times", most, f"it took {other.sequential_ms:.1f} ms"),
+        Figure(f"{run.name}: rate against {than.name}", rate, "times", least, f"it had {other.load.rate:,.0f}/s"),
     ]
 
 
@@ -172,7 +204,7 @@ def _agent(host: Host, port: int) -> str:
 
 
 @contextmanager
-def _model() -> Iterator[int]:
+def model_server() -> Iterator[int]:
     child = str(Path(__file__).with_name("model_child.py"))
     with subprocess.Popen([sys.executable, child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -186,9 +218,11 @@ def _model() -> Iterator[int]:
 
 
 @contextmanager
-def _nonebot() -> Iterator[int]:
-    child, port = str(Path(__file__).with_name("nonebot_child.py")), _free_port()
-    with subprocess.Popen([sys.executable, child, str(port)], stdout=subprocess.DEVNULL) as process:
+def started(yardstick: Yardstick) -> Iterator[int]:
+    """The port on which it listens."""
+    file, *rest = yardstick.command
+    child, port = str(Path(__file__).with_name(file)), _free_port()
+    with subprocess.Popen([sys.executable, child, str(port), *rest], stdout=subprocess.DEVNULL) as process:
         try:
             yield port
         finally:

@@ -1,10 +1,11 @@
 // A run is looked at, replayed and run again beside the first.
 import { beforeAll, expect, it } from "vitest";
 
-import { localAgent, until } from "./support/furnish";
+import { localAgent, person, until } from "./support/furnish";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
+const READER = { name: "Rita", email: "rita@example.org", password: "reading but not prompts" };
 let agentId: string;
 let runId: string;
 
@@ -23,6 +24,41 @@ it("shows what a run did, with what its model calls took", async () => {
   await page.getByText("house-large").first().waitFor();
   await page.getByText("420").first().waitFor();
 });
+
+it("opens a model call to its prompt, parameters and answer", async () => {
+  const { page } = await visit(`/runs/${runId}`);
+  await page.getByRole("button", { name: word("runs.promptAndAnswer") }).first().click();
+
+  await page.getByRole("region", { name: word("runs.prompt"), exact: true }).getByText("Be kind.").first().waitFor();
+  await page.getByRole("region", { name: word("runs.prompt"), exact: true }).getByText("Say something").first().waitFor();
+  await page.getByRole("region", { name: word("runs.parameters"), exact: true }).waitFor();
+  await page.getByRole("region", { name: word("runs.answer"), exact: true }).getByText("The first answer.").waitFor();
+});
+
+it("tells a person without the right that prompts are not for them", async () => {
+  await person(world, READER, "viewer");
+  const { page } = await visit(`/runs/${runId}`, { as: READER });
+  await page.getByRole("button", { name: word("runs.promptAndAnswer") }).first().click();
+  await page.getByRole("status").getByText(/may not/).waitFor();
+  expect(await page.getByText("Be kind.").count()).toBe(0);
+});
+
+it("shows steps in the order in which they began, counted from one zero", async () => {
+  const { page } = await visit(`/runs/${runId}`);
+  await page.getByText("The first answer.").first().waitFor();
+  const steps = await page.getByRole("main").locator("ol > li").allInnerTexts();
+  const kinds = ["step.event", "step.model", "step.message", "step.end"].map((kind) => steps.findIndex((step) => step.startsWith(word(kind))));
+  expect(kinds).toEqual([...kinds].sort((a, b) => a - b));
+  const offsets = (await page.locator("ol > li time").allInnerTexts()).map(milliseconds);
+  expect(offsets.slice(1)).toEqual(offsets.slice(1).sort((a, b) => a - b));
+  expect(offsets[steps.findIndex((step) => step.startsWith(word("step.message")))]).toBeGreaterThanOrEqual(300);
+});
+
+/** Of an offset as the page writes it. */
+function milliseconds(text: string): number {
+  const [, sign, number, unit] = /^([+−])([\d.]+)\s*(ms|s)$/.exec(text.trim())!;
+  return (sign === "−" ? -1 : 1) * Number(number) * (unit === "s" ? 1000 : 1);
+}
 
 it("replays a run as its people saw it", async () => {
   const { page } = await visit(`/runs/${runId}`);
@@ -48,6 +84,13 @@ it("runs again beside the first, and says what differs", async () => {
   const panel = page.getByRole("tabpanel");
   await panel.getByText("The first answer.").first().waitFor();
   await panel.getByText("Quite another answer.").first().waitFor();
+});
+
+it("finds a run by what was answered", async () => {
+  const { page } = await visit("/runs");
+  await page.getByRole("searchbox", { name: word("runs.words") }).fill("first ANSWER");
+  await page.waitForURL(/q=/);
+  await page.getByRole("main").locator(`a[href^="/runs/${runId}"]`).first().waitFor();
 });
 
 it("finds runs by what they are narrowed to, and keeps that in the address", async () => {

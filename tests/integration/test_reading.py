@@ -47,6 +47,13 @@ def test_runs_are_found_by_their_text_their_time_and_their_status(host: Host) ->
     assert (refused.status_code, named_fields(refused)) == (422, ["query.status", "query.limit"])
 
 
+def test_a_chat_key_finds_only_its_own_conversations(host: Host) -> None:
+    agent, key = host.agent(), host.key("chat")
+    host.ask(agent, "kumquat of somebody else")
+    own = host.ask(agent, "kumquat of mine", key)["conversation_id"]
+    assert [each["conversation_id"] for each in host.items("/conversations", key, q="kumquat")] == [own]
+
+
 def test_a_cursor_belongs_to_its_own_list(host: Host) -> None:
     agent = host.agent()
     for text in ("one", "two"):

@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../src/api/facts";
 import { me } from "../src/api/queries";
 import { Timeline } from "../src/features/runs/Timeline";
-import { type Step, stretch, timeline } from "../src/features/runs/timeline";
+import { took } from "../src/features/runs/comparing";
+import { type Step, stretch, timeline, zero } from "../src/features/runs/timeline";
 
 let sequence = 0;
 const event = (type: string, data: RunEvent["data"]): RunEvent => ({ sequence: ++sequence, type, data, source: "host", created_at: 1_794_798_494_556, artifact_refs: [] });
@@ -32,7 +33,7 @@ describe("a timeline", () => {
 
   it("pairs two calls of one tool with their own times, and keeps one that only the Host knows of", () => {
     const call = (id: string) => [event("tool.call.started", { tool_call_id: id, tool_name: "a" }), event("tool.call.completed", { tool_call_id: id, tool_name: "a", result: id })];
-    const called = (name: string, milliseconds: number) => event("tool.called", { name, outcome: "answered", milliseconds });
+    const called = (name: string, milliseconds: number) => event("tool.called", { name, outcome: "answered", started_at: milliseconds, milliseconds });
     const steps = timeline([...call("1"), called("a", 10), ...call("2"), called("a", 20), called("b", 30)]);
     expect(steps.map((step) => [step.name, step.gave, step.milliseconds])).toEqual([["a", "1", 10], ["a", "2", 20], ["b", undefined, 30]]);
   });
@@ -49,15 +50,45 @@ describe("a timeline", () => {
       deliveries: [{ outbox_id: "o", kind: "message", state: "failed", surface: "platform", attempts: 3, reason: "the platform is gone", created_at: at, updated_at: at + 5 }],
     };
     const steps = timeline([END, MODEL], around);
-    expect(steps.map((step) => step.kind)).toEqual(["event", "denial", "model", "end", "delivery"]);
+    expect(steps.map((step) => step.kind)).toEqual(["event", "model", "denial", "end", "delivery"]);
     expect(steps.at(-1)).toMatchObject({ failed: true, state: "failed", text: "the platform is gone" });
   });
 
   it("places a step within the whole", () => {
     const step = { at: 800, milliseconds: 400 } as Step;
-    expect(stretch(step, 0, 1000)).toEqual({ left: 0.4, width: 0.4 });
+    expect(stretch(step, 0, 1600)).toEqual({ left: 0.5, width: 0.25 });
     expect(stretch({ at: 800 } as Step, 0, 1000)).toBeNull();
     expect(stretch(step, 500, 500)).toBeNull();
+  });
+
+  it("is in the order in which things began, though calls are written down late and all at once", () => {
+    const at = (milliseconds: number) => 1_794_798_494_000 + milliseconds;
+    const written = { ...event("message.completed", { message: { content: "done" } }), created_at: at(900) };
+    const call = (type: string, name: string, began: number, milliseconds: number) => ({ ...event(type, { name, outcome: "answered", started_at: at(began), milliseconds }), created_at: at(950) });
+    const end = { ...END, created_at: at(960) };
+    const calls = [call("model.called", "m1", 10, 300), call("tool.called", "web.fetch", 310, 90), call("model.called", "m1", 400, 490)];
+    const delivery = { outbox_id: "o", kind: "message", state: "sent", surface: "platform", attempts: 1, created_at: at(900), updated_at: at(905) };
+    const run = { created_at: at(0), started_at: at(0), finished_at: at(961), deliveries: [delivery] };
+
+    const steps = timeline([written, ...calls, end], run);
+
+    expect(steps.map((step) => [step.kind, step.at - zero(steps, run)])).toEqual([["model", 10], ["tool", 310], ["model", 400], ["message", 900], ["delivery", 905], ["end", 961]]);
+    expect(steps.at(-1)!.at - zero(steps, run)).toBe(took(run));
+  });
+
+  it("counts every offset from the start of the run, also where the event had waited", () => {
+    const at = 1_794_798_494_000;
+    const run = { run_id: "r", created_at: at, started_at: at + 5, finished_at: at + 2005, event: { event_id: "e", event_type: "message.received", source: "qq", actor_name: "Ann", input_summary: "Hello", created_at: at - 3995 } };
+    const called = { ...event("model.called", { name: "m1", outcome: "answered", started_at: at + 505, milliseconds: 1000 }), created_at: at + 1600 };
+    const { container } = render(<Timeline steps={timeline([called, { ...END, created_at: at + 2004 }], run)} names={new Map()} run={run} />);
+    expect([...container.querySelectorAll("time")].map((time) => time.textContent)).toEqual(["−4.0 s", "+500 ms", "+2.0 s"]);
+  });
+
+  it("offers the prompt of a call that was recorded, and of no other", () => {
+    const run = { run_id: "r", created_at: 1, started_at: 1 };
+    const recorded = event("model.called", { name: "m1", outcome: "answered", call_id: "c1", started_at: 1, milliseconds: 3 });
+    render(<QueryClientProvider client={new QueryClient()}><Timeline steps={timeline([recorded, MODEL], run)} names={new Map()} run={run} /></QueryClientProvider>);
+    expect(screen.getAllByRole("button", { name: "Prompt, parameters and answer" })).toHaveLength(1);
   });
 
   it("ends with the end, although calls are written down after it", () => {

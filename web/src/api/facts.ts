@@ -15,7 +15,7 @@ export type Me = {
   csrf_token: string;
 };
 export type Setup = { needed: boolean; token_required: boolean };
-export type Info = { version: string; protocol: number; outbound_ips: string[]; time_zone: string };
+export type Info = { version: string; protocol: number; outbound_ips: string[]; time_zone: string; features: Record<string, boolean> };
 
 export type FormType =
   | "string" | "text" | "secret" | "integer" | "number" | "boolean" | "select" | "multi-select" | "json"
@@ -96,6 +96,18 @@ export type Run = {
   original?: RunSide | null;
 };
 export type RunSide = Pick<Run, "run_id" | "agent_id" | "status" | "error" | "usage" | "started_at" | "finished_at"> & { texts: string[] };
+export type PromptMessage = { role: string; content?: unknown; name?: string; reasoning?: string; tool_calls?: Fields[]; tool_call_id?: string };
+export type ModelCall = {
+  call_id: string;
+  run_id: string;
+  model_id: string;
+  outcome: string;
+  request: Fields;
+  answer: Fields;
+  truncated: boolean;
+  started_at: number;
+  finished_at: number;
+};
 export type RunEvent = {
   sequence: number;
   type: string;
@@ -279,6 +291,8 @@ export type McpServer = {
   headers: Record<string, string>;
   environment: Record<string, string>;
   enabled: boolean;
+  unsandboxed_by: string;
+  unsandboxed_at: number;
   status: McpStatus;
 };
 export type McpStatus = {
@@ -322,7 +336,7 @@ export type UsageItem = {
 };
 export type User = { user_id: string; email: string; name: string; role: Role; enabled: boolean; created_at: number };
 export type Settings = {
-  retention: { events_days: number; run_events_days: number; artifacts_days: number; audit_days: number };
+  retention: { events_days: number; run_events_days: number; artifacts_days: number; audit_days: number; model_calls_days: number };
   runs: { concurrent: number; per_person: number; per_conversation_per_minute: number };
   workspace: { time_zone: string; outbound_ips: string[] };
   logs: { level: string };

@@ -143,6 +143,14 @@ export const runEvents = (run_id: string) =>
         api.GET("/api/v1/runs/{run_id}/events", { params: { path: { run_id }, query: { limit: 100, cursor } } }),
       ),
   });
+/** A record does not change, so it is read once. */
+export const modelCall = (run_id: string, call_id: string) =>
+  queryOptions({
+    queryKey: ["modelCalls", run_id, call_id],
+    queryFn: () => answer<facts.ModelCall>(api.GET("/api/v1/runs/{run_id}/model-calls/{call_id}", { params: { path: { run_id, call_id } } })),
+    staleTime: Infinity,
+    retry: false,
+  });
 export const replay = (run_id: string) =>
   queryOptions({
     queryKey: ["runs", "one", run_id, "replay"],

@@ -515,7 +515,7 @@ export interface paths {
         };
         /**
          * List Conversations
-         * @description Newest first; with a chat key only its own.
+         * @description Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none.
          */
         get: operations["list_conversations"];
         put?: never;
@@ -1096,7 +1096,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on.
+         * @description Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on.
          */
         get: operations["list_runs"];
         put?: never;
@@ -1176,6 +1176,28 @@ export interface paths {
          * @description In the order they happened.
          */
         get: operations["list_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/model-calls/{call_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Model Call
+         * @description The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
+         *
+         *     Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
+         */
+        get: operations["read_model_call"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2934,6 +2956,10 @@ export interface components {
             status: components["schemas"]["McpStatus"];
             /** @enum {string} */
             transport: "http" | "sse" | "stdio";
+            /** @description When that was, in milliseconds since 1970; 0: nobody did. */
+            unsandboxed_at: number;
+            /** @description Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`. */
+            unsandboxed_by: string;
             url: string;
         };
         /**
@@ -2958,6 +2984,12 @@ export interface components {
              * @default
              */
             command?: string;
+            /**
+             * Confirmation
+             * @description For a server over stdio that is new or changed: 'run without a sandbox', sent by a logged-in person; not needed where the setting mcp.allow_unsandboxed is on
+             * @default
+             */
+            confirmation?: string;
             /**
              * Enabled
              * @default true
@@ -3113,6 +3145,37 @@ export interface components {
              * @enum {string}
              */
             type?: "llm" | "embedding" | "rerank";
+        };
+        /** @description A call of a model: what it was asked and what it answered, without secrets. */
+        ModelCallShown: {
+            /** @description `text`, `reasoning`, `tool_calls` and `finish_reason`; or `error` */
+            answer: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            call_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            finished_at: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            model_id: string;
+            /** @description `answered`, or the code of what went wrong. */
+            outcome: string;
+            /** @description `messages`, `tools` and `parameters`; or what was to be embedded or ranked */
+            request: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @description Long texts were cut or media left out; a note says so in their place */
+            truncated: boolean;
         };
         /** @description A service, or a family of servers that speak alike. */
         ModelKind: {
@@ -3777,6 +3840,8 @@ export interface components {
             audit_days?: number | null;
             /** Events Days */
             events_days?: number | null;
+            /** Model Calls Days */
+            model_calls_days?: number | null;
             /** Run Events Days */
             run_events_days?: number | null;
         };
@@ -3786,6 +3851,8 @@ export interface components {
             audit_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
             events_days: number;
+            /** @description Prompts, parameters and answers of models. */
+            model_calls_days: number;
             /** @description What runs did, step by step. */
             run_events_days: number;
         };
@@ -6030,6 +6097,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description Part of what was said in it, or of a sender's name or id */
+                q?: string | null;
             };
             header?: never;
             path?: never;
@@ -7566,7 +7635,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
-                /** @description Held by how the text begins that the run answers */
+                /** @description Part of an answer, of the sender's name or id, or of how the text begins that the run answers */
                 q?: string | null;
                 /** @description Milliseconds since 1970 */
                 since?: number | null;
@@ -7721,6 +7790,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_RunEventShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_model_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelCallShown"];
                 };
             };
             /** @description What went wrong, in words */

@@ -74,6 +74,7 @@ from parlour.core.runs.handing import Handing
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.live import Recording
 from parlour.core.runs.loop_cap import LoopCap
+from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.opening import Openings
 from parlour.core.runs.orchestrator import Orchestrator
 from parlour.core.runs.outcomes import Outcomes
@@ -129,6 +130,7 @@ class Ports:
     secrets: SecretBox = field(default_factory=NoSecrets)
     time_zone: str = "UTC"
     """The workspace's, by which its days begin and runs tell the time."""
+    record_model_calls: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ class Core:
     control: RunControl
     workers: Workers
     audit_log: AuditLog
+    model_calls: ModelCallLog
     erasing: Erasing
     names: NameDirectory
     schedules: ScheduleBook
@@ -201,6 +204,7 @@ def build_core(ports: Ports) -> Core:
     router = Router(routes, agents, DefaultResolver(agents, default_agents, audience.handled), clock)
     registry = Registry()
     audit_log = AuditLog(journal)
+    model_calls = ModelCallLog(journal, ids, clock, ports.record_model_calls)
     sessions = Sessions(audit_log.add)
     history = History(journal, ports.cursors)
     artifacts = Artifacts(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
@@ -318,6 +322,7 @@ def build_core(ports: Ports) -> Core:
                 ConversationActions(conversations, ids, clock),
                 ListingActions(ports.plugin_list, ports.components),
                 PlatformActionRequests(requests),
+                model_calls,
                 ids,
                 clock,
                 VERSION,
@@ -333,7 +338,8 @@ def build_core(ports: Ports) -> Core:
         control=control,
         workers=workers,
         audit_log=audit_log,
-        erasing=Erasing(journal, control, names, ids, clock),
+        model_calls=model_calls,
+        erasing=Erasing(journal, control, names, model_calls, ids, clock),
         names=names,
         schedules=schedules,
         inbound=WebhookBook(journal, clock),

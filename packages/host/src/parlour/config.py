@@ -141,6 +141,7 @@ class RetentionSettings(Section):
     run_events_days: float = Field(default=30, ge=0)
     artifacts_days: float = Field(default=90, ge=0)
     audit_days: float = Field(default=365, ge=0)
+    model_calls_days: float = Field(default=7, ge=0)
     first_seconds: float = Field(default=60, ge=0)
     every_hours: float = Field(default=24, gt=0)
 
@@ -249,6 +250,13 @@ class ModelSettings(Section):
     answer_bytes: int = Field(default=32 * 1024 * 1024, ge=1024)
 
 
+class ModelCallSettings(Section):
+    record: bool = True
+    """Whether the prompt, the parameters and the answer of each model call of a run are stored."""
+    visible_to: Literal["admin", "operator", "viewer"] = "admin"
+    """The least role or key scope that may read them."""
+
+
 class LogSettings(Section):
     """The Host's own log, on standard error and in `logs/host.log` of the data directory."""
 
@@ -303,6 +311,7 @@ class Settings(Section):
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()
     models: ModelSettings = ModelSettings()
+    model_calls: ModelCallSettings = ModelCallSettings()
     logs: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     workspace: WorkspaceSettings = Field(default_factory=WorkspaceSettings)

@@ -113,6 +113,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 ),
                 secrets=secrets,
                 time_zone=settings.workspace.time_zone,
+                record_model_calls=settings.model_calls.record,
             )
         )
         core = build_core(ports)
@@ -148,6 +149,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
             waiting_for=["plugins", "owed work"],
         )
         stack.push_async_callback(lambda: within(WRITE_SECONDS if host.wrote else 0, core.audit_log.close()))
+        stack.push_async_callback(lambda: within(WRITE_SECONDS if host.wrote else 0, core.model_calls.close()))
         stack.push_async_callback(side.runtime.close)
         stack.push_async_callback(bots.close)
         await stack.enter_async_context(going_on(host))

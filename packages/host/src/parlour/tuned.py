@@ -10,7 +10,8 @@ from .core.tuning import Values
 
 def configured(settings: Settings) -> dict[str, object]:
     """As the file and the environment say, by name."""
-    kept = settings.retention.model_dump(include={"events_days", "run_events_days", "artifacts_days", "audit_days"})
+    days = {"events_days", "run_events_days", "artifacts_days", "audit_days", "model_calls_days"}
+    kept = settings.retention.model_dump(include=days)
     sections = {
         "retention": kept,
         "runs": settings.runs.model_dump(),
@@ -45,4 +46,5 @@ def retention_terms(values: Values) -> Terms:
         values["retention.run_events_days"],
         values["retention.artifacts_days"],
         values["retention.audit_days"],
+        values["retention.model_calls_days"],
     )

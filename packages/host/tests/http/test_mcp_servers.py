@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from parlour.core.identity import SystemClock
 from parlour.core.mcp.book import McpBook
 from parlour.http.errors import Problem
-from parlour.http.mcp_servers.checking import McpServerForm, shown
+from parlour.http.mcp_servers.checking import Asker, McpServerForm, shown
 from parlour.http.mcp_servers.schemas import McpServerBody
 from parlour.testing.memory_journal import MemoryJournal
 
@@ -51,11 +51,51 @@ def test_what_can_not_work_is_refused_without_repeating_a_secret(change: dict[st
     assert "secret" not in error["msg"].replace("secrets", "")
 
 
-def test_a_process_is_refused_unless_the_operator_allows_it() -> None:
-    body = McpServerBody(name="files", transport="stdio", command="node")
-    with pytest.raises(Problem, match=r"the operator allows them with mcp.allow_unsandboxed"):
-        form().server("1", body)
-    assert form(allow_unsandboxed=True).server("1", body).command == "node"
+STDIO: dict[str, Any] = {"name": "files", "transport": "stdio", "command": "node", "arguments": ["a.js"]}
+CONFIRMED = {**STDIO, "confirmation": " Run without a SANDBOX "}
+ADA = Asker("user:ada", 1000)
+KEY = Asker("", 1000)
+
+
+def body(**fields: Any) -> McpServerBody:
+    return McpServerBody.model_validate(fields)
+
+
+def test_a_process_is_refused_until_a_person_confirms_it_in_words() -> None:
+    for given, by in ((STDIO, ADA), ({**STDIO, "confirmation": "yes"}, ADA), (STDIO, KEY)):
+        with pytest.raises(Problem, match=r"confirmation: .* 'run without a sandbox'") as refused:
+            form().server("1", body(**given), by=by)
+        assert refused.value.status == 422
+    server = form().server("1", body(**CONFIRMED), by=ADA)
+    assert (server.command, server.unsandboxed_by, server.unsandboxed_at) == ("node", "user:ada", 1000)
+
+
+def test_an_api_key_can_not_confirm_a_process() -> None:
+    with pytest.raises(Problem, match=r"confirmation: an API key can't confirm this; log in as an owner or admin"):
+        form().server("1", body(**CONFIRMED), by=KEY)
+
+
+def test_the_operators_setting_still_allows_every_process() -> None:
+    for given in (STDIO, CONFIRMED):
+        assert form(allow_unsandboxed=True).server("1", body(**given), by=KEY).unsandboxed_by == ""
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"command": "python"},
+        {"arguments": ["b.js"]},
+        {"environment": {"A": "********", "NODE_OPTIONS": "--require evil.js"}},
+        {"environment": {"A": "another"}},
+        {"environment": {}},
+    ],
+)
+def test_a_confirmation_holds_for_one_command_and_its_environment(change: dict[str, Any]) -> None:
+    before = form().server("1", body(**CONFIRMED, environment={"A": "b"}), by=ADA)
+    same = form().server("1", body(**{**STDIO, "name": "other", "environment": {"A": "********"}}), before, KEY)
+    assert (same.unsandboxed_by, same.name) == ("user:ada", "other")
+    with pytest.raises(Problem, match="confirmation"):
+        form().server("1", body(**{**STDIO, "environment": {"A": "********"}, **change}), before, ADA)
 
 
 def test_secrets_go_in_sealed_come_out_masked_and_stay_when_the_mask_comes_back() -> None:

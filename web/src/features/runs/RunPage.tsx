@@ -72,7 +72,7 @@ function Views({ run, names }: { run: Run; names: Map<string, string> }) {
   const navigate = useNavigate({ from: "/runs/$runId" });
   const events = useQuery(queries.runEvents(run.run_id));
   const steps = useMemo(() => events.data && timeline(events.data, run), [events.data, run]);
-  const content = steps ? <Timeline steps={steps} names={names} /> : <Loading />;
+  const content = steps ? <Timeline steps={steps} names={names} run={run} /> : <Loading />;
   const compared = run.original && <Comparison original={run.original} rerun={{ ...run, texts: run.texts ?? [] }} />;
   const tabs = [
     { id: "timeline", label: t("runs.timeline"), content: events.error ? <ErrorNote error={events.error} /> : content },

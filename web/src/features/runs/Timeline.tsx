@@ -4,6 +4,7 @@ import {
 } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
+import type { Run } from "../../api/facts";
 import { Fold } from "../../components/Fold";
 import { Markdown } from "../../components/Markdown";
 import { Code, State } from "../../components/Surfaces";
@@ -11,7 +12,8 @@ import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
 import { cost, figure, moment, span } from "../../lib/text";
 import { useParty } from "../approvals/useParty";
-import { type Step, type StepKind, stretch } from "./timeline";
+import { ModelCall } from "./ModelCall";
+import { type Step, type StepKind, stretch, zero } from "./timeline";
 
 const ICONS: Record<StepKind, LucideIcon> = {
   event: Inbox, model: Cpu, tool: Wrench, message: MessageSquare, state: Database, artifact: FileText, action: ShieldQuestion,
@@ -21,20 +23,18 @@ const ICONS: Record<StepKind, LucideIcon> = {
 /** Kinds of which everything stands on the page already. */
 const WHOLE = new Set<StepKind>(["event", "model", "message", "end"]);
 
-/** `names` are those of models, which the ledger knows by their ids. */
-export function Timeline({ steps, names }: { steps: Step[]; names: Map<string, string> }) {
-  // an event may have waited long for its turn: time counts from when somebody began to work on it
-  const done = steps.filter((step) => step.kind !== "event");
-  const from = Math.min(...done.map((step) => step.at - (step.milliseconds ?? 0)));
-  const to = Math.max(...done.map((step) => step.at));
+/** `names` are those of models, which the ledger knows by their ids; `run` says where its model calls are read. */
+export function Timeline({ steps, names, run }: { steps: Step[]; names: Map<string, string>; run?: Pick<Run, "run_id" | "created_at" | "started_at"> }) {
+  const from = zero(steps, run ?? {});
+  const to = Math.max(...steps.map((step) => step.at + (step.milliseconds ?? 0)));
   return (
     <ol className="relative before:absolute before:top-4 before:bottom-6 before:left-4 before:w-px before:bg-line">
-      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} from={from} to={to} />)}
+      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} runId={run?.run_id} from={from} to={to} />)}
     </ol>
   );
 }
 
-function StepItem({ step, name, from, to }: { step: Step; name: string; from: number; to: number }) {
+function StepItem({ step, name, runId, from, to }: { step: Step; name: string; runId?: string; from: number; to: number }) {
   const { t } = useTranslation();
   const Icon = ICONS[step.kind];
   return (
@@ -54,13 +54,14 @@ function StepItem({ step, name, from, to }: { step: Step; name: string; from: nu
         <Figures step={step} />
         {step.by && <Decider identity={step.by} />}
         <Content step={step} />
+        {runId && step.callId && <Fold title={t("runs.promptAndAnswer")}><ModelCall runId={runId} callId={step.callId} /></Fold>}
         <Folds step={step} />
       </div>
     </li>
   );
 }
 
-/** How long after the beginning, and the stretch of the whole that it took. */
+/** When it began, counted from the run's own beginning, and the stretch of the whole that it took. */
 function When({ step, from, to }: { step: Step; from: number; to: number }) {
   const { i18n } = useTranslation();
   const place = stretch(step, from, to);

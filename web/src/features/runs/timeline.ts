@@ -10,8 +10,11 @@ export type Step = {
   /** A name of the model, tool, action or key of state. */
   name: string;
   text: string;
+  /** When it began; something that took time ended `milliseconds` later. */
   at: number;
   milliseconds?: number;
+  /** Of a model call whose prompt and answer were recorded. */
+  callId?: string;
   usage?: Usage;
   failed: boolean;
   /** How it stands, where that changes: of a delivery, an action, an approval. */
@@ -27,7 +30,7 @@ export type Step = {
   /** Everything that was recorded, for those who want to look. */
   detail: unknown;
 };
-type Around = Pick<Run, "event" | "deliveries" | "denials">;
+type Around = Partial<Pick<Run, "event" | "deliveries" | "denials" | "created_at" | "started_at" | "finished_at">>;
 
 const BRIEF = 200;
 const FINE = ["", "answered", "done", "completed", "ok", "allowed"];
@@ -41,9 +44,13 @@ function called(event: RunEvent, kind: "model" | "tool"): Step {
   const { data } = event;
   const outcome = str(data.outcome);
   const failed = data.error != null || !FINE.includes(outcome);
+  const milliseconds = typeof data.milliseconds === "number" ? data.milliseconds : undefined;
   return base(event, kind, str(data.name) || str(data.tool_name), {
     text: failed ? words(data.error) || outcome : "",
-    milliseconds: typeof data.milliseconds === "number" ? data.milliseconds : undefined,
+    // the row is written some time after the call: older ones don't say when it began
+    at: typeof data.started_at === "number" ? data.started_at : event.created_at - (milliseconds ?? 0),
+    milliseconds,
+    callId: str(data.call_id) || undefined,
     usage: data.usage as Usage | undefined,
     failed,
   });
@@ -123,8 +130,8 @@ function toolSteps(events: RunEvent[]): Step[] {
     if (event.type === "tool.call.completed") {
       const start = begun.get(id);
       begun.delete(id);
-      const took = start && event.created_at - start.created_at;
-      steps.push({ ...called(event, "tool"), milliseconds: took, given: start?.data.parameters, gave: event.data.result });
+      const at = start?.created_at ?? event.created_at;
+      steps.push({ ...called(event, "tool"), at, milliseconds: start && event.created_at - at, given: start?.data.parameters, gave: event.data.result });
     }
   }
   const open = [...begun.values()].map((event) => base(event, "tool", str(event.data.tool_name), { state: "running", given: event.data.parameters }));
@@ -137,7 +144,7 @@ function withTimes(told: Step[], counted: Step[]): Step[] {
     const place = left.findIndex((other) => other.name === each.name);
     const [own] = place < 0 ? [] : left.splice(place, 1);
     if (!own) return each;
-    return { ...each, milliseconds: own.milliseconds, failed: each.failed || own.failed, text: each.text || own.text };
+    return { ...each, at: own.at, milliseconds: own.milliseconds, failed: each.failed || own.failed, text: each.text || own.text };
   });
   return [...steps, ...left];
 }
@@ -159,26 +166,40 @@ function begin({ event }: Around): Step[] {
   return [{ key: event.event_id, kind: "event", name: event.event_type, text: event.input_summary ?? "", at: event.created_at, failed: false, state: undefined, detail: event }];
 }
 
+/** The zero of all offsets: when the run began to be worked on. An event that waited for its turn lies before it. */
+export function zero(steps: Step[], around: Around): number {
+  const own = around.started_at ?? around.created_at;
+  return own ?? Math.min(...steps.filter((step) => step.kind !== "event").map((step) => step.at));
+}
+
 /**
- * In the order of time, from the event to the end. Calls are written down when they are over, which may be after the
- * runner's last word: the end comes last all the same, and after it only what was decided later or still to be delivered.
+ * In the order in which things began, from the event to the end. At the same millisecond a call comes before what was made
+ * of its answer. The end comes after all that the run did; after it only what was decided or delivered later.
  */
 export function timeline(events: RunEvent[], around: Around = {}): Step[] {
   const told = events.filter((event) => event.type !== "message.delta");
   const tools = told.filter((event) => event.type.startsWith("tool."));
   const others = told.filter((event) => !event.type.startsWith("tool."));
-  const all = [...others.flatMap(steps), ...toolSteps(tools), ...(around.denials ?? []).map(denied)];
+  const all = [...others.flatMap(steps), ...toolSteps(tools), ...(around.denials ?? []).map(denied), ...(around.deliveries ?? []).map(delivered)]
+    .map((each) => (isEnd(each) && around.finished_at ? { ...each, at: around.finished_at } : each));
   const end = all.find(isEnd)?.at ?? Infinity;
-  const rank = (each: Step): number => (isEnd(each) ? 1 : each.kind === "approval" && each.at > end ? 2 : 0);
-  const sorted = all.map((each, index) => ({ each, index })).sort((a, b) => rank(a.each) - rank(b.each) || a.each.at - b.each.at || a.index - b.index);
-  return [...begin(around), ...sorted.map(({ each }) => each), ...(around.deliveries ?? []).map(delivered)];
+  const phase = (each: Step): number => (isEnd(each) ? 1 : isAfter(each, end) ? 2 : 0);
+  const sorted = all.map((each, index) => ({ each, index })).sort((a, b) => phase(a.each) - phase(b.each) || a.each.at - b.each.at || TIES(a.each) - TIES(b.each) || a.index - b.index);
+  return [...begin(around), ...sorted.map(({ each }) => each)];
 }
 
 const isEnd = (each: Step): boolean => each.kind === "end" || each.kind === "failure";
+const TIES = ({ kind }: Step): number => (kind === "model" || kind === "tool" ? 0 : kind === "delivery" ? 2 : 1);
+
+/** What may go on after a run is over: a decision that was late, and a delivery, which may be still to come. */
+function isAfter(each: Step, end: number): boolean {
+  if (each.kind === "delivery") return each.at >= end || each.state === "pending" || each.state === "sending";
+  return each.kind === "approval" && each.at > end;
+}
 
 /** Where a step lies within the whole, from 0 to 1; nothing where it took no time of its own. */
 export function stretch(step: Step, from: number, to: number): { left: number; width: number } | null {
   if (step.milliseconds === undefined || to <= from) return null;
-  const left = Math.min(1, Math.max(0, (step.at - step.milliseconds - from) / (to - from)));
+  const left = Math.min(1, Math.max(0, (step.at - from) / (to - from)));
   return { left, width: Math.min(1 - left, Math.max(0.01, step.milliseconds / (to - from))) };
 }

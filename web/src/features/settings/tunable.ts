@@ -9,6 +9,7 @@ export const TUNABLES: Tunable[] = [
   { section: "retention", name: "run_events_days", kind: "days" },
   { section: "retention", name: "artifacts_days", kind: "days" },
   { section: "retention", name: "audit_days", kind: "days" },
+  { section: "retention", name: "model_calls_days", kind: "days" },
   { section: "runs", name: "concurrent", kind: "count" },
   { section: "runs", name: "per_person", kind: "count" },
   { section: "runs", name: "per_conversation_per_minute", kind: "count" },

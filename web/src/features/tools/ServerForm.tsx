@@ -15,7 +15,8 @@ import { ErrorNote } from "../../components/Notes";
 import { Opened } from "../../components/Opened";
 import { Switch } from "../../components/Switch";
 import { useGuardedSave } from "../../lib/useGuardedSave";
-import { bodyOf, draftOf, FRESH, type ServerDraft } from "./server";
+import { Confirmation, useCommandsAllowed } from "./Confirmation";
+import { bodyOf, confirmed, draftOf, FRESH, needsConfirmation, type ServerDraft } from "./server";
 import { TestResult } from "./TestResult";
 
 export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () => void }) {
@@ -27,6 +28,9 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
   const { t } = useTranslation();
   const server = opened?.value;
   const [draft, setDraft] = useState(server ? draftOf(server) : FRESH);
+  const allowed = useCommandsAllowed();
+  const asks = !allowed && needsConfirmation(draft, server);
+  const wanted = () => bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
   const path = { server_id: server?.server_id ?? "" };
   const saving = useGuardedSave({
     basis: opened,
@@ -42,7 +46,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
   });
   const testing = useMutation({
     mutationFn: () => {
-      const body = bodyOf(draft) as never;
+      const body = wanted() as never;
       return answer<McpStatus>(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
     },
   });
@@ -59,10 +63,11 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
         const button = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
         saving.forget();
         if (button?.value === "test") testing.mutate();
-        else saving.save(bodyOf(draft));
+        else saving.save(wanted());
       }}
     >
       <Fields draft={draft} put={put} wrong={(field) => fieldMessage(problem, field)} />
+      {asks && <Confirmation commands={[draft.command.split("\n").join(" ")]} value={draft.confirmation} onChange={(confirmation) => put({ confirmation })} error={fieldMessage(problem, "confirmation")} />}
       <ErrorNote error={problem} />
       {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}
       {testing.data && <TestResult status={testing.data} />}

@@ -8,6 +8,8 @@ import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody } from "../../components/Surfaces";
+import { Tabs } from "../../components/Tabs";
+import { PasteServers } from "./PasteServers";
 import { ServerForm } from "./ServerForm";
 import { ServerRow } from "./ServerRow";
 import { ToolList } from "./ToolList";
@@ -21,7 +23,7 @@ export default function ToolsPage() {
   return (
     <PageBody title={t("nav.tools")} text={t("tools.text")} actions={edit && !adding && <Button weight="primary" onClick={() => setAdding(true)}>{t("tools.addServer")}</Button>}>
       <div className="space-y-6">
-        {adding && <Card title={t("tools.addServer")}><ServerForm onDone={() => setAdding(false)} /></Card>}
+        {adding && <Card title={t("tools.addServer")}><AddServer onDone={() => setAdding(false)} /></Card>}
         <Card title={t("tools.servers")}>
           <ErrorNote error={servers.error} />
           {servers.data?.length === 0 && <p className="text-sm text-quiet">{t("tools.noServers")}</p>}
@@ -33,4 +35,13 @@ export default function ToolsPage() {
       </div>
     </PageBody>
   );
+}
+
+function AddServer({ onDone }: { onDone: () => void }) {
+  const { t } = useTranslation();
+  const tabs = [
+    { id: "form", label: t("tools.byForm"), content: <ServerForm onDone={onDone} /> },
+    { id: "paste", label: t("tools.byPaste"), content: <PasteServers onDone={onDone} /> },
+  ];
+  return <Tabs tabs={tabs} />;
 }

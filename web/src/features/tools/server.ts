@@ -9,15 +9,20 @@ export type ServerDraft = {
   command: string;
   environment: Record<string, string>;
   enabled: boolean;
+  /** What was typed to confirm that a command runs outside any sandbox. */
+  confirmation: string;
 };
 
-export const FRESH: ServerDraft = { name: "", transport: "http", url: "", headers: {}, command: "", environment: {}, enabled: true };
+/** The words that the Host takes as a confirmation; the page asks for them in its own language. */
+const CONFIRMATION = "run without a sandbox";
+
+export const FRESH: ServerDraft = { name: "", transport: "http", url: "", headers: {}, command: "", environment: {}, enabled: true, confirmation: "" };
 
 const lines = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 export function draftOf(server: McpServer): ServerDraft {
   const { name, transport, url, headers, environment, enabled } = server;
-  return { name, transport, url, headers, environment, enabled, command: [server.command, ...server.arguments].join("\n") };
+  return { name, transport, url, headers, environment, enabled, confirmation: "", command: [server.command, ...server.arguments].join("\n") };
 }
 
 /** What belongs to the other kind of connection is left out: the Host refuses it. */
@@ -25,7 +30,19 @@ export function bodyOf(draft: ServerDraft): Record<string, unknown> {
   const { name, transport, enabled } = draft;
   if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
   const [command = "", ...rest] = lines(draft.command);
-  return { name, transport, enabled, command, arguments: rest, environment: draft.environment };
+  const confirmation = draft.confirmation ? { confirmation: draft.confirmation } : {};
+  return { name, transport, enabled, command, arguments: rest, environment: draft.environment, ...confirmation };
 }
+
+/** A confirmation holds for one command with its arguments and environment. */
+export function needsConfirmation(draft: ServerDraft, server: McpServer | undefined): boolean {
+  if (draft.transport !== "stdio") return false;
+  if (!server?.unsandboxed_by || server.transport !== "stdio") return true;
+  const parts = (each: ServerDraft) => JSON.stringify([lines(each.command), each.environment]);
+  return parts(draft) !== parts(draftOf(server));
+}
+
+/** What is sent for what was typed: the Host's words where it is the page's. */
+export const confirmed = (typed: string, words: string): string => (typed.trim().toLowerCase() === words.toLowerCase() ? CONFIRMATION : typed);
 
 export const works = (status: McpStatus): boolean => status.state !== "failed" && !status.last_error;

@@ -9,6 +9,7 @@ from parlour.core.facts.storage import DEFAULT_QUOTAS, Storage
 from parlour.core.journal import Journal
 from parlour.core.ports import Clock, Ids
 from parlour.core.providers import Providers
+from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.outputs import ToolOutputs
 from parlour.core.runs.steering import Steering
 
@@ -46,12 +47,13 @@ def handlers(
     conversations: ConversationActions,
     listing: ListingActions,
     requests: PlatformActionRequests,
+    model_calls: ModelCallLog,
     ids: Ids,
     clock: Clock,
     version: str,
 ) -> Mapping[str, Handler]:
-    metering = Metering(journal, clock)
-    models = ModelActions(providers.models, PromptMedia(artifacts), metering)
+    metering = Metering(journal, model_calls, clock)
+    models = ModelActions(providers.models, PromptMedia(artifacts), metering, model_calls)
     tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), metering, journal, clock)
     knowledge = KnowledgeActions(providers.knowledge)
     skills = SkillActions(providers.skills)

@@ -1,4 +1,4 @@
-"""Counts what a run asks of models and tools, and notes how each call went. Of what was said nothing is noted.
+"""Counts what a run asks of models and tools, and notes how each call went. `ModelCallLog` records what was said.
 
 That a model is asked is handed to the ledger with the question, and nobody waits for it: what the run writes later is
 written after it. What the call has used goes there with the next thing that its run writes, which for most is its
@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from parlour.core.access.caller import Caller
 from parlour.core.access.refusal import Refused
@@ -17,6 +18,7 @@ from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.meter import Kind, Meter
+from parlour.core.runs.model_call_log import ModelCallLog, OpenCall
 from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
@@ -34,18 +36,26 @@ class Used:
 
 
 class Metering:
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    def __init__(self, journal: Journal, model_calls: ModelCallLog, clock: Clock) -> None:
         self._journal = journal
+        self._model_calls = model_calls
         self._clock = clock
         self._writing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def around(
-        self, caller: Caller, kind: Kind, name: str, about: Mapping[str, str] | None = None
+        self,
+        caller: Caller,
+        kind: Kind,
+        name: str,
+        about: Mapping[str, str] | None = None,
+        call: OpenCall | None = None,
     ) -> AsyncIterator[Used]:
-        """Counts one call of a run; `about` is kept beside its name. Outside a run nothing is counted yet."""
+        """Counts one call of a run; `about` is kept beside its name, and `call` is the record of a model call, which
+        ends here. Outside a run nothing is counted yet.
+        """
         meter = caller.session.meter if caller.session is not None else Meter()
-        used, began, outcome = Used(), self._clock.now(), "abandoned"
+        used, began, outcome, error = Used(), self._clock.now(), "abandoned", ""
         meter.began(kind, name)
         if caller.session is not None and kind == "model":
             self._write_soon(caller.session, "run.calling")
@@ -53,10 +63,15 @@ class Metering:
             yield used
             outcome = "answered"
         except (ProviderFailed, Refused) as failure:
-            outcome = failure.code
+            outcome, error = failure.code, failure.message
             raise
         finally:
-            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage, about)
+            details: dict[str, Any] = {**(about or {}), "started_at": began}
+            if call is not None:
+                details["call_id"] = call.call_id
+            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage, details)
+            if call is not None:
+                self._model_calls.end(call, outcome, error)
             if caller.session is not None and kind == "model":
                 asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._moment_over, caller.session)
 

@@ -85,6 +85,9 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, parents=[common], help=sentence)
         command.add_argument("file", type=Path, metavar="FILE")
         command.set_defaults(run=_operation, operation=name)
+        if name == "backup":
+            told = "leave out the prompts and answers of models"
+            command.add_argument("--without-model-calls", action="store_true", help=told)
     database = commands.add_parser("db", help="the database's schema").add_subparsers(required=True, metavar="ACTION")
     for name, sentence in (("upgrade", "bring it to this release"), ("current", "say which revision it has")):
         database.add_parser(name, parents=[common], help=sentence).set_defaults(run=_operation, operation=f"db_{name}")
@@ -135,8 +138,8 @@ def _users_create(arguments: argparse.Namespace, settings: "Settings") -> None:
 def _operation(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import operations
 
-    given = (arguments.file,) if "file" in arguments else ()
-    getattr(operations, arguments.operation)(settings, *given)
+    given = {name: getattr(arguments, name) for name in ("file", "without_model_calls") if name in arguments}
+    getattr(operations, arguments.operation)(settings, **given)
 
 
 def _doctor(arguments: argparse.Namespace, settings: "Settings") -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parlour.config import Settings
+from parlour.core.facts.tables import MODEL_CALLS
 from parlour.core.journal import StorageFailed
 from parlour.data_directory import DataDirectory
 from parlour.operations import backup as backups
@@ -21,12 +22,13 @@ from .main import CommandFailed
 Answer = TypeVar("Answer")
 
 
-def backup(settings: Settings, file: Path) -> None:
+def backup(settings: Settings, file: Path, without_model_calls: bool = False) -> None:
     directory, url = DataDirectory(settings.data), _url(settings)
     try:
         revision = asyncio.run(current(url, directory.database))
         copy = partial(_dump, url) if url else backups.file_copier(directory.database)
-        written = backups.write(directory, file, VERSION, revision, copy)
+        without = (MODEL_CALLS,) if without_model_calls else ()
+        written = backups.write(directory, file, VERSION, revision, copy, without)
     except backups.BackupFailed as failure:
         raise CommandFailed(str(failure)) from failure
     except StorageFailed as failure:

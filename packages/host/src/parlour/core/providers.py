@@ -3,7 +3,7 @@
 Each is a port. A catalogue tells what there is, without waiting, since it is asked before every run.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -52,6 +52,10 @@ class Asking:
 
 class Models(Protocol):
     def resources(self) -> Sequence[ModelResource]: ...
+
+    def parameters(self, model_id: str) -> Mapping[str, Any]:
+        """Returns what is configured to go with every request to this model."""
+        ...
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         """The most that the call can use and cost."""
@@ -126,6 +130,9 @@ class Nothing:
 
     def read_only(self, tool_name: str) -> bool:
         return False
+
+    def parameters(self, model_id: str) -> Mapping[str, Any]:
+        return {}
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return Usage()

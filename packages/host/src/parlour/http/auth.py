@@ -23,6 +23,8 @@ def requires(*needs: Need) -> Callable[[HTTPConnection], Awaitable[Principal]]:
 Admin = Annotated[Principal, Depends(requires("admin"))]
 Operator = Annotated[Principal, Depends(requires("operator"))]
 Viewer = Annotated[Principal, Depends(requires("viewer"))]
+ModelCallReader = Annotated[Principal, Depends(requires("model_calls"))]
+"""Reads prompts and answers of models, as the setting `model_calls.visible_to` says."""
 Chatter = Annotated[Principal, Depends(requires("chat"))]
 Reader = Annotated[Principal, Depends(requires("viewer", "chat"))]
 """Sees everything with a viewer's rights, and its own with a chat key."""

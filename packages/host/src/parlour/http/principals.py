@@ -13,7 +13,8 @@ from parlour_sdk.values import dataclass
 from .errors import Problem
 from .hosts import HostNames
 
-Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform"]
+Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "model_calls"]
+"""`model_calls`: to read prompts and answers of models. No role has it by name; a setting says the least that does."""
 
 _MAY: dict[Need, frozenset[Need]] = {
     "owner": frozenset(("owner", "admin", "operator", "viewer", "chat")),
@@ -21,6 +22,7 @@ _MAY: dict[Need, frozenset[Need]] = {
     "operator": frozenset(("operator", "viewer", "chat")),
     "viewer": frozenset(("viewer",)),
     "chat": frozenset(("chat",)),
+    "model_calls": frozenset(),
     "platform": frozenset(("chat", "platform")),  # what it sends may be answered to people: nobody else has that
 }
 COOKIE = "parlour_session"
@@ -51,10 +53,11 @@ class Principal:
 
 
 class Authenticator:
-    def __init__(self, keys: ApiKeys, logins: Logins, names: HostNames) -> None:
+    def __init__(self, keys: ApiKeys, logins: Logins, names: HostNames, model_calls_visible_to: Need = "admin") -> None:
         self._keys = keys
         self._logins = logins
         self._names = names
+        self._model_calls_visible_to = model_calls_visible_to
 
     async def principal(self, connection: HTTPConnection) -> Principal:
         header = connection.headers.get("authorization")
@@ -89,9 +92,12 @@ class Authenticator:
     async def admit(self, connection: HTTPConnection, *needs: Need) -> Principal:
         """The principal, whose scope or role allows at least one of these."""
         principal = await self.principal(connection)
-        if not any(principal.may(need) for need in needs):
+        if not any(principal.may(self._least(need)) for need in needs):
             raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
         return principal
+
+    def _least(self, need: Need) -> Need:
+        return self._model_calls_visible_to if need == "model_calls" else need
 
 
 def _session_cookie(connection: HTTPConnection) -> str:

@@ -49,6 +49,17 @@ def run_event(row: Row) -> dict[str, Any]:
     }
 
 
+def model_call(row: Row) -> dict[str, Any]:
+    return {
+        **{name: row[name] for name in ("call_id", "run_id", "model_id", "outcome")},
+        "request": loads(row["request"]),
+        "answer": loads(row["answer"]),
+        "truncated": bool(row["truncated"]),
+        "started_at": row["created_at"],
+        "finished_at": row["finished_at"],
+    }
+
+
 def delivery(row: Row) -> dict[str, Any]:
     content = loads(row["payload"])["message"].get("content")
     return {

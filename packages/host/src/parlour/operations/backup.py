@@ -7,10 +7,11 @@ import sqlite3
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from parlour.core.journal import Table
 from parlour.data_directory import DataDirectory
 from parlour_sdk.values import dataclass
 
@@ -39,8 +40,18 @@ Copier = Callable[[Path], None]
 """Writes the database into a new file, as it is at one instant."""
 
 
-def write(directory: DataDirectory, file: Path, version: str, revision: str | None, copy: Copier) -> Written:
-    """Whole or not at all: the file has its name only when everything is in it and on disk."""
+def write(
+    directory: DataDirectory,
+    file: Path,
+    version: str,
+    revision: str | None,
+    copy: Copier,
+    without: Sequence[Table] = (),
+) -> Written:
+    """Whole or not at all: the file has its name only when everything is in it and on disk.
+
+    Rows of the tables `without` are left out.
+    """
     if revision is None:
         raise BackupFailed(f"'{directory.path}' holds no database of a Host; name its data directory with --data")
     if file.exists():
@@ -50,7 +61,7 @@ def write(directory: DataDirectory, file: Path, version: str, revision: str | No
         with _private(partial) as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
                 _put(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
-                _add_database(archive, directory.path, copy)
+                _add_database(archive, directory.path, copy, without)
                 left_out = backup_files.add_all(archive, directory.path, FILES, FOLDERS)
             raw.flush()
             os.fsync(raw.fileno())
@@ -84,12 +95,22 @@ def file_copier(database: Path) -> Copier:
     return copy
 
 
-def _add_database(archive: tarfile.TarFile, root: Path, copy: Copier) -> None:
+def _add_database(archive: tarfile.TarFile, root: Path, copy: Copier, without: Sequence[Table]) -> None:
     with tempfile.TemporaryDirectory(dir=root, prefix=".backup-") as folder:
         copied = Path(folder) / DATABASE
         copy(copied)
+        if without:
+            _empty(copied, without)
         with copied.open("rb") as content:
             backup_files.add(archive, DATABASE, content)
+
+
+def _empty(database: Path, tables: Sequence[Table]) -> None:
+    """Deletes all rows of these tables from the copy; VACUUM takes their bytes out of the file as well."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        for table in tables:
+            connection.execute(f'DELETE FROM "{table.name}"')
+        connection.execute("VACUUM")
 
 
 def _put(archive: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -144,7 +144,7 @@ class Domains:
     def people(self) -> "APIRouter":
         from parlour.http.users.endpoints import router
 
-        return router(self.users, self.host.cursors)
+        return router(self.users, self.host.core.model_calls, self.host.cursors)
 
     def api_keys(self) -> "APIRouter":
         from parlour.http.keys.endpoints import router
@@ -308,6 +308,7 @@ class Domains:
     def conversations(self) -> "APIRouter":
         from parlour.core.facts.history import History
         from parlour.http.conversations.endpoints import router
+        from parlour.http.conversations.search import ConversationSearch
 
         host, core = self.host, self.host.core
         history = History(host.journal, host.cursors)
@@ -318,6 +319,7 @@ class Domains:
             core.conversations,
             core.default_agents,
             core.erasing,
+            ConversationSearch(host.journal, host.cursors),
             host.ids,
             host.clock,
         )

@@ -28,7 +28,7 @@ def interface(
     http = settings.http
     proxied = bool(http.public_url or http.prefix or http.trusted_proxies)
     names = HostNames(http.host, http.accepted_names, http.public_url, proxied)
-    authenticator = Authenticator(keys, logins, names)
+    authenticator = Authenticator(keys, logins, names, settings.model_calls.visible_to)
     door = EventDoor(
         EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
     )

@@ -85,6 +85,9 @@ class Models(Nothing):
         kinds = {"model": "llm", "rerank-model": "rerank", "embedding-model": "embedding", "secret-model": "llm"}
         return [ModelResource.model_validate({"model_id": name, "name": name, "type": kinds[name]}) for name in kinds]
 
+    def parameters(self, model_id: str) -> dict[str, Any]:
+        return {}
+
     def worst_case(self, request: Any) -> Usage:
         return Usage(prompt_tokens=100, completion_tokens=100)
 

@@ -23,6 +23,9 @@ DAY = 24 * 3600
 
 
 class UnpricedModels(ScriptedModels):
+    def parameters(self, model_id: str) -> dict[str, Any]:
+        return {}
+
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return Usage(prompt_tokens=WORST)
 

@@ -96,6 +96,8 @@ async def test_the_ledger_counts_the_calls_and_tells_how_each_went() -> None:
     await made.rest()
     assert loads(ledger_row(made, run.run_id)["usage"]) == {"tool_calls": 2}
     noted = [told for type, told in made.facts(run.run_id) if type == "tool.called"]
+    began = ledger_row(made, run.run_id)["started_at"]
+    assert all(began <= told.pop("started_at") <= made.clock.now() for told in noted)
     assert noted == [
         {"name": "clock", "outcome": "answered", "milliseconds": 0},
         {"name": "broken", "outcome": "runtime_error", "milliseconds": 0},

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
+from parlour.core.facts import model_calls
 from parlour.core.facts.tables import LOGINS, META, USERS
 from parlour.core.journal import (
     ANY,
@@ -134,6 +135,7 @@ class Users:
         draft = Draft("user.remove")
         draft.add(Delete(USERS, _as_read(user)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
+        draft.add(model_calls.remove_of_person("user", user.user_id))
         draft.add(audit.admin(actor, "user.remove", user.user_id, user.shown(), None, self._clock.now()))
         await self._commit(draft, user, loses_owner=user.role == "owner")
 

@@ -1,8 +1,8 @@
 """Around the models: a call that a budget does not allow is refused before anybody is asked."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parlour.core.providers import UNSURE, Asking, Models, ProviderFailed
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
@@ -25,6 +25,9 @@ class Budgeted:
 
     def resources(self) -> Sequence[ModelResource]:
         return self._models.resources()
+
+    def parameters(self, model_id: str) -> Mapping[str, Any]:
+        return self._models.parameters(model_id)
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return self._models.worst_case(request)

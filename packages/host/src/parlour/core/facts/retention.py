@@ -73,6 +73,8 @@ class Terms:
     run_events: float = 30
     artifacts: float = 90
     audit: float = 365
+    model_calls: float = 7
+    """Prompts, parameters and answers of models."""
 
 
 @dataclass(slots=True)

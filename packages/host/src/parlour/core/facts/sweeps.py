@@ -15,6 +15,7 @@ from .tables import (
     EVENTS,
     FEEDBACK,
     INBOX,
+    MODEL_CALLS,
     OUTBOX,
     OUTCOMES,
     RUN_EVENTS,
@@ -23,7 +24,7 @@ from .tables import (
     TRANSCRIPT,
 )
 
-Term = Literal["events", "artifacts", "audit"]
+Term = Literal["events", "artifacts", "audit", "model_calls"]
 OVER = tuple(status for status in get_args(Status) if status not in ACTIVE)
 
 
@@ -88,7 +89,7 @@ SWEEPS: tuple[Sweep, ...] = (
         RUNS,
         "run_id",
         "events",
-        along=((RUN_EVENTS, "run_id"), (CALLS, "run_id"), (FEEDBACK, "run_id")),
+        along=((RUN_EVENTS, "run_id"), (CALLS, "run_id"), (MODEL_CALLS, "run_id"), (FEEDBACK, "run_id")),
         owed=("run_id", "run_id"),
         final=("status", OVER),
         keeps_last=True,
@@ -103,4 +104,5 @@ SWEEPS: tuple[Sweep, ...] = (
     Sweep(ARTIFACTS, "artifact_id", "artifacts", owed=("lane", "conversation_id")),
     Sweep(APPROVALS, "approval_id", "events", final=("status", ("approved", "denied", "expired"))),
     Sweep(AUDIT, "seq", "audit"),
+    Sweep(MODEL_CALLS, "call_id", "model_calls"),
 )

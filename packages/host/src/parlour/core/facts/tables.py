@@ -234,6 +234,17 @@ CALLS = Table(
 )
 """Journaled calls: `lineage` is the first run of an event's attempts, `position` the order of the call in its run."""
 
+MODEL_CALLS = Table(
+    "model_calls",
+    _columns(
+        "call_id run_id actor_type actor_id model_id outcome request answer",
+        "truncated created_at finished_at",
+    ),
+    key=("call_id",),
+    indexes=(("run_id",), ("actor_type", "actor_id")),
+)
+"""Prompt, parameters and answer of each model call of a run; `request` and `answer` are JSON without secrets."""
+
 QUEUE = Table(
     "queue",
     _columns("run_id runner_id plugin_id labels lease request", "created_at"),
@@ -331,6 +342,7 @@ TABLES: tuple[Table, ...] = (
     STORAGE,
     FEEDBACK,
     CALLS,
+    MODEL_CALLS,
     QUEUE,
     RUNTIMES,
     TRAIL,

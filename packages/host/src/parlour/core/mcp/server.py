@@ -24,6 +24,9 @@ class McpServer:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Of its process, besides the few variables that every process needs; values are sealed."""
     enabled: bool = True
+    unsandboxed_by: str = ""
+    """The person who confirmed that this command may run outside any sandbox, such as `user:<id>`."""
+    unsandboxed_at: int = 0
 
     def encode(self) -> str:
         return dumps(asdict(self))

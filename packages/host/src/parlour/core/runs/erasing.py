@@ -24,6 +24,7 @@ from parlour.core.facts.tables import (
     FEEDBACK,
     INBOX,
     META,
+    MODEL_CALLS,
     OUTBOX,
     RUN_EVENTS,
     RUNS,
@@ -55,6 +56,7 @@ from parlour.core.platforms.names import NameDirectory
 from parlour.core.ports import Clock, Ids
 
 from .control import RunControl
+from .model_call_log import ModelCallLog
 from .session import Ending
 
 logger = logging.getLogger(__name__)
@@ -80,14 +82,25 @@ NOTHING = dumps(
     }
 )
 """The body of an event that says nothing any more."""
+BY_RUN: Final = (RUN_EVENTS, CALLS, MODEL_CALLS, ARTIFACTS)
+"""Tables whose rows go with the run that they name."""
 BLANK: Final = {"body": NOTHING, "input_summary": "", "actor_name": ""}
 
 
 class Erasing:
-    def __init__(self, journal: Journal, control: RunControl, names: NameDirectory, ids: Ids, clock: Clock) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        control: RunControl,
+        names: NameDirectory,
+        model_calls: ModelCallLog,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
         self._journal = journal
         self._control = control
         self._names = names
+        self._model_calls = model_calls
         self._ids = ids
         self._clock = clock
         self._rest: asyncio.Task[None] | None = None
@@ -158,6 +171,7 @@ class Erasing:
     async def _carry_out(self, conversation_id: str) -> None:
         self._under_way.add(conversation_id)
         try:
+            await self._model_calls.forget_conversation(conversation_id)
             await self._empty(conversation_id)
         finally:
             self._under_way.discard(conversation_id)
@@ -182,7 +196,7 @@ class Erasing:
             await self._step(Update(EVENTS, BLANK, where(seq=one_of(*(row["seq"] for row in rows))), expect=ANY))
         async for rows in self._batches(RUNS, "run_id", here + before, limit=RUNS_AT_ONCE):
             these = where(run_id=one_of(*(row["run_id"] for row in rows)))
-            await self._step(*(Delete(table, these, expect=ANY) for table in (RUN_EVENTS, CALLS, ARTIFACTS)))
+            await self._step(*(Delete(table, these, expect=ANY) for table in BY_RUN))
         anew = Update(CONVERSATIONS, {"transcript_seq": 0}, here + where(transcript_seq=until), expect=ANY)
         await self._step(anew, Delete(META, name))
 

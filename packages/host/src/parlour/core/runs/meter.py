@@ -6,6 +6,7 @@ was there to take: it is then told as cut off, at an unknown price.
 
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from parlour.core.providers import UNSURE
@@ -42,13 +43,14 @@ class Meter:
         outcome: str,
         milliseconds: int,
         usage: Usage | None,
-        about: Mapping[str, str] | None = None,
+        details: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
+        """`details` go into the ledger as they are, such as when the call began."""
         if kind == "model":
             if name not in self._calling:
                 return  # the run ended before it, and has told of it
             self._calling.remove(name)
-        told: dict[str, Any] = {"name": name, **(about or {}), "outcome": outcome, "milliseconds": milliseconds}
+        told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds, **details}
         if usage is not None:
             told["usage"] = usage.model_dump(exclude_none=True)
             self._counted.update(told["usage"])

@@ -21,8 +21,13 @@ from ..errors import Problem, not_found
 from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages
 from ..principals import Principal
 from .answers import ConversationShown, TranscriptShown
+from .search import ConversationSearch
 
 ConversationId = Annotated[str, Path(max_length=64)]
+Text = Annotated[
+    str | None,
+    Query(min_length=1, max_length=200, description="Part of what was said in it, or of a sender's name or id"),
+]
 
 
 def router(
@@ -32,6 +37,7 @@ def router(
     conversations: Conversations,
     default_agents: DefaultAgentBook,
     erasing: Erasing,
+    search: ConversationSearch,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
@@ -52,10 +58,12 @@ def router(
 
     @routes.get("/conversations")
     async def list_conversations(
-        principal: Reader, limit: Limit = 50, cursor: Cursor = None
+        principal: Reader, q: Text = None, limit: Limit = 50, cursor: Cursor = None
     ) -> Annotated[Json, Answer(Page[ConversationShown])]:
-        """Newest first; with a chat key only its own."""
+        """Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none."""
         conditions = () if principal.may("viewer") else where(principal=principal.owner)
+        if q is not None:
+            return await search.page(q, conditions, limit, cursor)
         return await pages.page(CONVERSATIONS, conditions, "conversation_id", views.conversation, limit, cursor)
 
     @routes.get("/conversations/{conversation_id}")

@@ -77,4 +77,8 @@ class McpServer(TypedDict):
     arguments: list[str]
     environment: dict[str, str]
     enabled: bool
+    unsandboxed_by: str
+    """Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`."""
+    unsandboxed_at: int
+    """When that was, in milliseconds since 1970; 0: nobody did."""
     status: McpStatus

@@ -18,10 +18,11 @@ from parlour_sdk.protocol.tools import ToolOutcome
 from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
 from ..paging import Cursor, Limit
+from ..principals import Principal
 from ..shelf import Shelf
 from ..versions import IfMatch
 from . import answers
-from .checking import McpServerForm, shown, shown_status, taken
+from .checking import Asker, McpServerForm, shown, shown_status, taken
 from .schemas import McpServerBody, PromptBody, ResourceBody
 
 
@@ -33,6 +34,9 @@ def router(
 
     def view(server: McpServer) -> dict[str, Any]:
         return {**shown(server), "status": shown_status(connections.status(server.server_id))}
+
+    def asker(principal: Principal) -> Asker:
+        return Asker(principal.owner if principal.kind == "user" else "", clock.now())
 
     async def asked(server: McpServer, wanted: Wanted) -> dict[str, Any]:
         """What went wrong with the server is an answer too, in words."""
@@ -46,7 +50,7 @@ def router(
     async def create_mcp_server(
         body: McpServerBody, principal: Admin, response: Response
     ) -> Annotated[Json, Answer(answers.McpServer)]:
-        server = form.server(ids.new(), body)
+        server = form.server(ids.new(), body, by=asker(principal))
         try:
             await book.add(server, shelf.change(principal, None, server))
         except GuardFailed as error:  # somebody else took the name meanwhile
@@ -59,7 +63,7 @@ def router(
         body: McpServerBody, principal: Admin
     ) -> Annotated[Json, Answer(answers.McpStatus)]:
         namesake = book.named(body.name)
-        server = form.server(namesake.server_id if namesake else "", body, namesake)
+        server = form.server(namesake.server_id if namesake else "", body, namesake, asker(principal))
         return shown_status(await connections.test(server))
 
     @routes.get("/mcp-servers")
@@ -79,7 +83,7 @@ def router(
         server_id: str, body: McpServerBody, principal: Admin, response: Response, if_match: IfMatch = None
     ) -> Annotated[Json, Answer(answers.McpServer)]:
         async with shelf.changing(server_id, if_match) as before:
-            server = form.server(server_id, body, before)
+            server = form.server(server_id, body, before, asker(principal))
             try:
                 await book.replace(server, shelf.change(principal, before, server))
             except GuardFailed as error:
@@ -100,7 +104,7 @@ def router(
     ) -> Annotated[Json, Answer(answers.McpStatus)]:
         """As it is, or as it would be with this change."""
         server = shelf.existing(server_id)
-        changed = server if body is None else form.server(server_id, body, server)
+        changed = server if body is None else form.server(server_id, body, server, asker(principal))
         return shown_status(await connections.test(changed))
 
     @routes.post("/mcp-servers/{server_id}/read-resource")

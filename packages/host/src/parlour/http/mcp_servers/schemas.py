@@ -13,6 +13,8 @@ NAME = pattern(r"^[a-z0-9][a-z0-9_-]{0,39}$", "use small letters, digits, - and 
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+CONFIRMATION = "run without a sandbox"
+"""The words with which a person confirms that a command runs with the Host's own rights."""
 OWN_HEADERS = frozenset({"host", "content-length", "content-type", "accept", "transfer-encoding", "connection"})
 
 
@@ -76,6 +78,12 @@ class McpServerBody(BaseModel):
     arguments: list[Word] = Field(default=[], max_length=100)
     environment: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_environment)] = {}
     enabled: bool = True
+    confirmation: str = Field(
+        default="",
+        max_length=100,
+        description=f"For a server over stdio that is new or changed: '{CONFIRMATION}', sent by a logged-in person; "
+        "not needed where the setting mcp.allow_unsandboxed is on",
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> "McpServerBody":

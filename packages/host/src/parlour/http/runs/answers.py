@@ -116,6 +116,27 @@ class RunEventShown(TypedDict):
     metadata: dict[str, Any]
 
 
+class ModelCallShown(TypedDict):
+    """A call of a model: what it was asked and what it answered, without secrets."""
+
+    call_id: Id
+    run_id: Id
+    model_id: Id
+    outcome: str
+    """`answered`, or the code of what went wrong."""
+    request: Annotated[
+        dict[str, Any], Field(description="`messages`, `tools` and `parameters`; or what was to be embedded or ranked")
+    ]
+    answer: Annotated[
+        dict[str, Any], Field(description="`text`, `reasoning`, `tool_calls` and `finish_reason`; or `error`")
+    ]
+    truncated: Annotated[
+        bool, Field(description="Long texts were cut or media left out; a note says so in their place")
+    ]
+    started_at: Moment
+    finished_at: Moment
+
+
 class Delivery(TypedDict):
     """Something that was to be shown to people."""
 

@@ -8,6 +8,7 @@ from parlour.core.access import audit
 from parlour.core.access.refusal import Refused
 from parlour.core.facts.feedback import Feedback
 from parlour.core.facts.ledger import Ledger
+from parlour.core.facts.model_calls import ModelCalls
 from parlour.core.facts.tables import CONVERSATIONS, OUTBOX, RUN_EVENTS
 from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.ports import Clock
@@ -18,11 +19,11 @@ from parlour.core.runs.session import Ending
 
 from .. import views
 from ..answers import Answer, Json, Page
-from ..auth import Chatter, Operator, Reader, Viewer
+from ..auth import Chatter, ModelCallReader, Operator, Reader, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, LongLimit, Pages
 from ..principals import Principal
-from .answers import Delivery, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
+from .answers import Delivery, ModelCallShown, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
 from .listing import RunListing, Wanted
 from .schemas import RerunBody
 
@@ -30,7 +31,12 @@ RunId = Annotated[str, Path(max_length=64)]
 Name = Annotated[str | None, Query(max_length=255)]
 Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Milliseconds since 1970")]
 Text = Annotated[
-    str | None, Query(min_length=1, max_length=200, description="Held by how the text begins that the run answers")
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        description="Part of an answer, of the sender's name or id, or of how the text begins that the run answers",
+    ),
 ]
 CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
 LISTED = 100
@@ -42,6 +48,7 @@ def router(
 ) -> APIRouter:
     routes = APIRouter(tags=["runs"])
     ledger, feedback, replays = Ledger(journal), Feedback(journal), Replays(journal)
+    model_calls = ModelCalls(journal)
 
     async def visible(run_id: str, principal: Principal) -> Row:
         """A foreign run answers not_found, like one that never was; so does a rerun to the people of its chat."""
@@ -69,7 +76,7 @@ def router(
         limit: LongLimit = 50,
         cursor: Cursor = None,
     ) -> Annotated[Json, Answer(Page[RunListed])]:
-        """Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on."""
+        """Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
         wanted = Wanted(status, agent_id, bot_id, conversation_id, since, until)
         if q is not None:
             return await listing.search(q, wanted, limit, cursor)
@@ -114,6 +121,20 @@ def router(
         await visible(run_id, principal)
         conditions = where(run_id=run_id)
         return await pages.page(RUN_EVENTS, conditions, "sequence", views.run_event, limit, cursor, "ascending")
+
+    @routes.get("/runs/{run_id}/model-calls/{call_id}")
+    async def read_model_call(
+        run_id: RunId, call_id: RunId, principal: ModelCallReader
+    ) -> Annotated[Json, Answer(ModelCallShown)]:
+        """The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
+
+        Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
+        """
+        row = await model_calls.get(run_id, call_id)
+        if row is None:
+            hint = "records are deleted after retention.model_calls_days, and none are made with model_calls.record off"
+            raise not_found(f"model call '{call_id}' of run '{run_id}'", hint)
+        return views.model_call(row)
 
     @routes.get("/runs/{run_id}/deliveries")
     async def list_deliveries(

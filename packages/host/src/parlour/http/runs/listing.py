@@ -6,15 +6,15 @@ from typing import Any
 from parlour.core.agents.book import AgentBook
 from parlour.core.cursors import Cursors
 from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.tables import EVENTS, RUNS
+from parlour.core.facts.tables import EVENTS, RUNS, TRANSCRIPT
 from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, holding, one_of, where
 from parlour_sdk.values import dataclass
 
 from .. import views
 
-BATCH = 256
-"""Events that a search by text looks up at once."""
-BATCHES = 20
+SEARCHED_AT_ONCE = 500
+"""Runs whose texts and senders a search looks through with one step."""
+SEARCH_STEPS = 20
 """After so many without a full page it answers what there is, and where to go on."""
 _TOLD = ("seq", "event_type", "actor_name", "input_summary")
 
@@ -54,20 +54,25 @@ class RunListing:
         return {"items": await self._listed(rows[:limit]), "next_cursor": more}
 
     async def search(self, text: str, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
-        """Those whose event's text begins with words that hold this, by event, the newest first."""
+        """Lists runs of which the event's text, its sender or an answer holds this text, the newest first."""
         listing = f"runs:{wanted}:{text}"
-        before = None if cursor is None else int(self._cursors.decode(listing, cursor))
-        found: list[Row] = []
-        for _ in range(BATCHES):
-            seqs = await self._events(text, before, min(BATCH, limit - len(found)))
-            runs = where(event_seq=one_of(*seqs)) + wanted.conditions()
-            found += await self._journal.read(Select(RUNS, runs, order=("event_seq", "run_id"), direction="descending"))
-            if not seqs:
-                return {"items": await self._listed(found), "next_cursor": None}
-            before = seqs[-1]
-            if len(found) >= limit:
+        before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
+        found: list[str] = []
+        for _ in range(SEARCH_STEPS):
+            conditions = wanted.conditions() + (where(run_id=below(before)) if before else ())
+            columns = ("run_id", "event_seq")
+            rows = await self._journal.read(
+                Select(RUNS, conditions, columns, ("run_id",), "descending", SEARCHED_AT_ONCE)
+            )
+            found += await self._matching(text, rows)
+            if len(found) > limit:
+                return await self._found(found[:limit], self._cursors.encode(listing, found[limit - 1]))
+            if len(rows) < SEARCHED_AT_ONCE:
+                return await self._found(found, None)
+            before = rows[-1]["run_id"]
+            if len(found) == limit:
                 break
-        return {"items": await self._listed(found), "next_cursor": self._cursors.encode(listing, before or 0)}
+        return await self._found(found, self._cursors.encode(listing, before))
 
     async def about(self, row: Row) -> dict[str, Any]:
         """What a single run is about."""
@@ -78,10 +83,23 @@ class RunListing:
         rows = await self._journal.read(Select(EVENTS, where(seq=row["event_seq"]), limit=1))
         return views.event(rows[0]) if rows else None
 
-    async def _events(self, text: str, before: int | None, limit: int) -> list[int]:
-        conditions = where(input_summary=holding(text)) + (where(seq=below(before)) if before is not None else ())
-        query = Select(EVENTS, conditions, ("seq",), order=("seq",), direction="descending", limit=limit)
-        return [int(row["seq"]) for row in await self._journal.read(query)]
+    async def _matching(self, text: str, rows: Sequence[Row]) -> list[str]:
+        """Returns the ids of those of these runs that the text is found in, in their order."""
+        if not rows:
+            return []
+        seqs = one_of(*{int(row["event_seq"]) for row in rows})
+        events: set[int] = set()
+        for column in ("input_summary", "actor_name", "actor_id"):
+            query = Select(EVENTS, where(seq=seqs, **{column: holding(text)}), ("seq",))
+            events |= {int(row["seq"]) for row in await self._journal.read(query)}
+        said = where(run_id=one_of(*(row["run_id"] for row in rows)), content=holding(text))
+        runs = {row["run_id"] for row in await self._journal.read(Select(TRANSCRIPT, said, ("run_id",)))}
+        return [row["run_id"] for row in rows if row["event_seq"] in events or row["run_id"] in runs]
+
+    async def _found(self, run_ids: Sequence[str], next_cursor: str | None) -> dict[str, Any]:
+        these = where(run_id=one_of(*run_ids))
+        rows = await self._journal.read(Select(RUNS, these, order=("run_id",), direction="descending"))
+        return {"items": await self._listed(rows), "next_cursor": next_cursor}
 
     async def _listed(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         events = await self._told(rows)

@@ -14,6 +14,8 @@ class RetentionShown(TypedDict):
     """What runs did, step by step."""
     artifacts_days: float
     audit_days: float
+    model_calls_days: float
+    """Prompts, parameters and answers of models."""
 
 
 class RunsShown(TypedDict):

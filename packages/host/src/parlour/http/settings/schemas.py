@@ -31,6 +31,7 @@ class RetentionBody(Section):
     run_events_days: Days | None = None
     artifacts_days: Days | None = None
     audit_days: Days | None = None
+    model_calls_days: Days | None = None
 
 
 class RunsBody(Section):

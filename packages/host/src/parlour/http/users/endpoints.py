@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.users import Role, User, Users
 from parlour.core.cursors import Cursors
+from parlour.core.runs.model_call_log import ModelCallLog
 
 from ..accounts import answers
 from ..accounts.refusals import accepted
@@ -45,7 +46,7 @@ class ChangedUser(BaseModel):
     password: str | None = Field(default=None, max_length=1024)
 
 
-def router(users: Users, cursors: Cursors) -> APIRouter:
+def router(users: Users, model_calls: ModelCallLog, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["users"])
 
     async def existing(user_id: str) -> User:
@@ -89,6 +90,7 @@ def router(users: Users, cursors: Cursors) -> APIRouter:
     async def delete_user(user_id: UserId, principal: Admin) -> Response:
         user = await existing(user_id)
         check(principal, user.role)
+        await model_calls.forget_person("user", user_id)
         await accepted(users.remove(principal.owner, user))
         return Response(status_code=204)
 

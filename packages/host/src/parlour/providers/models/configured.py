@@ -5,9 +5,9 @@ Services are made when they are first asked, and anew when their provider was ch
 
 import asyncio
 import importlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from parlour.core.models.book import ModelBook
 from parlour.core.models.catalogue import Catalogue, Kind
@@ -65,6 +65,10 @@ class ConfiguredModels:
 
     def resources(self) -> Sequence[ModelResource]:
         return self._book.resources()
+
+    def parameters(self, model_id: str) -> Mapping[str, Any]:
+        model = self._book.model(model_id)
+        return {} if model is None else model.parameters
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         from .estimates import at_most

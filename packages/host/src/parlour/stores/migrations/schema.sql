@@ -316,6 +316,24 @@ CREATE TABLE meta (
 
 ;
 
+CREATE TABLE model_calls (
+	call_id TEXT NOT NULL, 
+	run_id TEXT NOT NULL, 
+	actor_type TEXT NOT NULL, 
+	actor_id TEXT NOT NULL, 
+	model_id TEXT NOT NULL, 
+	outcome TEXT NOT NULL, 
+	request TEXT NOT NULL, 
+	answer TEXT NOT NULL, 
+	truncated INTEGER NOT NULL, 
+	created_at INTEGER NOT NULL, 
+	finished_at INTEGER NOT NULL, 
+	PRIMARY KEY (call_id)
+)
+ STRICT
+
+;
+
 CREATE TABLE model_providers (
 	provider_id TEXT NOT NULL, 
 	definition TEXT NOT NULL, 
@@ -676,6 +694,10 @@ CREATE INDEX logins_by_expires_at ON logins (expires_at);
 
 CREATE INDEX logins_by_user_id ON logins (user_id);
 
+CREATE INDEX model_calls_by_actor_type_actor_id ON model_calls (actor_type, actor_id);
+
+CREATE INDEX model_calls_by_run_id ON model_calls (run_id);
+
 CREATE INDEX models_by_provider_id ON models (provider_id);
 
 CREATE INDEX names_by_expires_at ON names (expires_at);
@@ -712,4 +734,4 @@ CREATE INDEX webhook_calls_by_not_before ON webhook_calls (not_before);
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0009');
+INSERT INTO alembic_version VALUES ('0010');

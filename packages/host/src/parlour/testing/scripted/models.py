@@ -5,6 +5,7 @@ import inspect
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import field
+from typing import Any
 
 from parlour.core.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
@@ -90,6 +91,9 @@ class ScriptedModels:
 
     def resources(self) -> Sequence[ModelResource]:
         return self._catalogue
+
+    def parameters(self, model_id: str) -> dict[str, Any]:
+        return {}
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
         """A hundred tokens each way, at one micro-unit a token."""

@@ -155,7 +155,7 @@ async def test_a_server_that_is_not_there_is_a_sentence(servers: McpServers) -> 
 async def test_a_process_is_not_started_unless_the_operator_allows_it(servers: McpServers) -> None:
     status = await servers.test(McpServer("", "x", "stdio", command=sys.executable))
     assert status.state == "failed"
-    assert "the operator allows that with the setting mcp.allow_unsandboxed" in status.last_error
+    assert "an owner or admin confirms that where the server is edited" in status.last_error
 
 
 class Lost:

@@ -23,7 +23,7 @@ from .target import Target, opened
 
 UNSANDBOXED = (
     "a server of the transport 'stdio' would run outside any sandbox with the Host's own rights; "
-    "the operator allows that with the setting mcp.allow_unsandboxed"
+    "an owner or admin confirms that where the server is edited, or the setting mcp.allow_unsandboxed allows it for all"
 )
 
 
@@ -99,7 +99,7 @@ class McpServers:
 
     def _target(self, server: McpServer) -> Target:
         """Raises ServerLost or SecretUnreadable with a sentence."""
-        if server.transport == "stdio" and not self._allow_unsandboxed:
+        if server.transport == "stdio" and not (self._allow_unsandboxed or server.unsandboxed_by):
             raise ServerLost(UNSANDBOXED)
         return opened(server, self._secrets)
 

@@ -1,0 +1,108 @@
+"""Builds the JSON that is stored of a model call: bounded in size, without media and without secrets."""
+
+import re
+from typing import Any, Final
+
+from parlour.core.encoding import dumps
+from parlour.core.redaction import Redactor
+from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
+
+MAX_TEXT_CHARACTERS = 32 * 1024
+MAX_CALL_CHARACTERS = 128 * 1024
+"""Of all texts of a request, and as many of an answer."""
+MAX_TOOLS_CHARACTERS = 64 * 1024
+MARGIN_CHARACTERS = 4 * 1024
+"""A long text is redacted with so many characters beyond the cut, so that no half of a secret is left before it."""
+_DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,\s]{0,100};base64,[A-Za-z0-9+/=_-]*")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/=_\r\n-]{2048,}")
+
+Request = InvokeModel | Embed | Rerank
+
+
+class ContentBuilder:
+    """Bounds and redacts the values of one request or one answer; `truncated` tells whether it left something out."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._left = MAX_CALL_CHARACTERS
+        self.truncated = False
+
+    def encode(self, value: Any) -> str:
+        return self._redactor.clean_json(dumps(self.bounded(value)))
+
+    def messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Keeps the first message and as many of the newest as fit; a note says how many are missing."""
+        if not messages:
+            return []
+        first, rest = self.bounded(messages[0]), messages[1:]
+        newest: list[dict[str, Any]] = []
+        while rest and self._left > 0:
+            newest.append(self.bounded(rest.pop()))
+        if rest:
+            self.truncated = True
+            newest.append({"role": "note", "content": f"[{len(rest)} messages left out: the prompt is too long]"})
+        return [first, *reversed(newest)]
+
+    def bounded(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._text(value)
+            case list() | tuple():
+                return [self.bounded(each) for each in value]
+            case dict():
+                return {name: self._field(value, name, each) for name, each in value.items()}
+        return value
+
+    def _field(self, fields: dict[str, Any], name: str, value: Any) -> Any:
+        if name == "content_base64" and isinstance(value, str):
+            self.truncated = True
+            return _media_note(str(fields.get("mime_type") or fields.get("type") or "media"), len(value))
+        return self.bounded(value)
+
+    def _text(self, text: str) -> str:
+        if len(text) > 64 and ";base64," in text:
+            text = _DATA_URL.sub(self._data_url, text)
+        if len(text) >= 2048 and _BASE64.fullmatch(text):
+            self.truncated = True
+            text = _media_note("base64 data", len(text))
+        most = min(MAX_TEXT_CHARACTERS, max(self._left, 0))
+        if len(text) > most:
+            text = self._cut(text, most)
+        self._left -= len(text)
+        return text
+
+    def _cut(self, text: str, most: int) -> str:
+        self.truncated = True
+        cleaned = self._redactor.clean(text[: most + MARGIN_CHARACTERS])
+        if len(text) > most + MARGIN_CHARACTERS:
+            cleaned = cleaned[:-MARGIN_CHARACTERS]
+        kept = cleaned[:most]
+        return f"{kept}… [{len(text) - len(kept):,} more characters left out]"
+
+    def _data_url(self, found: re.Match[str]) -> str:
+        self.truncated = True
+        return _media_note(found[1] or "media", len(found[0]))
+
+
+def encode_request(request: Request, parameters: dict[str, Any], redactor: Redactor) -> tuple[str, bool]:
+    """Returns the JSON of a request and whether something was left out of it."""
+    builder = ContentBuilder(redactor)
+    if not isinstance(request, InvokeModel):
+        asked = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease", "model_id"}, exclude_none=True)
+        return builder.encode({**asked, "parameters": parameters}), builder.truncated
+    asked = request.model_dump(mode="json", include={"messages", "tools"}, exclude_none=True)
+    messages, tools = builder.messages(asked["messages"]), asked.get("tools", [])
+    if len(dumps(tools)) > MAX_TOOLS_CHARACTERS:
+        builder.truncated = True
+        tools = [{"name": each["name"]} for each in tools]
+    stored = {"messages": messages, "tools": tools, "parameters": ContentBuilder(redactor).bounded(parameters)}
+    return redactor.clean_json(dumps(stored)), builder.truncated
+
+
+def encode_answer(answer: dict[str, Any], redactor: Redactor) -> tuple[str, bool]:
+    builder = ContentBuilder(redactor)
+    return builder.encode(answer), builder.truncated
+
+
+def _media_note(kind: str, characters: int) -> str:
+    return f"[{kind}: {characters * 3 // 4:,} bytes left out]"

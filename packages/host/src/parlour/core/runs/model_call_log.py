@@ -1,0 +1,194 @@
+"""Records the prompt, parameters and answer of model calls, in batches after the calls are over.
+
+No message waits for it: a batch is written within a moment, and a Host that is killed in that moment loses only these
+records, not the usage, which is in the ledger. What is stored of a call is built by `model_call_content`.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any
+
+from parlour.core.facts.model_calls import ModelCall
+from parlour.core.journal import Insert, Journal, StorageFailed, Unit
+from parlour.core.ports import Clock, Ids
+from parlour.core.redaction import REDACTOR
+from parlour_sdk.protocol.models import EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, RerankAnswer
+from parlour_sdk.values import dataclass
+
+from .model_call_content import MAX_CALL_CHARACTERS, Request, encode_answer, encode_request
+from .session import RunSession
+
+logger = logging.getLogger(__name__)
+
+FLUSH_SECONDS = 0.25
+UNIT_CALLS = 25
+"""Written at once, so that a message never waits long behind them."""
+MAX_WAITING_CALLS = 1000
+MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
+"""Of prompts that wait to be written; calls beyond that are not recorded."""
+THREAD_CHARACTERS = 8 * 1024
+"""Longer prompts are encoded in a thread, so that the event loop goes on."""
+
+
+@dataclass(slots=True, eq=False)
+class OpenCall:
+    """A model call under way, with what its answer has brought so far."""
+
+    call_id: str
+    session: RunSession
+    request: Request
+    parameters: Mapping[str, Any]
+    started_at: int
+    finished_at: int = 0
+    outcome: str = ""
+    error: str = ""
+    forgotten: bool = False
+    """Its conversation or person was deleted: it must not be written."""
+    answer: dict[str, Any] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    characters: int = 0
+
+    def take(self, part: ModelChunk) -> None:
+        """Adds a fragment of a streamed answer; text beyond what is stored anyway is not kept."""
+        chunk = part.chunk
+        if self.characters <= MAX_CALL_CHARACTERS:
+            text = chunk.content if isinstance(chunk.content, str) else ""
+            self.texts.append(text)
+            self.thoughts.append(chunk.reasoning or "")
+            self.characters += len(text) + len(chunk.reasoning or "")
+        if chunk.tool_calls:
+            self.answer.setdefault("tool_calls", []).extend(chunk.tool_calls)
+        if part.finish_reason:
+            self.answer["finish_reason"] = part.finish_reason
+
+    def answered(self, answer: ModelAnswer | EmbedAnswer | RerankAnswer) -> None:
+        match answer:
+            case ModelAnswer():
+                self.texts.append(answer.message.content if isinstance(answer.message.content, str) else "")
+                self.thoughts.append(answer.message.reasoning or "")
+                self.answer = {"tool_calls": list(answer.message.tool_calls or ())}
+                self.answer["finish_reason"] = answer.finish_reason
+            case EmbedAnswer():
+                vectors = answer.embeddings
+                self.answer = {"vectors": len(vectors), "dimensions": len(vectors[0]) if vectors else 0}
+            case RerankAnswer():
+                self.answer = {"results": [each.model_dump(mode="json") for each in answer.results]}
+
+    def row(self) -> ModelCall:
+        """Encodes what is stored. Costs some milliseconds for a long prompt."""
+        request, cut = encode_request(self.request, dict(self.parameters), REDACTOR)
+        answer, cut_too = encode_answer(self._answer(), REDACTOR)
+        actor = self.session.event.envelope.actor
+        return ModelCall(
+            self.call_id,
+            self.session.run_id,
+            actor.type,
+            actor.id,
+            self.request.model_id,
+            self.outcome,
+            request,
+            answer,
+            cut or cut_too,
+            self.started_at,
+            self.finished_at,
+        )
+
+    def _answer(self) -> dict[str, Any]:
+        text, thoughts = "".join(self.texts), "".join(self.thoughts)
+        said = {"text": text, "reasoning": thoughts, "error": self.error}
+        calls = [each.model_dump(mode="json") for each in self.answer.get("tool_calls", ())]
+        return {**{name: value for name, value in said.items() if value}, **self.answer, "tool_calls": calls}
+
+    @property
+    def size(self) -> int:
+        """Roughly, in characters, without looking into anything."""
+        if not isinstance(self.request, InvokeModel):
+            return self.characters + 1000
+        return self.characters + sum(len(each.content) for each in self.request.messages)
+
+
+class ModelCallLog:
+    def __init__(self, journal: Journal, ids: Ids, clock: Clock, enabled: bool = True) -> None:
+        self._journal = journal
+        self._ids = ids
+        self._clock = clock
+        self._enabled = enabled
+        self._open: set[OpenCall] = set()
+        self._waiting: list[OpenCall] = []
+        self._waiting_characters = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._closed = False
+
+    def begin(self, session: RunSession | None, request: Request, parameters: Mapping[str, Any]) -> OpenCall | None:
+        """Returns None where nothing is recorded: outside a run, or when there is too much to write already."""
+        full = len(self._waiting) >= MAX_WAITING_CALLS or self._waiting_characters >= MAX_WAITING_CHARACTERS
+        if session is None or not self._enabled or self._closed or full:
+            return None
+        call = OpenCall(self._ids.new(), session, request, parameters, self._clock.now())
+        self._open.add(call)
+        return call
+
+    def end(self, call: OpenCall, outcome: str, error: str = "") -> None:
+        call.outcome, call.error, call.finished_at = outcome, error, self._clock.now()
+        self._open.discard(call)
+        if call.forgotten:
+            return
+        self._waiting.append(call)
+        self._waiting_characters += call.size
+        if self._timer is None and not self._closed:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._due)
+
+    async def forget_conversation(self, conversation_id: str) -> None:
+        """After this, no call of the conversation that had begun before is written any more."""
+        await self._forget(lambda call: call.session.event.conversation_id == conversation_id)
+
+    async def forget_person(self, actor_type: str, actor_id: str) -> None:
+        def is_of_person(call: OpenCall) -> bool:
+            actor = call.session.event.envelope.actor
+            return (actor.type, actor.id) == (actor_type, actor_id)
+
+        await self._forget(is_of_person)
+
+    async def flush(self) -> None:
+        async with self._turn:
+            while self._waiting:
+                batch = self._waiting[:UNIT_CALLS]
+                del self._waiting[: len(batch)]
+                self._waiting_characters = sum(call.size for call in self._waiting)
+                await self._write(batch)
+
+    async def close(self) -> None:
+        """Writes what waits; calls that end later are not recorded."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        await self.flush()
+
+    async def _forget(self, matches: Callable[[OpenCall], bool]) -> None:
+        for call in (*self._open, *self._waiting):
+            call.forgotten = call.forgotten or matches(call)
+        async with self._turn:  # a batch that is being written is durable when this returns
+            self._waiting = [call for call in self._waiting if not call.forgotten]
+
+    async def _write(self, batch: list[OpenCall]) -> None:
+        rows: list[Insert] = []
+        for call in batch:
+            if call.forgotten:
+                continue
+            row = await asyncio.to_thread(call.row) if call.size > THREAD_CHARACTERS else call.row()
+            rows.append(row.insert())
+        if not rows:
+            return
+        try:
+            await self._journal.commit(Unit("model_calls.write", tuple(rows), may_wait=True))
+        except StorageFailed as failure:
+            logger.warning("prompts and answers of %d model calls were not stored: %s", len(rows), failure.message)
+
+    def _due(self) -> None:
+        self._timer = None
+        self._flushing = asyncio.get_running_loop().create_task(self.flush())

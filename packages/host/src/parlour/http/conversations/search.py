@@ -1,0 +1,45 @@
+"""Finds conversations by what was said in them and by who said it."""
+
+from typing import Any
+
+from parlour.core.cursors import Cursors
+from parlour.core.facts.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
+from parlour.core.journal import Condition, Journal, Select, Table, below, holding, where
+
+from .. import views
+
+SEARCHED_AT_MOST = 500
+"""Conversations that one request looks through; its cursor goes on after them."""
+PLACES: tuple[tuple[Table, str], ...] = ((TRANSCRIPT, "content"), (EVENTS, "actor_name"), (EVENTS, "actor_id"))
+
+
+class ConversationSearch:
+    def __init__(self, journal: Journal, cursors: Cursors) -> None:
+        self._journal = journal
+        self._cursors = cursors
+
+    async def page(
+        self, text: str, conditions: tuple[Condition, ...], limit: int, cursor: str | None
+    ) -> dict[str, Any]:
+        """Newest first; a page may hold fewer than `limit`, also none, while there is more to look through."""
+        listing = f"conversations:{conditions}:{text}"
+        if cursor is not None:
+            conditions += where(conversation_id=below(str(self._cursors.decode(listing, cursor))))
+        rows = await self._journal.read(
+            Select(CONVERSATIONS, conditions, (), ("conversation_id",), "descending", SEARCHED_AT_MOST)
+        )
+        found: list[dict[str, Any]] = []
+        for row in rows:
+            if await self._holds(row["conversation_id"], text):
+                found.append(views.conversation(row))
+            if len(found) == limit:
+                return {"items": found, "next_cursor": self._cursors.encode(listing, row["conversation_id"])}
+        more = rows[-1]["conversation_id"] if len(rows) == SEARCHED_AT_MOST else None
+        return {"items": found, "next_cursor": more and self._cursors.encode(listing, more)}
+
+    async def _holds(self, conversation_id: str, text: str) -> bool:
+        for table, column in PLACES:
+            there = where(conversation_id=conversation_id, **{column: holding(text)})
+            if await self._journal.read(Select(table, there, ("conversation_id",), limit=1)):
+                return True
+        return False

@@ -1,0 +1,74 @@
+// One model call: what the model was asked, with which parameters, and what it answered. Read when somebody opens it.
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+import type { Fields, PromptMessage } from "../../api/facts";
+import * as queries from "../../api/queries";
+import { Fold } from "../../components/Fold";
+import { ErrorNote, Loading } from "../../components/Notes";
+import { Badge, Code } from "../../components/Surfaces";
+
+export function ModelCall({ runId, callId }: { runId: string; callId: string }) {
+  const { t } = useTranslation();
+  const call = useQuery(queries.modelCall(runId, callId));
+  if (call.error) return <ErrorNote error={call.error} mild />;
+  if (!call.data) return <Loading />;
+  const { request, answer, truncated } = call.data;
+  const { messages, tools, parameters, ...asked } = request as Fields & { messages?: PromptMessage[]; tools?: Fields[] };
+  return (
+    <div className="space-y-4 rounded-card border border-line bg-surface p-4">
+      {truncated && <p className="text-sm text-warn">{t("runs.promptCut")}</p>}
+      <Section title={t("runs.prompt")}>
+        {messages?.map((message, index) => <Said key={index} message={message} />)}
+        {isFilled(asked) && <Code>{pretty(asked)}</Code>}
+      </Section>
+      <Section title={t("runs.parameters")}>{isFilled(parameters) ? <Code>{pretty(parameters)}</Code> : <p className="text-sm text-quiet">{t("runs.noParameters")}</p>}</Section>
+      {isFilled(tools) && <Fold title={t("runs.toolsOffered", { count: tools?.length ?? 0 })}><Code>{pretty(tools)}</Code></Fold>}
+      <Section title={t("runs.answer")}><Answered answer={answer} /></Section>
+    </div>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="space-y-2">
+      <h3 className="text-sm font-medium">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Said({ message }: { message: PromptMessage }) {
+  const { role, content, reasoning, tool_calls: calls } = message;
+  return (
+    <div className="space-y-1">
+      <Badge>{role}</Badge>
+      {isFilled(reasoning) && <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{reasoning}</p>}
+      {isFilled(content) && <Code>{pretty(content)}</Code>}
+      {isFilled(calls) && <Code>{pretty(calls)}</Code>}
+    </div>
+  );
+}
+
+function Answered({ answer }: { answer: Fields }) {
+  const { t } = useTranslation();
+  const { text, reasoning, tool_calls: calls, error, finish_reason: reason, ...rest } = answer;
+  return (
+    <>
+      {isFilled(reasoning) && <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{String(reasoning)}</p>}
+      {isFilled(text) && <Code>{pretty(text)}</Code>}
+      {isFilled(calls) && <Code>{pretty(calls)}</Code>}
+      {isFilled(rest) && <Code>{pretty(rest)}</Code>}
+      {isFilled(error) && <p className="text-sm break-words text-bad">{String(error)}</p>}
+      {isFilled(reason) && <p className="text-sm text-quiet">{t("runs.finishReason", { reason: String(reason) })}</p>}
+    </>
+  );
+}
+
+const isFilled = (value: unknown): boolean => value !== undefined && value !== null && !["", "{}", "[]", '""'].includes(JSON.stringify(value));
+
+/** A text as it is, with its line breaks; anything else as JSON. */
+function pretty(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

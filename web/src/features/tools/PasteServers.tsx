@@ -1,0 +1,74 @@
+// Adds MCP servers from pasted JSON, as other programs keep them.
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { answer, api } from "../../api/client";
+import type { McpServer } from "../../api/facts";
+import { fieldMessage } from "../../api/problem";
+import { Button } from "../../components/Button";
+import { Field, TextArea } from "../../components/Field";
+import { ErrorNote } from "../../components/Notes";
+import { Badge } from "../../components/Surfaces";
+import { useSave } from "../../lib/useSave";
+import { Confirmation, useCommandsAllowed } from "./Confirmation";
+import { bodyOf, isCommand, type PastedServer, readPasted } from "./pasted";
+import { confirmed } from "./server";
+
+const EXAMPLE = `{
+  "mcpServers": {
+    "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/files"] }
+  }
+}`;
+
+export function PasteServers({ onDone }: { onDone: () => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState("");
+  const [typed, setTyped] = useState("");
+  const [added, setAdded] = useState<string[]>([]);
+  const allowed = useCommandsAllowed();
+  const pasted = text.trim() ? readPasted(text) : null;
+  const rest = (pasted?.servers ?? []).filter((server) => !added.includes(server.name));
+  const commands = rest.filter(isCommand);
+  const asks = commands.length > 0 && !allowed;
+  const adding = useSave(async (servers: PastedServer[]) => {
+    // one after the other: what is added stays added when a later one is refused
+    for (const server of servers) {
+      const body = bodyOf(server, asks ? confirmed(typed, t("tools.confirmWords")) : "");
+      await answer<McpServer>(api.POST("/api/v1/mcp-servers", { body: body as never }));
+      setAdded((names) => [...names, server.name]);
+    }
+  }, ["mcp", "tools"], onDone);
+  const problem = pasted?.problem && t(pasted.problem.key, { name: pasted.problem.name });
+  const refused = fieldMessage(adding.error, "confirmation");
+  return (
+    <form
+      className="max-w-2xl space-y-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        adding.mutate(rest);
+      }}
+    >
+      <Field label={t("tools.pasteLabel")} hint={t("tools.pasteHint")} required error={problem}>
+        {(control) => <TextArea {...control} required rows={9} spellCheck={false} className="font-mono text-sm" placeholder={EXAMPLE} value={text} onChange={(event) => setText(event.target.value)} />}
+      </Field>
+      {rest.length > 0 && (
+        <ul aria-label={t("tools.servers")} className="space-y-1.5">
+          {rest.map((server) => (
+            <li key={server.name} className="flex flex-wrap items-center gap-2 text-sm">
+              <span className="font-medium">{server.name}</span> <Badge>{t(`tools.${server.transport}`)}</Badge>
+              <span className="min-w-0 break-all text-quiet">{lineOf(server)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {asks && <Confirmation commands={commands.map(lineOf)} value={typed} onChange={setTyped} error={refused} />}
+      {!refused && <ErrorNote error={adding.error} />}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>{t("tools.pasteAdd", { count: rest.length })}</Button>
+        <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
+      </div>
+    </form>
+  );
+}
+
+const lineOf = (server: PastedServer): string => (server.transport === "stdio" ? [server.command, ...server.arguments].join(" ") : server.url);
