@@ -4,11 +4,18 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, api, setToken } from "../api/client";
 import type { Me } from "../api/facts";
 import * as queries from "../api/queries";
+import { setCurrency } from "../lib/text";
 
 export function useMe(): Me | undefined {
   const { data } = useQuery(queries.me);
   if (data?.csrf_token) setToken(data.csrf_token);
   return data;
+}
+
+/** Follows the currency of the Host when it is changed. */
+export function useCurrency(): void {
+  const { data } = useQuery(queries.info);
+  if (data) setCurrency(data.currency);
 }
 
 export function useRights(): { edit: boolean; operate: boolean } {
