@@ -20,7 +20,8 @@ export function Tabs({ tabs }: { tabs: Tab[] }) {
   }, [open]);
   const choose = (id: string) => void navigate({ to: ".", search: ((before: object) => ({ ...before, tab: id })) as never, replace: true });
   return (
-    <Primitive.Root value={open} onValueChange={choose}>
+    // by hand: a tab that only gets the focus, as after a question about unsaved changes, is not opened
+    <Primitive.Root value={open} onValueChange={choose} activationMode="manual">
       <Primitive.List ref={list} className="mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line [scrollbar-width:none]">
         {tabs.map((tab) => (
           <Primitive.Trigger
