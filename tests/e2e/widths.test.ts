@@ -52,11 +52,17 @@ async function wrongOn(page: Page, path: string): Promise<string[]> {
   return found;
 }
 
-it.each([390, TABLET.width])("fits at a width of %i", async (width) => {
+it.each([390, TABLET.width])("fits at a width of %i, and is named in the title of its tab", async (width) => {
   const { page } = await visit("/", { viewport: { width, height: 900 } });
   const found: Record<string, string[]> = {};
-  for (const [name, path] of PAGES) found[name] = await wrongOn(page, path(ids));
+  const titles = new Set<string>();
+  for (const [name, path] of PAGES) {
+    found[name] = await wrongOn(page, path(ids));
+    titles.add(await page.title());
+  }
 
+  expect([...titles].filter((title) => !/.+ · Parlour$/.test(title))).toEqual([]);
+  expect(titles.size, "the agent and the bot have the same name, all others their own").toBe(PAGES.length - 1);
   expect(Object.entries(found).filter(([, problems]) => problems.length > 0)).toEqual([]);
 });
 
@@ -79,16 +85,4 @@ it("puts the columns of runs under their headings", async () => {
 
   expect(edges.cells).toHaveLength(7);
   expect(edges.cells).toEqual(edges.headings);
-});
-
-it("names each page in the title of its tab", async () => {
-  const { page } = await visit("/");
-  const titles = new Set<string>();
-  for (const [name, path] of PAGES.filter(([name]) => !["new-agent", "new-bot"].includes(name))) {
-    await go(page, path(ids));
-    expect(await page.title(), name).toMatch(/.+ · Parlour$/);
-    titles.add(await page.title());
-  }
-
-  expect(titles.size).toBe(PAGES.length - 3); // those of the agent and the bot are the same: they have one name
 });
