@@ -27,6 +27,6 @@ it("shows what an agent wants to do, and does it once it is approved", async () 
   await page.goto(`/bots/${botId}`);
   await page.getByRole("tab", { name: word("bots.events") }).click();
   await page.getByRole("listitem").filter({ hasText: "Eve is rude again" }).getByText(word("runs.why")).click();
-  await page.getByText(word("why.action_pending", { action: "member.kick" })).waitFor();
-  await page.getByText(/allowed member\.kick: She was rude/).waitFor();
+  await page.getByText(word("why.action_pending", { action: word("action.member_kick") })).waitFor();
+  await page.getByText(/approved “Remove a member”: She was rude/).waitFor();
 });

@@ -14,7 +14,9 @@ async function createAgent(page: Page): Promise<void> {
   await page.getByRole("radio", { name: /Local agent/ }).check({ force: true });
   await page.getByRole("button", { name: word("common.create") }).click();
   await page.getByRole("heading", { name: "Librarian" }).waitFor();
-  await page.getByRole("combobox", { name: "Model" }).first().selectOption(await writtenModel(world));
+  expect(await page.getByRole("combobox", { name: "Model" }).first().inputValue(), "it starts with the configured model").toBe(await writtenModel(world));
+  expect(await page.getByText("Knowledge bases").count(), "there is no knowledge base to choose").toBe(0);
+  await page.getByRole("textbox", { name: word("common.description") }).fill("Knows every shelf");
   await page.getByRole("button", { name: word("common.save"), exact: true }).click();
   await page.getByText(word("common.saved")).waitFor();
 }
@@ -69,6 +71,7 @@ async function tried(page: Page, text: string): Promise<string> {
 }
 
 it("makes an agent and a bot, tries a route, and shows the message that it answered", async () => {
+  await writtenModel(world);
   await world.modelWill({ pieces: ["The third shelf on the left."] });
   const { page } = await visit("/agents");
   await createAgent(page);
@@ -116,4 +119,42 @@ it("shows routes in the order in which they are tried, also those that it did no
   await page.getByRole("button", { name: word("common.save"), exact: true }).click();
   await page.getByRole("button", { name: word("common.save"), exact: true }).waitFor({ state: "detached" });
   expect(await tried(page, "Hello")).toContain(word("handler.agent"));
+});
+
+it("asks before unsaved routes are left, and keeps the open tab in the address", async () => {
+  const agentId = await agent(world, "Usher", ECHO);
+  const { botId } = await bot(world, "Side door", agentId);
+  const { page } = await visit(`/bots/${botId}`);
+  const question = page.getByRole("dialog", { name: word("unsaved.title") });
+  await page.getByRole("button", { name: word("routes.add") }).click();
+
+  await page.getByRole("tab", { name: word("bots.events") }).click();
+  await question.getByRole("button", { name: word("unsaved.stay") }).click();
+  await question.waitFor({ state: "hidden" });
+  expect(await routes(page).count(), "what was added is still there").toBe(2);
+  await page.getByRole("link", { name: word("nav.home") }).click();
+  await question.getByRole("button", { name: word("unsaved.leave") }).click();
+  await page.getByRole("heading", { name: word("nav.home"), level: 1 }).waitFor();
+
+  await page.goBack();
+  await page.getByRole("tab", { name: word("bots.events") }).click();
+  await page.waitForURL(/tab=events/);
+  await page.reload();
+  await page.getByRole("tab", { name: word("bots.events"), selected: true }).waitFor();
+});
+
+it("refuses a number out of range at its field, and goes through an agent's tabs with what was changed", async () => {
+  const agentId = await agent(world, "Timed", ECHO);
+  const { page } = await visit(`/agents/${agentId}?tab=behaviour`);
+  const timeout = page.getByLabel(word("agents.timeout"), { exact: true });
+  await timeout.fill("100000");
+  await page.getByText(word("form.between", { min: 0, max: "86,400" })).waitFor();
+  await page.getByRole("button", { name: word("common.save"), exact: true }).click();
+  expect((await world.api<{ timeout_seconds: number }>("GET", `/agents/${agentId}`)).timeout_seconds).toBe(300);
+
+  await timeout.fill("60");
+  await page.getByRole("tab", { name: word("agents.tabForm") }).click();
+  await page.getByRole("button", { name: word("common.save"), exact: true }).click();
+  await page.getByText(word("common.saved")).waitFor();
+  expect((await world.api<{ timeout_seconds: number }>("GET", `/agents/${agentId}`)).timeout_seconds).toBe(60);
 });

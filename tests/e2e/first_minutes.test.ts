@@ -1,10 +1,12 @@
 // From a fresh directory to the first answer, as somebody does it who has never seen the page.
 import { expect, it } from "vitest";
+import type { Page } from "playwright-core";
 
+import { bot } from "./support/furnish";
 import { OWNER } from "./support/people";
 import { visit } from "./support/visit";
 import { word } from "./support/words";
-import { OwnWorld } from "./support/world";
+import { OwnWorld, World } from "./support/world";
 
 const SECONDS = 60;
 
@@ -23,6 +25,21 @@ it("leads from a fresh Host to a first answer in under a minute", async () => {
   await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "Hello!" }).waitFor();
 
   expect(Date.now() - began).toBeLessThan(SECONDS * 1000);
+  await followsTheBotThatWorks(page, new World(fresh.place));
   await page.context().close();
   await fresh.end();
 });
+
+/** The first bot never gets a connection; the steps are about the second, and its message ends them. */
+async function followsTheBotThatWorks(page: Page, world: World): Promise<void> {
+  const [agent] = (await world.api<{ items: { agent_id: string }[] }>("GET", "/agents")).items;
+  await world.api("POST", "/bots", { name: "Broken", adapter: "onebot11", adapter_config: { mode: "forward", url: "ws://127.0.0.1:1" } });
+  await page.goto("/welcome");
+  await page.getByRole("link", { name: word("welcome.messageAction", { name: "Broken" }) }).waitFor();
+
+  const { account } = await bot(world, "Working", agent!.agent_id);
+  const link = page.getByRole("link", { name: word("welcome.messageAction", { name: "Working" }) });
+  await link.waitFor();
+  await world.say(account, "Hello", 1);
+  await page.getByRole("listitem").filter({ has: link }).getByLabel(word("welcome.done")).waitFor();
+}

@@ -14,6 +14,9 @@ it("says that the Host is away, keeps what is sent, and goes on when it is back"
   await world.stop();
   try {
     await page.getByText(word("chat.offline")).waitFor();
+    await page.getByText(word("errors.reconnecting")).waitFor();
+    const composer = (await page.getByRole("button", { name: word("chat.send") }).boundingBox())!;
+    expect(composer.y + composer.height, "the banner leaves room for the composer").toBeLessThanOrEqual(page.viewportSize()!.height);
     await page.getByRole("button", { name: word("chat.send") }).click();
     await page.getByRole("article", { name: word("chat.you") }).filter({ hasText: "Are you there?" }).waitFor();
   } finally {

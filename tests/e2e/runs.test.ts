@@ -1,7 +1,7 @@
 // A run is looked at, replayed and run again beside the first.
 import { beforeAll, expect, it } from "vitest";
 
-import { localAgent, person, until } from "./support/furnish";
+import { bot, localAgent, person, until } from "./support/furnish";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
@@ -105,4 +105,35 @@ it("finds runs by what they are narrowed to, and keeps that in the address", asy
   await page.reload();
   await page.getByRole("main").locator('a[href^="/runs/"]').first().waitFor();
   expect(await page.getByRole("combobox", { name: word("runs.agent"), exact: true }).inputValue()).toBe(agentId);
+});
+
+it("leads from a run to its agent, bot, person and conversation, with what it cost", async () => {
+  const { botId, account } = await bot(world, "Linked", agentId);
+  await world.modelWill({ pieces: ["Linked to everything."] });
+  await world.say(account, "Where does this lead?", 77, { name: "Ida" });
+  await world.answered(account, 1);
+  const [run] = (await world.api<{ items: { run_id: string }[] }>("GET", `/runs?bot_id=${botId}`)).items;
+  const { page } = await visit(`/runs/${run!.run_id}`);
+  const main = page.getByRole("main");
+  const to = (name: string) => main.getByRole("link", { name, exact: true }).first().getAttribute("href");
+  await main.getByText("$0.0015").first().waitFor();
+
+  expect(await to("Repeated")).toBe(`/agents/${agentId}`);
+  expect(await to("Linked")).toBe(`/bots/${botId}`);
+  expect(await to("Ida")).toContain("q=Ida");
+  await main.getByRole("link", { name: word("runs.conversation") }).click();
+  await page.waitForURL(/conversation=/);
+  await main.getByText("Where does this lead?").waitFor();
+  expect(await main.locator('a[href^="/runs/"]').count()).toBe(1);
+});
+
+it("keeps the menu around an address that leads nowhere, and shows no internal names in a decision trail", async () => {
+  const { page } = await visit("/no/such/page");
+  await page.getByRole("heading", { name: word("errors.missing") }).waitFor();
+  await page.getByRole("navigation", { name: word("nav.label") }).getByRole("link", { name: word("nav.runs") }).waitFor();
+
+  await page.goto(`/runs/${runId}?tab=why`);
+  const trail = page.getByRole("tabpanel");
+  await trail.getByText(/Run completed after/).first().waitFor();
+  expect(await trail.innerText()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}|plugin:|[a-z]+_[a-z]+|message\.received/);
 });

@@ -179,6 +179,23 @@ def test_name_and_runner_are_required(host: Host, missing: str) -> None:
     assert named_fields(host.http().post("/agents", json=body)) == [missing]
 
 
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"runner_config": {"delay_ms": -1}}, "runner_config.delay_ms"),
+        ({"runner_config": {"hold_ms": 10**9}}, "runner_config.hold_ms"),
+        ({"timeout_seconds": -1}, "timeout_seconds"),
+        ({"timeout_seconds": 86_401}, "timeout_seconds"),
+        ({"stale_after": 10**12}, "stale_after"),
+        ({"conversation_ttl": 10**12}, "conversation_ttl"),
+    ],
+)
+def test_numbers_out_of_range_are_refused_by_name(host: Host, fields: dict[str, Any], named: str) -> None:
+    answer = host.http().post("/agents", json={"name": "n", "runner_id": ECHO, **fields})
+
+    assert (answer.status_code, named_fields(answer)) == (422, [named])
+
+
 def host_agent(host: Host) -> str:
     """Any agent that is there, or a new one."""
     found = host.items("/agents")

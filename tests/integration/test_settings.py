@@ -53,7 +53,7 @@ def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> 
     assert host.http().get("/settings").json() == told
     assert STOPPING not in host.log(), "the log tells of errors only"
     back = put(host, workspace={"time_zone": None, "outbound_ips": None}, logs={"level": None})
-    assert (back["changed"], back["workspace"]) == ([], {"time_zone": "UTC", "outbound_ips": []})
+    assert (back["changed"], back["workspace"]) == ([], {"time_zone": "UTC", "outbound_ips": [], "currency": ""})
     host.restart()
     assert STOPPING in host.log()
 
@@ -100,7 +100,7 @@ def test_what_can_not_be_is_refused_by_name_and_nothing_is_changed(host: Host) -
     body = {
         "retention": {"events_days": -1},
         "runs": {"per_person": 0},
-        "workspace": {"time_zone": "Mars/Olympus"},
+        "workspace": {"time_zone": "Mars/Olympus", "currency": "euros"},
         "http": {"port": 1},
         "logs": {"level": "warning"},
     }
@@ -108,8 +108,33 @@ def test_what_can_not_be_is_refused_by_name_and_nothing_is_changed(host: Host) -
     refused = host.http().put("/settings", json=body)
 
     assert refused.status_code == 422
-    assert named_fields(refused) == ["retention.events_days", "runs.per_person", "workspace.time_zone", "http"]
+    assert named_fields(refused) == [
+        "retention.events_days",
+        "runs.per_person",
+        "workspace.time_zone",
+        "workspace.currency",
+        "http",
+    ]
     assert host.http().get("/settings").json() == before
+
+
+def test_costs_are_in_the_currency_of_the_providers_unless_another_is_set(host: Host) -> None:
+    def currency() -> str:
+        return str(host.http().get("/info").json()["currency"])
+
+    def add_provider(kind: str) -> None:
+        made = host.http().post("/model-providers", json={"name": kind, "kind": kind, "api_keys": ["key"]}).json()
+        model = {"provider_id": made["provider_id"], "name": "large", "prices": {"input": 2, "output": 8}}
+        assert host.http().post("/models", json=model).status_code == 201
+
+    assert currency() == "", "nothing has a price"
+    add_provider("deepseek")
+    one = currency()
+    add_provider("openai")
+    assert (one, currency()) == ("CNY", ""), "two currencies can't be added up"
+    put(host, workspace={"currency": "EUR"})
+    assert currency() == "EUR"
+    put(host, workspace={"currency": None})
 
 
 def test_only_admins_change_settings(host: Host) -> None:

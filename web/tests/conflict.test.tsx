@@ -80,15 +80,15 @@ async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
 describe("a change of what somebody else changed", () => {
   it("is not made, and says what is there now", async () => {
     const shelf = await conflicting({ description: "New" });
-    expect(screen.getByRole("alert").textContent).toContain("“Helper” was changed meanwhile");
-    expect(screen.getByRole("alert").textContent).toContain("NameNow: Their helper");
+    expect(screen.getByRole("alert").textContent).toContain("“Helper” was changed by someone else");
+    expect(screen.getByRole("alert").textContent).toContain("NameCurrent: Their helper");
     expect(screen.queryByText(/Yours/)).toBeNull();
     expect(shelf.kept).toEqual(THEIRS);
   });
 
   it("shows one's own beside theirs where both changed the same", async () => {
     await conflicting({ name: "My helper" });
-    screen.getByText("Now: Their helper");
+    screen.getByText("Current: Their helper");
     screen.getByText("Yours: My helper");
   });
 
@@ -104,7 +104,7 @@ describe("a change of what somebody else changed", () => {
     const shelf = await conflicting({ name: "My helper" });
     shelf.kept = { value: { ...THEIRS.value, description: "Again" }, tag: "3" };
     fireEvent.click(screen.getByText("Keep mine"));
-    await screen.findByText("Now: Again");
+    await screen.findByText("Current: Again");
     fireEvent.click(screen.getByText("Keep mine"));
     await screen.findByText("Saved.");
     expect(shelf.kept.value).toEqual({ id: "1", name: "My helper", description: "Again" });

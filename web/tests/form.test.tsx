@@ -7,7 +7,8 @@ import { describe, expect, it } from "vitest";
 import type { Fields, FormItem, FormType, Model } from "../src/api/facts";
 import { type Choices, CONTROLS } from "../src/components/form/controls";
 import { SchemaForm } from "../src/components/form/SchemaForm";
-import { changed, isShown, ofForm, prefilled } from "../src/components/form/values";
+import { rangeProblem } from "../src/components/NumberInput";
+import { changed, hasChoices, isShown, newForm, ofForm, prefilled } from "../src/components/form/values";
 
 const model = (model_id: string, type: Model["type"]): Model => ({
   model_id, type, name: `The ${model_id}`, provider_id: "p", context_window: 1, max_output_tokens: 1, abilities: [], prices: null, parameters: {},
@@ -87,7 +88,7 @@ describe("every kind of item", () => {
   it("JSON that can't be read is said, and what was there stays", () => {
     const values = draw([item("json")], { x: { a: 1 } });
     type("The field", "{");
-    expect(screen.getByText("This is not JSON yet.")).toBeTruthy();
+    expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
     expect(values()).toEqual({ x: { a: 1 } });
     expect((screen.getByLabelText("The field") as HTMLTextAreaElement).validationMessage).not.toBe("");
     type("The field", '{"a": 2}');
@@ -96,7 +97,7 @@ describe("every kind of item", () => {
 
   it("a prompt of several messages keeps their roles", () => {
     const values = draw([item("prompt-editor")], { x: [{ role: "system", content: "Be brief." }] });
-    fireEvent.click(screen.getByText("Add a message"));
+    fireEvent.click(screen.getByText("Add message"));
     fireEvent.change(screen.getAllByLabelText("Content")[1]!, { target: { value: "Hello" } });
     expect(values()).toEqual({ x: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }] });
   });
@@ -116,7 +117,7 @@ describe("every kind of item", () => {
   it("a model with fallbacks keeps their order", () => {
     const values = draw([item("model-fallback-selector")]);
     type("The field", "big");
-    type("Add a model to fall back to", "small");
+    type("Add a fallback model", "small");
     expect(values()).toEqual({ x: { primary: "big", fallbacks: ["small"] } });
     type("The field", "small");
     expect(values()).toEqual({ x: { primary: "small", fallbacks: [] } });
@@ -219,5 +220,67 @@ describe("the rules of a form", () => {
 
   it("what another runner left behind is not sent", () => {
     expect(ofForm([mode], { mode: "reverse", other: 1 })).toEqual({ mode: "reverse" });
+  });
+});
+
+describe("a number", () => {
+  const limited = item("integer", { minimum: 1, maximum: 64 });
+  const field = () => screen.getByLabelText<HTMLInputElement>("The field");
+
+  it("out of its range is refused at the field, in words", () => {
+    draw([limited], { x: 5 });
+    expect(screen.queryByRole("alert")).toBeNull();
+    type("The field", "65");
+    expect(screen.getByRole("alert").textContent).toBe("Enter a number from 1 to 64.");
+    expect(field().checkValidity()).toBe(false);
+    expect(field().getAttribute("aria-invalid")).toBe("true");
+    type("The field", "64");
+    expect(screen.queryByRole("alert")).toBeNull();
+    expect(field().checkValidity()).toBe(true);
+  });
+
+  it.each([
+    [0.5, { min: 1 }, "form.atLeast"],
+    [3, { max: 2 }, "form.atMost"],
+    [-1, { min: 0, max: 2 }, "form.between"],
+    [1.5, { min: 0, max: 2, whole: true }, "form.whole"],
+    [1.5, { min: 0, max: 2 }, undefined],
+    [0, { min: 0 }, undefined],
+  ])("%s within %o is judged", (value, range, key) => {
+    expect(rangeProblem(value, range)?.key).toBe(key);
+  });
+});
+
+describe("a new form", () => {
+  const items = [item("model-fallback-selector", { name: "model" }), item("llm-model-selector", { name: "second" }), item("string", { name: "prompt", default: "Hi" })];
+  const demo = { ...model("demo", "llm"), provider_id: "demo" };
+
+  it("starts with the configured model", () => {
+    expect(newForm(items, [demo, model("order", "rerank"), model("big", "llm")])).toEqual({ model: { primary: "big", fallbacks: [] }, prompt: "Hi" });
+  });
+
+  it("starts with the demo model where there is no other, and without one where there is none", () => {
+    expect(newForm(items, [demo]).model).toEqual({ primary: "demo", fallbacks: [] });
+    expect(newForm(items, [])).toEqual({ prompt: "Hi" });
+  });
+});
+
+describe("a field that chooses", () => {
+  const none = { ...CHOICES, knowledgeBases: [], skills: [], models: [] };
+
+  it("is hidden until there is something to choose from", () => {
+    expect(hasChoices(item("knowledge-base-multi-selector"), undefined, none)).toBe(false);
+    expect(hasChoices(item("skill-multi-selector"), [], none)).toBe(false);
+    expect(hasChoices(item("rerank-model-selector"), undefined, none)).toBe(false);
+    expect(hasChoices(item("skill-multi-selector"), ["gone"], none)).toBe(true);
+    expect(hasChoices(item("knowledge-base-multi-selector"), undefined, CHOICES)).toBe(true);
+    expect(hasChoices(item("tool-multi-selector"), undefined, none)).toBe(true);
+  });
+
+  it("shows what depends on it once something is chosen", () => {
+    const passages = item("integer", { name: "top_k", show_if: { kb: true } });
+    expect(isShown(passages, {})).toBe(false);
+    expect(isShown(passages, { kb: [] })).toBe(false);
+    expect(isShown(passages, { kb: ["handbook"] })).toBe(true);
   });
 });

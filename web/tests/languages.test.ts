@@ -38,6 +38,20 @@ describe("the words of the page", () => {
     expect([...new Set(flat(chinese).map(base))].sort()).toEqual([...english].sort());
   });
 
+  it("show no internal names", () => {
+    const said = (words: object): string[] => Object.values(words).flatMap((value) => (typeof value === "string" ? [value] : said(value as object)));
+    const internal = /[a-z]+_[a-z]+|\/api\/|\b(GET|PUT|DELETE) \/|[0-9a-f]{8}-[0-9a-f]{4}/;
+    const shown = [...said(en), ...said(chinese)].map((text) => text.replaceAll(/\{\{\w+\}\}/g, ""));
+    expect(shown.filter((text) => internal.test(text))).toEqual([]);
+  });
+
+  it("are the established terms, not riddles", () => {
+    const said = (words: object): string[] => Object.values(words).flatMap((value) => (typeof value === "string" ? [value] : said(value as object)));
+    expect(said(en).filter((text) => /\b(somebody|anybody|nobody|anew|meanwhile|whoever|told)\b|^What (it|was|may|becomes?)\b|^Who\b/i.test(text))).toEqual([]);
+    const terms = [en.plugins.logs, en.plugins.permissions, en.tools.takes, en.dryRun.title, en.tools.readOnly, en.settings.keySpan, en.runs.given, en.runs.gave, en.settings.light];
+    expect(terms).toEqual(["Logs", "Permissions", "Parameters", "Test routing", "Read-only", "Expires", "Input", "Output", "Theme"]);
+  });
+
   it("take the same values in both", () => {
     const values = (words: string) => [...new Set(words.match(/\{\{\w+\}\}/g) ?? [])].sort();
     const at = (words: object, key: string) => key.split(".").reduce<unknown>((part, name) => (part as Record<string, unknown>)?.[name], words) as string | undefined;

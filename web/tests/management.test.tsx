@@ -13,7 +13,7 @@ import { lastDays, summed } from "../src/features/models/usage";
 import { askedIn, grantsOf } from "../src/features/plugins/grants";
 import { manageable } from "../src/features/settings/roles";
 import { changesOf, valuesOf } from "../src/features/settings/tunable";
-import { doneOf, nextOf } from "../src/features/start/steps";
+import { doneOf, firstWorking, nextOf } from "../src/features/start/steps";
 import { bodyOf as serverBody, draftOf as serverDraft, FRESH as NO_SERVER } from "../src/features/tools/server";
 
 describe("a budget", () => {
@@ -146,7 +146,7 @@ describe("settings", () => {
   const settings: Settings = {
     retention: { events_days: 365, run_events_days: 30, artifacts_days: 90, audit_days: 365, model_calls_days: 7 },
     runs: { concurrent: 1, per_person: 1, per_conversation_per_minute: 1 },
-    workspace: { time_zone: "UTC", outbound_ips: [] },
+    workspace: { time_zone: "UTC", outbound_ips: [], currency: "" },
     logs: { level: "info" },
     changed: [],
   };
@@ -167,7 +167,8 @@ describe("settings", () => {
 });
 
 describe("first steps", () => {
-  const nothing = { models: [{ provider_id: "demo" } as Model], answered: 0, bots: [], events: [] };
+  const bot = (bot_id: string, state: string, enabled = true) => ({ bot_id, enabled, status: { state } }) as Bot;
+  const nothing = { models: [{ provider_id: "demo" } as Model], answered: 0, bots: [], heard: new Set<string>() };
 
   it("begin with saying hello, for which the demo model is enough", () => {
     expect(nextOf(doneOf(nothing))).toBe("chat");
@@ -175,8 +176,18 @@ describe("first steps", () => {
   });
 
   it("end when the first message arrived", () => {
-    const known = { models: [{ provider_id: "p" } as Model], answered: 1, bots: [{} as Bot], events: [] };
+    const known = { models: [{ provider_id: "p" } as Model], answered: 1, bots: [bot("one", "connected")], heard: new Set<string>() };
     expect(nextOf(doneOf(known))).toBe("message");
-    expect(nextOf(doneOf({ ...known, events: [{} as never] }))).toBeNull();
+    expect(nextOf(doneOf({ ...known, heard: new Set(["one"]) }))).toBeNull();
+  });
+
+  it("follow the first bot that works, not the first one", () => {
+    const bots = [bot("broken", "failed"), bot("off", "connected", false), bot("quiet", "connected"), bot("busy", "connected")];
+    expect(firstWorking(bots, new Set())?.bot_id).toBe("quiet");
+    expect(firstWorking(bots, new Set(["busy"]))?.bot_id).toBe("busy");
+    expect(firstWorking(bots.slice(0, 1), new Set())?.bot_id).toBe("broken");
+    const known = { models: [{ provider_id: "p" } as Model], answered: 1, bots: bots.slice(0, 1), heard: new Set<string>() };
+    expect(nextOf(doneOf(known))).toBe("platform");
+    expect(nextOf(doneOf({ ...known, bots, heard: new Set(["busy"]) }))).toBeNull();
   });
 });

@@ -49,7 +49,7 @@ describe("a switch", () => {
 
   it.each([[["enabled"]], [["enabled", "name"]], [[]]])("is left as it is when they may have turned it themselves (%j)", async (changed) => {
     const shelf = turned({ enabled: true }, changed);
-    await screen.findByText(/Somebody else changed this meanwhile/);
+    await screen.findByText(/Someone else changed this/);
     expect(shelf.kept.tag).toBe("2");
   });
 });

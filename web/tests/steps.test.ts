@@ -14,20 +14,20 @@ afterEach(() => changeLanguage("en"));
 
 describe("a step of a dry run", () => {
   it("is said in English", () => {
-    expect(stepWords(passed, i18next)).toBe("Route message.*: groups: group 42 is not among them");
-    expect(stepWords(last, i18next)).toBe("agent 'Ann' answers");
+    expect(stepWords(passed, i18next)).toBe("Route All message events: group 42 is not in the list");
+    expect(stepWords(last, i18next)).toBe("Agent “Ann” replies");
   });
 
   it("is said in Chinese", async () => {
     await changeLanguage("zh-Hans");
-    expect(stepWords(passed, i18next)).toBe("路由 message.*：群：42 不在其中");
-    expect(stepWords(nearest, i18next)).toBe("默认智能体（工作区）：由它处理");
-    expect(stepWords(last, i18next)).toBe("由智能体“Ann”回答");
+    expect(stepWords(passed, i18next)).toBe("路由 所有消息事件：群 42 不在列表中");
+    expect(stepWords(nearest, i18next)).toBe("默认智能体（工作区）：匹配");
+    expect(stepWords(last, i18next)).toBe("由智能体“Ann”回复");
   });
 
   it("shows what others wrote as it is", () => {
     const odd = "<b>$t(nav.home)</b> {{said}}";
-    expect(stepWords({ ...passed, name: odd, values: { group: odd } }, i18next)).toBe(`Route ${odd}: groups: group ${odd} is not among them`);
+    expect(stepWords({ ...passed, name: odd, values: { group: odd } }, i18next)).toBe(`Route ${odd}: group ${odd} is not in the list`);
   });
 
   it("that the page has no words for is said as the Host says it", () => {

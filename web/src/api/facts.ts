@@ -15,7 +15,14 @@ export type Me = {
   csrf_token: string;
 };
 export type Setup = { needed: boolean; token_required: boolean };
-export type Info = { version: string; protocol: number; outbound_ips: string[]; time_zone: string; features: Record<string, boolean> };
+export type Info = {
+  version: string;
+  protocol: number;
+  outbound_ips: string[];
+  time_zone: string;
+  currency: string;
+  features: Record<string, boolean>;
+};
 
 export type FormType =
   | "string" | "text" | "secret" | "integer" | "number" | "boolean" | "select" | "multi-select" | "json"
@@ -31,6 +38,8 @@ export type FormItem = {
   default: unknown;
   options: { value: string; label: Text | null }[] | null;
   show_if: Fields | null;
+  minimum?: number | null;
+  maximum?: number | null;
   display: boolean;
 };
 
@@ -148,6 +157,7 @@ export type EventRecord = {
   event_type: string;
   source: string;
   conversation_id?: string | null;
+  bot_id?: string | null;
   actor_name: string | null;
   input_summary: string | null;
   created_at: number;
@@ -227,6 +237,7 @@ export type ModelKind = {
   base_url: string;
   needs_key: boolean;
   key_page: string;
+  currency: string;
   models: { name: string; type: string; context_window: number }[];
 };
 export type Provider = { provider_id: string; name: string; kind: string; base_url: string; api_keys: string[] };
@@ -338,7 +349,7 @@ export type User = { user_id: string; email: string; name: string; role: Role; e
 export type Settings = {
   retention: { events_days: number; run_events_days: number; artifacts_days: number; audit_days: number; model_calls_days: number };
   runs: { concurrent: number; per_person: number; per_conversation_per_minute: number };
-  workspace: { time_zone: string; outbound_ips: string[] };
+  workspace: { time_zone: string; outbound_ips: string[]; currency: string };
   logs: { level: string };
   /** The names of those that differ from the settings file. */
   changed: string[];

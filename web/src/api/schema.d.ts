@@ -2815,6 +2815,10 @@ export interface components {
             label: {
                 [key: string]: string;
             };
+            /** @default null */
+            maximum?: number | null;
+            /** @default null */
+            minimum?: number | null;
             name: string;
             /** @default null */
             options?: components["schemas"]["FormOption"][] | null;
@@ -2846,6 +2850,8 @@ export interface components {
             [key: string]: unknown;
         };
         Info: {
+            /** @description The code of the currency that costs are in; empty where the providers' prices are in several, or unknown. */
+            currency: string;
             /** @description What this Host can do. */
             features: {
                 [key: string]: boolean;
@@ -4730,12 +4736,16 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
+            /** Currency */
+            currency?: string | null;
             /** Outbound Ips */
             outbound_ips?: string[] | null;
             /** Time Zone */
             time_zone?: string | null;
         };
         WorkspaceShown: {
+            /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
+            currency: string;
             outbound_ips: string[];
             time_zone: string;
         };

@@ -4,9 +4,11 @@ import { useTranslation } from "react-i18next";
 
 import { Button, buttonClasses } from "../components/Button";
 import { Empty, ErrorNote } from "../components/Notes";
+import { usePageTitle } from "../lib/usePageTitle";
 
 export function Missing() {
   const { t } = useTranslation();
+  usePageTitle(t("errors.missing"));
   return (
     <div className="mx-auto max-w-xl p-8">
       <Empty title={t("errors.missing")} text={t("errors.missingText")}>

@@ -13,7 +13,7 @@ import { within } from "../lib/base";
 import { classes } from "../lib/classes";
 import { useLive } from "./live";
 import { Preferences } from "./Preferences";
-import { useLogOut, useMe } from "./session";
+import { useCurrency, useLogOut, useMe } from "./session";
 
 const PLACES: [path: string, word: string, icon: LucideIcon][] = [
   ["/", "nav.home", House],
@@ -31,6 +31,7 @@ const PLACES: [path: string, word: string, icon: LucideIcon][] = [
 export function Shell() {
   const { t } = useTranslation();
   const connected = useLive();
+  useCurrency();
   const [open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => setOpen(false), [path]);
@@ -61,14 +62,13 @@ export function Shell() {
         </div>
       </aside>
       {open && <div aria-hidden className="fixed inset-0 top-13 z-20 bg-black/40 md:hidden" onClick={() => setOpen(false)} />}
-      <main id="main" tabIndex={-1} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
-        {!connected && (
-          <div role="status" className="sticky top-0 z-10 bg-warn-wash px-4 py-2 text-center text-sm text-warn">
-            {t("errors.reconnecting")}
-          </div>
-        )}
-        <Outlet />
-      </main>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        {!connected && <div role="status" className="shrink-0 bg-warn-wash px-4 py-2 text-center text-sm text-warn">{t("errors.reconnecting")}</div>}
+        {/* pages go by its width, not by the window's: the sidebar takes a third of a tablet */}
+        <main id="main" tabIndex={-1} className="@container relative min-h-0 flex-1 overflow-y-auto outline-none">
+          <Outlet />
+        </main>
+      </div>
     </div>
   );
 }

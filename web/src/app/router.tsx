@@ -8,6 +8,7 @@ import * as queries from "../api/queries";
 import { chatSearch } from "../features/chat/search";
 import { runSearch } from "../features/runs/search";
 import { BASE } from "../lib/base";
+import { setCurrency } from "../lib/text";
 import { Failed, Missing } from "./Failures";
 import { Shell } from "./Shell";
 
@@ -18,6 +19,7 @@ const root = createRootRouteWithContext<Context>()({ notFoundComponent: Missing,
 async function entered(client: QueryClient, next: string): Promise<void> {
   try {
     setToken((await client.ensureQueryData(queries.me)).csrf_token);
+    setCurrency((await client.ensureQueryData(queries.info)).currency);
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 401) throw error;
     const setup = await client.fetchQuery(queries.setup);
@@ -42,8 +44,10 @@ const setup = createRoute({
   getParentRoute: () => root,
   component: lazyRouteComponent(() => import("../features/start/SetupPage")),
 });
+/** Every page may have tabs: the open one is in its address. */
+const tabSearch = (search: Record<string, unknown>): { tab?: string } => (typeof search.tab === "string" ? { tab: search.tab } : {});
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({ path, getParentRoute: () => inside, component: lazyRouteComponent(load) });
+  createRoute({ path, getParentRoute: () => inside, validateSearch: tabSearch, component: lazyRouteComponent(load) });
 
 const chat = createRoute({
   path: "/chat/$agentId",
@@ -57,12 +61,8 @@ const runs = createRoute({
   validateSearch: runSearch,
   component: lazyRouteComponent(() => import("../features/runs/RunsPage")),
 });
-const run = createRoute({
-  path: "/runs/$runId",
-  getParentRoute: () => inside,
-  validateSearch: (search: Record<string, unknown>): { tab?: string } => (typeof search.tab === "string" ? { tab: search.tab } : {}),
-  component: lazyRouteComponent(() => import("../features/runs/RunPage")),
-});
+/** An address that leads nowhere keeps the menu around it. */
+const missing = createRoute({ path: "/$", getParentRoute: () => inside, component: Missing });
 
 const tree = root.addChildren([
   login,
@@ -79,12 +79,13 @@ const tree = root.addChildren([
     page("/agents/new", () => import("../features/agents/NewAgentPage")),
     page("/agents/$agentId", () => import("../features/agents/AgentPage")),
     runs,
-    run,
+    page("/runs/$runId", () => import("../features/runs/RunPage")),
     page("/approvals", () => import("../features/approvals/ApprovalsPage")),
     page("/models", () => import("../features/models/ModelsPage")),
     page("/tools", () => import("../features/tools/ToolsPage")),
     page("/plugins", () => import("../features/plugins/PluginsPage")),
     page("/settings", () => import("../features/settings/SettingsPage")),
+    missing,
   ]),
 ]);
 

@@ -5,11 +5,18 @@ import { answer, api, setToken } from "../api/client";
 import type { Me } from "../api/facts";
 import * as queries from "../api/queries";
 import { within } from "../lib/base";
+import { setCurrency } from "../lib/text";
 
 export function useMe(): Me | undefined {
   const { data } = useQuery(queries.me);
   if (data?.csrf_token) setToken(data.csrf_token);
   return data;
+}
+
+/** Follows the currency of the Host when it is changed. */
+export function useCurrency(): void {
+  const { data } = useQuery(queries.info);
+  if (data) setCurrency(data.currency);
 }
 
 export function useRights(): { edit: boolean; operate: boolean } {

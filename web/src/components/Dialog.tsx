@@ -40,6 +40,7 @@ export function Confirm({
   title,
   text,
   action,
+  cancel,
   busy,
   error,
   onConfirm,
@@ -49,6 +50,8 @@ export function Confirm({
   title: string;
   text: string;
   action: string;
+  /** The words of the button that changes nothing, where they are not "Cancel". */
+  cancel?: string;
   busy?: boolean;
   error?: unknown;
   onConfirm: () => void;
@@ -60,7 +63,7 @@ export function Confirm({
       <p className="mb-5 text-quiet">{text}</p>
       <ErrorNote error={error} />
       <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>{t("common.cancel")}</Button>
+        <Button onClick={onClose}>{cancel ?? t("common.cancel")}</Button>
         <Button weight="danger" busy={busy} onClick={onConfirm}>{action}</Button>
       </div>
     </Dialog>

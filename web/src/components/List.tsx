@@ -9,9 +9,9 @@ export function Row({ sign, title, text, marks, actions }: { sign?: ReactNode; t
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-5 py-4">
       {sign}
-      <div className="min-w-0 flex-1 basis-56">
+      <div className="min-w-0 flex-1 basis-40 wrap-anywhere">
         <div className="font-medium">{title}</div>
-        {text && <div className="mt-0.5 text-sm break-words text-quiet">{text}</div>}
+        {text && <div className="mt-0.5 text-sm text-quiet">{text}</div>}
       </div>
       {marks && <div className="flex flex-wrap items-center gap-2">{marks}</div>}
       {actions && <div className="flex flex-wrap items-center gap-1">{actions}</div>}

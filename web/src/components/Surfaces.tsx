@@ -3,18 +3,22 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import { classes } from "../lib/classes";
+import { usePageTitle } from "../lib/usePageTitle";
 
-export function PageBody({ title, text, actions, children, wide }: {
+export function PageBody({ title, name, text, actions, children, wide }: {
   title: ReactNode;
+  /** The title as plain text, for the browser tab, where `title` is more than that. */
+  name?: string;
   text?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
   wide?: boolean;
 }) {
+  usePageTitle(name ?? (typeof title === "string" ? title : ""));
   return (
     <div className={classes("mx-auto w-full px-4 py-6 sm:px-8 sm:py-8", wide ? "max-w-7xl" : "max-w-5xl")}>
       <header className="mb-6 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className="min-w-0 wrap-anywhere">
+        <div className="min-w-0 flex-1 basis-72 wrap-anywhere">
           <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
           {text && <p className="mt-1 max-w-2xl text-quiet">{text}</p>}
         </div>
@@ -35,7 +39,7 @@ export function Card({ title, actions, children, className }: {
     <section className={classes("rounded-card border border-line bg-surface p-5 shadow-card", className)}>
       {title && (
         <div className="mb-4 flex items-center justify-between gap-3">
-          <h2 className="font-semibold">{title}</h2>
+          <h2 className="min-w-0 font-semibold wrap-anywhere">{title}</h2>
           {actions}
         </div>
       )}

@@ -1,18 +1,33 @@
-// A few views of one thing, on radix's tabs.
+// A few views of one thing, on radix's tabs. The open one is named in the address, so that a reload or a link shows it.
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Tabs as Primitive } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 export type Tab = { id: string; label: string; content: ReactNode };
 
-export function Tabs({ tabs, first, onChange }: { tabs: Tab[]; first?: string; onChange?: (id: string) => void }) {
+/** The tab that the address names, or the first where it names none of these. */
+export function useOpenTab(ids: string[]): string {
+  const { tab } = useSearch({ strict: false }) as { tab?: string };
+  return ids.find((id) => id === tab) ?? ids[0] ?? "";
+}
+
+export function Tabs({ tabs }: { tabs: Tab[] }) {
+  const open = useOpenTab(tabs.map((tab) => tab.id));
+  const navigate = useNavigate();
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+  }, [open]);
+  const choose = (id: string) => void navigate({ to: ".", search: ((before: object) => ({ ...before, tab: id })) as never, replace: true });
   return (
-    <Primitive.Root defaultValue={first ?? tabs[0]?.id} onValueChange={onChange}>
-      <Primitive.List className="mb-5 flex gap-1 overflow-x-auto border-b border-line">
+    // by hand: a tab that only gets the focus, as after a question about unsaved changes, is not opened
+    <Primitive.Root value={open} onValueChange={choose} activationMode="manual">
+      <Primitive.List ref={list} className="mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line [scrollbar-width:none]">
         {tabs.map((tab) => (
           <Primitive.Trigger
             key={tab.id}
             value={tab.id}
-            className="-mb-px border-b-2 border-transparent px-3 -outline-offset-2 py-2 text-sm font-medium whitespace-nowrap text-quiet hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+            className="border-b-2 border-transparent px-3 py-2 text-sm font-medium whitespace-nowrap text-quiet -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
           >
             {tab.label}
           </Primitive.Trigger>

@@ -1,4 +1,6 @@
 // Words in the language of the page, and figures, times and spans as people read them.
+import i18next from "i18next";
+
 import type { Text } from "../api/facts";
 
 const NAMES: Record<string, string> = { en: "en_US", "zh-Hans": "zh_Hans" };
@@ -20,11 +22,12 @@ function format<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(name: st
   return formats.get(name) as Format;
 }
 
+/** Date and time; the year only where it is another one. */
 export function moment(at: number | null | undefined, language: string): string {
   if (!at) return "–";
-  const today = new Date(at).toDateString() === new Date().toDateString();
-  const dated = today ? TIME : { ...DAY, ...TIME };
-  return format(`moment ${today} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
+  const thisYear = new Date(at).getFullYear() === new Date().getFullYear();
+  const dated = thisYear ? { ...DAY, ...TIME } : { year: "numeric", ...DAY, ...TIME } as const;
+  return format(`moment ${thisYear} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
 }
 
 /** How long until then, or since. */
@@ -46,11 +49,30 @@ export function figure(amount: number, language: string): string {
   return format(`figure ${notation} ${language}`, () => new Intl.NumberFormat(language, { notation })).format(amount);
 }
 
-/** Millionths of the providers' currency. */
+let currency = "";
+
+/** The code of the currency that the Host counts in; empty where it has none, or several. */
+export function setCurrency(code: string): void {
+  currency = code;
+}
+
+/** An amount of money with its currency, which is the Host's unless another is given. */
+export function money(amount: number, digits = 2, code = currency): string {
+  const style = code ? ({ style: "currency", currency: code } as const) : {};
+  const fixed = { minimumFractionDigits: amount === 0 ? 0 : digits, maximumFractionDigits: digits };
+  return format(`money ${code} ${amount === 0 ? 0 : digits} ${i18next.language}`, () => new Intl.NumberFormat(i18next.language, { ...style, ...fixed })).format(amount);
+}
+
+/** What something cost, from millionths. */
 export function cost(micros: number): string {
-  if (micros === 0) return "0";
-  if (micros < 100) return "<0.0001";
-  return (micros / 1_000_000).toFixed(micros < 10_000 ? 4 : 2);
+  if (micros > 0 && micros < 100) return `<${money(0.0001, 4)}`;
+  return money(micros / 1_000_000, micros > 0 && micros < 10_000 ? 4 : 2);
+}
+
+/** The price of a million tokens, as exact as it was written. */
+export function price(amount: number, code: string): string {
+  const digits = Math.min(6, String(amount).split(".")[1]?.length ?? 0);
+  return money(amount, Math.max(digits, Number.isInteger(amount) ? 0 : 2), currency || code);
 }
 
 export function short(id: string): string {

@@ -1,10 +1,14 @@
-// What an event's type means, in the language of the page; the type itself where it has no words.
+// What an event's type means, in the language of the page; the type itself where the page has no words for it.
+import type { i18n as Words } from "i18next";
 import { useTranslation } from "react-i18next";
 
+export function eventWords(type: string, { t, exists }: Pick<Words, "t" | "exists">): string {
+  // a bare word, such as `group`, is a section of the words and no type
+  const key = `eventType.${type}`;
+  return (type === "*" || type.includes(".")) && exists(key) ? t(key) : type;
+}
+
 export function useEventWords(): (type: string) => string {
-  const { t, i18n } = useTranslation();
-  return (type) => {
-    const key = `eventType.${type}`;
-    return i18n.exists(key) ? t(key) : type;
-  };
+  const { i18n } = useTranslation();
+  return (type) => eventWords(type, i18n);
 }

@@ -286,10 +286,16 @@ class TelemetrySettings(Section):
         return {name.strip(): value.strip() for name, _, value in pairs}
 
 
+CURRENCY = r"^([A-Z]{3})?$"
+"""A code of ISO 4217, or nothing."""
+
+
 class WorkspaceSettings(Section):
     time_zone: str = Field(default_factory=system_zone)
     outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
     """Addresses that this Host reaches platforms from, shown where a platform wants them in a list of its own."""
+    currency: str = Field(default="", pattern=CURRENCY)
+    """The currency that costs are shown in, such as EUR; empty: that of the providers, where they agree."""
 
     @field_validator("time_zone")
     @classmethod

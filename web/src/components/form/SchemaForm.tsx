@@ -5,7 +5,7 @@ import type { Fields, FormItem } from "../../api/facts";
 import { worded } from "../../lib/text";
 import { Field } from "../Field";
 import { type Choices, CONTROLS } from "./controls";
-import { changed, isShown } from "./values";
+import { changed, hasChoices, isShown } from "./values";
 
 export function SchemaForm({
   items,
@@ -27,7 +27,7 @@ export function SchemaForm({
   const { i18n } = useTranslation();
   return (
     <div className="space-y-5">
-      {items.filter((item) => isShown(item, values)).map((item) => {
+      {items.filter((item) => isShown(item, values) && hasChoices(item, values[item.name], choices)).map((item) => {
         const Control = CONTROLS[item.type];
         return (
           <Field

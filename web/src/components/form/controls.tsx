@@ -6,6 +6,7 @@ import type { FormItem, FormType, Model } from "../../api/facts";
 import { worded } from "../../lib/text";
 import { Button } from "../Button";
 import { type ControlProps, Input, Select, TextArea } from "../Field";
+import { NumberInput } from "../NumberInput";
 import { Switch } from "../Switch";
 import { FileControl, FilesControl } from "./files";
 import { CheckList, type Choice, StringList } from "./lists";
@@ -69,15 +70,16 @@ function SecretControl({ control, item, value, onChange, disabled, kept, remove 
 
 function NumberControl({ control, item, value, onChange, disabled }: ItemProps) {
   return (
-    <Input
-      {...control}
-      type="number"
-      step={item.type === "integer" ? 1 : "any"}
+    <NumberInput
+      control={control}
+      min={item.minimum ?? undefined}
+      max={item.maximum ?? undefined}
+      whole={item.type === "integer"}
       className="max-w-48"
       required={item.required}
       value={text(value)}
       disabled={disabled}
-      onChange={(event) => onChange(event.target.valueAsNumber)}
+      onChange={onChange}
     />
   );
 }

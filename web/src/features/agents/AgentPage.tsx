@@ -14,6 +14,7 @@ import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
 import { useChoices } from "../../components/form/useChoices";
 import { ofForm, prefilled } from "../../components/form/values";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { PageBody } from "../../components/Surfaces";
 import { type Tab, Tabs } from "../../components/Tabs";
@@ -96,6 +97,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
             saving.save(bodyOf(shown, runners));
           }}
         >
+          <LeaveGuard dirty={dirty} spansTabs />
           <div className="px-5 pt-3 pb-5"><Tabs tabs={tabs} /></div>
           <div className="sticky bottom-0 space-y-3 rounded-b-card border-t border-line bg-surface px-5 py-3">
             <ErrorNote error={saving.error} />
@@ -112,7 +114,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
                   text={t("agents.deleteText")}
                   remove={() => answer(api.DELETE("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id } } }))}
                   stale={["agents"]}
-                  after={() => void navigate({ to: "/agents" })}
+                  after={() => void navigate({ to: "/agents", ignoreBlocker: true })}
                 />
               </div>
             ) : (

@@ -8,6 +8,7 @@ import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
+import { NumberInput } from "../../components/NumberInput";
 import { Toggles } from "../../components/Toggles";
 import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
 import { actionsAsked } from "./asked";
@@ -69,10 +70,7 @@ function RuleFields({ rule, disabled, onChange, onRemove }: RuleProps) {
     <fieldset className="rounded-card border border-line p-4">
       <legend className="sr-only">{words(rule.pattern)}</legend>
       <div className="flex flex-wrap items-center gap-3">
-        <div className="min-w-0 flex-1 basis-48">
-          <div className="font-medium">{words(rule.pattern)}</div>
-          <div className="font-mono text-xs text-quiet">{rule.pattern}</div>
-        </div>
+        <div className="min-w-0 flex-1 basis-48 font-medium">{words(rule.pattern)}</div>
         <Select aria-label={t("agents.decision", { action: words(rule.pattern) })} fits value={rule.decision} disabled={disabled} onChange={(event) => onChange({ ...rule, decision: event.target.value as ApprovalRule["decision"] })}>
           {DECISIONS.map((decision) => <option key={decision} value={decision}>{t(`decision.${decision}`)}</option>)}
         </Select>
@@ -94,7 +92,7 @@ function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
         {(control) => <Toggles control={control} options={options} value={chosen} disabled={disabled} onChange={(next) => who({ roles: next.filter((each) => each !== "requester"), requester: next.includes("requester") })} />}
       </Field>
       <Field label={t("agents.minutes")} hint={t("agents.minutesHint")}>
-        {(control) => <Input {...control} type="number" min={1} max={1440} className="max-w-32" value={Math.round(rule.seconds / 60)} disabled={disabled} onChange={(event) => onChange({ ...rule, seconds: Math.max(1, event.target.valueAsNumber || 1) * 60 })} />}
+        {(control) => <NumberInput control={control} min={1} max={1440} whole required className="max-w-32" value={Math.round(rule.seconds / 60)} disabled={disabled} onChange={(minutes) => onChange({ ...rule, seconds: minutes * 60 })} />}
       </Field>
       <Field label={t("agents.deciderIds")}>
         {(control) => <StringList control={control} value={rule.who.users} disabled={disabled} onChange={(users) => who({ users })} />}

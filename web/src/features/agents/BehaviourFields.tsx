@@ -2,8 +2,9 @@
 import { useTranslation } from "react-i18next";
 
 import type { Agent } from "../../api/facts";
-import { Field, Input, Select } from "../../components/Field";
+import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
+import { NumberInput } from "../../components/NumberInput";
 import { Switch } from "../../components/Switch";
 import { Toggles } from "../../components/Toggles";
 import { useEventWords } from "../../lib/useEventWords";
@@ -16,6 +17,8 @@ const EVENTS = [
   "bot.invited_to_group", "bot.removed_from_group", "schedule.triggered", "approval.decided", "message.*", "group.*", "*",
 ];
 type Figure = "timeout_seconds" | "conversation_ttl" | "stale_after";
+/** A run lasts a day at most, what is waited for or remembered ten years. */
+const MOST_SECONDS: Record<Figure, number> = { timeout_seconds: 86_400, conversation_ttl: 315_360_000, stale_after: 315_360_000 };
 
 export function BehaviourFields(part: Part) {
   const { t } = useTranslation();
@@ -51,7 +54,7 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
 function Seconds({ draft, put, disabled, name, label, hint }: Part & { name: Figure; label: string; hint: string }) {
   return (
     <Field label={label} hint={hint}>
-      {(control) => <Input {...control} type="number" min={0} className="max-w-40" value={draft[name]} disabled={disabled} onChange={(event) => put({ [name]: event.target.valueAsNumber || 0 })} />}
+      {(control) => <NumberInput control={control} min={0} max={MOST_SECONDS[name]} required className="max-w-40" value={draft[name]} disabled={disabled} onChange={(value) => put({ [name]: value })} />}
     </Field>
   );
 }
@@ -59,7 +62,7 @@ function Seconds({ draft, put, disabled, name, label, hint }: Part & { name: Fig
 function Answering({ draft, put, disabled }: Part) {
   const { t } = useTranslation();
   const words = useEventWords();
-  const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({ value: type, label: words(type), hint: type }));
+  const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({ value: type, label: words(type) }));
   const delivery = (change: object) => put({ delivery_policy: { ...draft.delivery_policy, ...change } });
   return (
     <>

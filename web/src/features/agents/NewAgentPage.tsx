@@ -10,10 +10,11 @@ import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
-import { prefilled } from "../../components/form/values";
+import { newForm } from "../../components/form/values";
 import { RunnerPicker } from "./RunnerPicker";
 
 const USUAL = "parlour/local-agent";
@@ -22,6 +23,7 @@ export default function NewAgentPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const runners = useQuery(queries.runners);
+  const models = useQuery(queries.models).data ?? [];
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState("");
   const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.find((each) => each.plugin.id === USUAL) ?? runners.data?.[0];
@@ -29,11 +31,11 @@ export default function NewAgentPage() {
     () =>
       answer<Agent>(
         api.POST("/api/v1/agents", {
-          body: { name, runner_id: runner?.id ?? "", runner_config: prefilled(runner?.config_schema ?? [], {}) },
+          body: { name, runner_id: runner?.id ?? "", runner_config: newForm(runner?.config_schema ?? [], models) },
         }),
       ),
     ["agents"],
-    (agent) => void navigate({ to: "/agents/$agentId", params: { agentId: agent.agent_id } }),
+    (agent) => void navigate({ to: "/agents/$agentId", params: { agentId: agent.agent_id }, ignoreBlocker: true }),
   );
   if (runners.data?.length === 0) {
     return (
@@ -55,6 +57,7 @@ export default function NewAgentPage() {
             creating.mutate(undefined);
           }}
         >
+          <LeaveGuard dirty={name !== ""} />
           <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
             {(control) => <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
           </Field>

@@ -33,7 +33,8 @@ export function ResourceFields({ draft, put, runner, choices, disabled }: Part &
   const choose = (name: string, value: unknown) => put({ resource_policy: { ...policy, [name]: value } });
   const selection = (name: string) => (policy[name] ?? []) as Selection;
   const offers = offered(choices);
-  const kinds = kindsAsked(runner).filter((kind) => offers[kind]);
+  // a kind that nothing exists of is left out, unless some of it was chosen by name
+  const kinds = kindsAsked(runner).filter((kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0));
   const storage = storageAsked(runner);
   const nothing = kinds.length === 0 && storage.length === 0 && !asksHistory(runner);
   return (

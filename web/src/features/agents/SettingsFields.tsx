@@ -7,7 +7,7 @@ import { Field, Input } from "../../components/Field";
 import { Fold } from "../../components/Fold";
 import type { Choices } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
-import { prefilled } from "../../components/form/values";
+import { newForm } from "../../components/form/values";
 import { ErrorNote } from "../../components/Notes";
 import { Switch } from "../../components/Switch";
 import { worded } from "../../lib/text";
@@ -23,7 +23,7 @@ export function SettingsFields({ draft, put, disabled, error, runner, runners, c
   const { t, i18n } = useTranslation();
   const items = runner?.config_schema ?? [];
   const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(error, `runner_config.${item.name}`)]));
-  const choose = (id: string) => put({ runner_id: id, runner_config: prefilled(runners.find((each) => each.id === id)?.config_schema ?? [], {}) });
+  const choose = (id: string) => put({ runner_id: id, runner_config: newForm(runners.find((each) => each.id === id)?.config_schema ?? [], choices.models) });
   return (
     <div className="space-y-5">
       <Identity draft={draft} put={put} disabled={disabled} error={error} />
@@ -35,7 +35,7 @@ export function SettingsFields({ draft, put, disabled, error, runner, runners, c
         )
       ) : (
         <div className="space-y-3">
-          <ErrorNote error={new Error(t("agents.runnerGone", { runner: draft.runner_id }))} />
+          <ErrorNote error={new Error(t("agents.runnerGone", { runner: pluginOf(draft.runner_id) }))} />
           {!disabled && <RunnerPicker runners={runners} chosen="" onChoose={choose} />}
         </div>
       )}
@@ -45,6 +45,9 @@ export function SettingsFields({ draft, put, disabled, error, runner, runners, c
     </div>
   );
 }
+
+/** `plugin:author/name/component` is a runner of the plugin `author/name`. */
+const pluginOf = (runnerId: string) => runnerId.replace(/^plugin:/, "").split("/").slice(0, 2).join("/");
 
 function Identity({ draft, put, disabled, error }: Part & { error: unknown }) {
   const { t } = useTranslation();

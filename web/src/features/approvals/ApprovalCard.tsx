@@ -12,7 +12,7 @@ import { Button } from "../../components/Button";
 import { Input } from "../../components/Field";
 import { ErrorNote } from "../../components/Notes";
 import { State } from "../../components/Surfaces";
-import { fromNow, moment, short } from "../../lib/text";
+import { fromNow, moment } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
 import { actionKey, isPending } from "./asked";
 import { Details } from "./Details";
@@ -29,7 +29,7 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
           <h3 className="font-semibold">{i18n.exists(key) ? t(key) : approval.action}</h3>
           <State state={approval.status} />
           {isPending(approval) && <span className="text-sm text-quiet">{t("approvals.expires", { when: fromNow(approval.expires_at, Date.now(), i18n.language) })}</span>}
-          <Link to="/runs/$runId" params={{ runId: approval.run_id }} className="ml-auto text-sm text-accent underline underline-offset-2">{t("approvals.run", { run: short(approval.run_id) })}</Link>
+          <Link to="/runs/$runId" params={{ runId: approval.run_id }} className="ml-auto text-sm text-accent underline underline-offset-2">{t("chat.openRun")}</Link>
         </div>
         <Origin approval={approval} />
         <Details approval={approval} />

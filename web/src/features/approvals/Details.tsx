@@ -6,7 +6,7 @@ import type { Approval } from "../../api/facts";
 import { details } from "./asked";
 
 export function Details({ approval }: { approval: Pick<Approval, "call"> }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   return (
     <div className="mt-3 space-y-2 rounded-control bg-raised/70 p-3.5 text-sm">
       {approval.call.elsewhere === true && (
@@ -15,8 +15,8 @@ export function Details({ approval }: { approval: Pick<Approval, "call"> }) {
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
         {details(approval).map(({ name, value }, index) => (
           <div key={`${name} ${index}`} className="contents">
-            <dt className="font-mono text-quiet">{name}</dt>
-            <dd className="break-words whitespace-pre-wrap">{value}</dd>
+            <dt className="text-quiet">{i18n.exists(`argument.${name}`) ? t(`argument.${name}`) : name.replaceAll("_", " ")}</dt>
+            <dd className="whitespace-pre-wrap wrap-anywhere">{value}</dd>
           </div>
         ))}
       </dl>

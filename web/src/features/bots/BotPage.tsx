@@ -31,7 +31,7 @@ export default function BotPage() {
   const adapter = adapters.data.find((each) => each.name === shown.adapter);
   if (!adapter) return <div className="p-8"><ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} /></div>;
   return (
-    <PageBody title={<Title bot={shown} />} text={worded(adapter.label, i18n.language)} actions={<OnOff current={bot.data} />}>
+    <PageBody name={shown.name} title={<Title bot={shown} />} text={worded(adapter.label, i18n.language)} actions={<OnOff current={bot.data} />}>
       <Trouble current={bot.data} />
       <Tabs
         tabs={[

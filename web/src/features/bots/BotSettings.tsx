@@ -15,6 +15,7 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { ofForm } from "../../components/form/values";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
 import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
@@ -55,6 +56,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           saving.save(bodyOf({ ...draft, enabled: bot.enabled }));
         }}
       >
+        <LeaveGuard dirty={typed !== null} />
         <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
           {(control) => <Input {...control} required value={draft.name} disabled={!edit} onChange={(event) => setTyped({ ...draft, name: event.target.value })} />}
         </Field>
@@ -81,7 +83,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
               text={t("bots.deleteText")}
               remove={() => answer(api.DELETE("/api/v1/bots/{bot_id}", { params: { path } }))}
               stale={["bots"]}
-              after={() => void navigate({ to: "/bots" })}
+              after={() => void navigate({ to: "/bots", ignoreBlocker: true })}
             />
           </div>
         ) : (

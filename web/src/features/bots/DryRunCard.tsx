@@ -29,7 +29,7 @@ export function DryRunCard({ botId, routes, events }: { botId: string; routes: R
       ),
   });
   return (
-    <Card title={t("dryRun.title")} className="lg:sticky lg:top-6">
+    <Card title={t("dryRun.title")} className="@4xl:sticky @4xl:top-6">
       <form
         className="space-y-4"
         onSubmit={(event) => {

@@ -19,7 +19,7 @@ export function EventTypeSelect({ control, value, events, patterns, disabled, on
   const all = [...new Set([...single, ...families, value])];
   return (
     <Select {...control} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
-      {all.map((type) => <option key={type} value={type} title={type}>{words(type) === type ? type : `${words(type)} (${type})`}</option>)}
+      {all.map((type) => <option key={type} value={type}>{words(type)}</option>)}
     </Select>
   );
 }

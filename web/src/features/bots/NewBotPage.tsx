@@ -14,6 +14,7 @@ import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { prefilled } from "../../components/form/values";
 import { Monogram } from "../../components/Monogram";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody } from "../../components/Surfaces";
 import { worded } from "../../lib/text";
@@ -50,10 +51,11 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState(worded(adapter.label, i18n.language));
   const [config, setConfig] = useState<Fields>(() => prefilled(adapter.config, {}));
+  const [begun] = useState({ name, config });
   const creating = useSave(
     () => answer<Bot>(api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config as never, enabled: true } })),
     ["bots"],
-    (bot) => void navigate({ to: "/bots/$botId", params: { botId: bot.bot_id } }),
+    (bot) => void navigate({ to: "/bots/$botId", params: { botId: bot.bot_id }, ignoreBlocker: true }),
   );
   const messages = Object.fromEntries(adapter.config.map((item) => [item.name, fieldMessage(creating.error, `adapter_config.${item.name}`)]));
   return (
@@ -65,6 +67,7 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
           creating.mutate(undefined);
         }}
       >
+        <LeaveGuard dirty={JSON.stringify({ name, config }) !== JSON.stringify(begun)} />
         <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
           {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>

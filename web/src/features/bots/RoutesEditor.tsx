@@ -10,6 +10,7 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { moved, useSorting } from "../../lib/useSorting";
@@ -65,7 +66,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
     setOpen(route.key);
   };
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 @4xl:grid-cols-[minmax(0,1fr)_20rem]">
       <form
         className="space-y-3"
         onSubmit={(event) => {
@@ -73,6 +74,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
           if (draft) saving.save({ items: sent(draft) });
         }}
       >
+        <LeaveGuard dirty={draft !== null} />
         <p className="text-sm text-quiet">{t("routes.text")}</p>
         {routes.length === 0 && <Empty title={t("routes.empty")} text={t("routes.emptyText")} />}
         <ol ref={sorting.list} className="space-y-3">

@@ -5,6 +5,7 @@ import { Field, Input, Select } from "../../components/Field";
 import { Fold } from "../../components/Fold";
 import { CheckList } from "../../components/form/lists";
 import { Pairs } from "../../components/form/pairs";
+import { NumberInput, type Range } from "../../components/NumberInput";
 import { type HandlerProps, problemOf } from "./route";
 
 const ACTIONS = ["reply", "edit_message", "delete_message", "answer_friend_request", "answer_group_invite", "send_message", "call_platform_api"];
@@ -40,10 +41,10 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
           <Field label={t("tools.headers")} error={wrong("headers")}>
             {(control) => <Pairs control={control} example="X-Token" value={(config.headers ?? {}) as Record<string, string>} disabled={disabled} onChange={(headers) => put("headers", headers)} />}
           </Field>
-          <div className="grid gap-4 sm:grid-cols-3">
-            <NumberField label={t("routes.timeout")} value={config.timeout} error={wrong("timeout")} disabled={disabled} onChange={(value) => put("timeout", value)} />
-            <NumberField label={t("routes.retries")} value={config.retry_count} error={wrong("retry_count")} disabled={disabled} onChange={(value) => put("retry_count", value)} />
-            <NumberField label={t("routes.pause")} value={config.retry_interval} error={wrong("retry_interval")} disabled={disabled} onChange={(value) => put("retry_interval", value)} />
+          <div className="grid gap-4 @2xl:grid-cols-3">
+            <NumberField label={t("routes.timeout")} min={0.001} max={300} value={config.timeout} error={wrong("timeout")} disabled={disabled} onChange={(value) => put("timeout", value)} />
+            <NumberField label={t("routes.retries")} min={0} max={20} whole value={config.retry_count} error={wrong("retry_count")} disabled={disabled} onChange={(value) => put("retry_count", value)} />
+            <NumberField label={t("routes.pause")} min={0.001} max={3600} value={config.retry_interval} error={wrong("retry_interval")} disabled={disabled} onChange={(value) => put("retry_interval", value)} />
           </div>
         </div>
       </Fold>
@@ -51,12 +52,12 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
   );
 }
 
-function NumberField({ label, hint, value, error, disabled, onChange }: {
-  label: string; hint?: string; value: unknown; error?: string; disabled: boolean; onChange: (value: number | undefined) => void;
+function NumberField({ label, value, error, disabled, onChange, ...range }: Range & {
+  label: string; value: unknown; error?: string; disabled: boolean; onChange: (value: number | undefined) => void;
 }) {
   return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => <Input {...control} type="number" min={0} step="any" value={typeof value === "number" ? value : ""} disabled={disabled} onChange={(event) => onChange(Number.isNaN(event.target.valueAsNumber) ? undefined : event.target.valueAsNumber)} />}
+    <Field label={label} error={error}>
+      {(control) => <NumberInput control={control} {...range} value={typeof value === "number" ? value : ""} disabled={disabled} onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)} />}
     </Field>
   );
 }

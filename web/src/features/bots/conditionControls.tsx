@@ -7,6 +7,7 @@ import type { Fields } from "../../api/facts";
 import { Button, IconButton } from "../../components/Button";
 import { type ControlProps, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
+import { NumberInput } from "../../components/NumberInput";
 import { Toggles } from "../../components/Toggles";
 import { type Condition, listed, textOf, type TimeWindow, valueOf } from "./conditions";
 
@@ -48,7 +49,7 @@ function Chance({ control, value, disabled, onChange }: ConditionProps) {
   const percent = Math.round(Number(value) * 1000) / 10;
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <Input {...control} type="number" min={0} max={100} step="any" className="max-w-28" value={Number.isNaN(percent) ? "" : percent} disabled={disabled} onChange={(event) => onChange(event.target.valueAsNumber / 100)} />
+      <NumberInput control={control} min={0} max={100} required className="max-w-28" value={percent} disabled={disabled} onChange={(next) => onChange(next / 100)} />
       <span className="min-w-0 flex-1 text-sm text-quiet">{t("filter.probabilityHint")}</span>
     </div>
   );

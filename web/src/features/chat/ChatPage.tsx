@@ -12,6 +12,7 @@ import { Select } from "../../components/Field";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { useRights } from "../../app/session";
 import { classes } from "../../lib/classes";
+import { usePageTitle } from "../../lib/usePageTitle";
 import { newSession } from "./search";
 import { Sessions } from "./Sessions";
 import { Talk } from "./Talk";
@@ -23,6 +24,7 @@ export default function ChatPage() {
   const agents = useQuery(queries.agents);
   const { agentId } = useParams({ strict: false });
   const { session } = useSearch({ strict: false }) as { session?: string };
+  usePageTitle(t("nav.chat"));
   if (agents.isPending) return <div className="p-8"><Loading /></div>;
   if (agents.error) return <div className="p-8"><ErrorNote error={agents.error} /></div>;
   const usable = agents.data.filter((agent) => agent.enabled);
@@ -89,7 +91,7 @@ function AgentChoice({ agent, agents }: { agent: Agent; agents: Agent[] }) {
     <Select
       aria-label={t("chat.agent")}
       fits
-      className="max-w-[60vw] border-transparent! font-medium"
+      className="max-w-[60vw] min-w-0 truncate border-transparent! font-medium"
       value={agent.agent_id}
       onChange={(event) => void navigate({ to: "/chat/$agentId", params: { agentId: event.target.value }, search: {} })}
     >
@@ -102,7 +104,7 @@ function NewButton({ agentId }: { agentId: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   return (
-    <Button small weight="quiet" className="lg:hidden" onClick={() => void navigate({ to: "/chat/$agentId", params: { agentId }, search: { session: newSession() } })}>
+    <Button small weight="quiet" className="shrink-0 lg:hidden" onClick={() => void navigate({ to: "/chat/$agentId", params: { agentId }, search: { session: newSession() } })}>
       <MessageCirclePlus aria-hidden className="size-4" />
       <span className="max-sm:sr-only">{t("chat.anew")}</span>
     </Button>

@@ -17,7 +17,7 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
   const label = t(`home.${chosen.name}`);
   return (
     <Card className="p-0!">
-      <div role="group" aria-label={t("home.measure")} className="grid grid-cols-2 border-b border-line sm:grid-cols-3 lg:grid-cols-6">
+      <div role="group" aria-label={t("home.measure")} className="grid grid-cols-2 border-b border-line @lg:grid-cols-3 @4xl:grid-cols-6">
         {MEASURES.map((each) => {
           const value = each.of(stats.totals);
           return (
@@ -27,7 +27,7 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
               aria-pressed={each.name === name}
               onClick={() => setName(each.name)}
               className={classes(
-                "border-b-2 px-5 py-4 text-left -outline-offset-2 first:rounded-tl-card hover:bg-raised/60 lg:last:rounded-tr-card",
+                "border-b-2 px-5 py-4 text-left -outline-offset-2 first:rounded-tl-card hover:bg-raised/60 @4xl:last:rounded-tr-card",
                 each.name === name ? "border-accent" : "border-transparent",
               )}
             >

@@ -23,7 +23,7 @@ export function AddModel({ provider, kind, taken }: { provider: Provider; kind: 
       answer<Model>(
         api.POST("/api/v1/models", { body: { provider_id: provider.provider_id, name, type: (type || known?.type || "llm") as Model["type"], parameters: {} } }),
       ),
-    ["models", "agents"],
+    ["models", "agents", "info"],
     () => setName(""),
   );
   return (

@@ -10,7 +10,9 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
+import { NumberInput } from "../../components/NumberInput";
 import { Opened } from "../../components/Opened";
 import { Switch } from "../../components/Switch";
 import { useGuardedSave } from "../../lib/useGuardedSave";
@@ -27,6 +29,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
   const { t } = useTranslation();
   const budget = opened?.value;
   const [draft, setDraft] = useState(budget ? draftOf(budget) : FRESH);
+  const [begun] = useState(draft);
   const put = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
   const saving = useGuardedSave({
     basis: opened,
@@ -49,6 +52,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
         saving.save(bodyOf(draft));
       }}
     >
+      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} />
       <Field label={t("common.name")} required error={wrong("name")}>
         {(control) => <Input {...control} required placeholder={t("budgets.nameExample")} value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
       </Field>
@@ -71,10 +75,10 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
       </div>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("budgets.tokens")} hint={t("budgets.eitherHint")} error={wrong("tokens")}>
-          {(control) => <Input {...control} type="number" min={1} required={!draft.money} value={draft.tokens} onChange={(event) => put({ tokens: event.target.value })} />}
+          {(control) => <NumberInput control={control} min={1} max={Number.MAX_SAFE_INTEGER} whole required={!draft.money} value={draft.tokens} onChange={(_, tokens) => put({ tokens })} />}
         </Field>
         <Field label={t("budgets.money")} hint={t("budgets.moneyHint")} error={wrong("cost_micros")}>
-          {(control) => <Input {...control} type="number" min={0.000001} step="any" required={!draft.tokens} value={draft.money} onChange={(event) => put({ money: event.target.value })} />}
+          {(control) => <NumberInput control={control} min={0.000001} max={9_000_000_000} required={!draft.tokens} value={draft.money} onChange={(_, money) => put({ money })} />}
         </Field>
       </div>
       <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>

@@ -13,6 +13,7 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { JsonControl } from "../../components/form/json";
 import { ErrorNote } from "../../components/Notes";
+import { NumberInput } from "../../components/NumberInput";
 import { Opened } from "../../components/Opened";
 import { Toggles } from "../../components/Toggles";
 import { useGuardedSave } from "../../lib/useGuardedSave";
@@ -41,7 +42,7 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
     query: queries.model(model_id),
     bodyOf,
     put: (body, over) => answer(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id }, header: changing(over) }, body: body as never })),
-    stale: ["models", "agents"],
+    stale: ["models", "agents", "info"],
     after: onDone,
   });
   const put = (change: Partial<Model>) => setDraft({ ...draft, ...change });
@@ -59,7 +60,7 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
       <div className="grid gap-4 sm:grid-cols-2">
         {(["context_window", "max_output_tokens"] as const).map((name) => (
           <Field key={name} label={t(`models.${name}`)} error={fieldMessage(saving.error, name)}>
-            {(control) => <Input {...control} type="number" min={1} value={draft[name] ?? ""} onChange={(event) => put({ [name]: event.target.valueAsNumber || null })} />}
+            {(control) => <NumberInput control={control} min={1} max={100_000_000} whole value={draft[name]} onChange={(value) => put({ [name]: Number.isNaN(value) ? null : value })} />}
           </Field>
         ))}
       </div>
@@ -92,7 +93,7 @@ function Prices({ prices, onChange, error }: { prices: PriceTexts; onChange: (pr
       <div className="grid grid-cols-3 gap-3">
         {PRICES.map((name) => (
           <Field key={name} label={t(`models.price_${name}`)} error={fieldMessage(error, `prices.${name}`)}>
-            {(control) => <Input {...control} type="number" min={0} step="any" value={prices[name]} onChange={(event) => onChange({ ...prices, [name]: event.target.value })} />}
+            {(control) => <NumberInput control={control} min={0} max={1_000_000} value={prices[name]} onChange={(_, text) => onChange({ ...prices, [name]: text })} />}
           </Field>
         ))}
       </div>

@@ -11,10 +11,10 @@ import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { ErrorNote } from "../../components/Notes";
 import { Badge } from "../../components/Surfaces";
-import { figure, span } from "../../lib/text";
+import { figure, price, span } from "../../lib/text";
 import { ModelDialog } from "./ModelDialog";
 
-export function ModelRow({ model, fixed }: { model: Model; fixed: boolean }) {
+export function ModelRow({ model, fixed, currency }: { model: Model; fixed: boolean; currency: string }) {
   const { t, i18n } = useTranslation();
   const { edit, operate } = useRights();
   const [editing, setEditing] = useState(false);
@@ -23,7 +23,7 @@ export function ModelRow({ model, fixed }: { model: Model; fixed: boolean }) {
   const facts = [
     ...(model.context_window ? [t("models.window", { tokens: figure(model.context_window, i18n.language) })] : []),
     ...model.abilities.map((each) => t(`ability.${each}`)),
-    ...(model.prices ? [t("models.priced", { input: model.prices.input, output: model.prices.output })] : [t("models.unpriced")]),
+    ...(model.prices ? [t("models.priced", { input: price(model.prices.input, currency), output: price(model.prices.output, currency) })] : [t("models.unpriced")]),
   ];
   return (
     <li className="py-3">

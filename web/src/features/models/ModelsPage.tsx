@@ -9,25 +9,25 @@ import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody } from "../../components/Surfaces";
-import { Tabs } from "../../components/Tabs";
+import { Tabs, useOpenTab } from "../../components/Tabs";
 import { Budgets } from "./Budgets";
 import { ProviderCard } from "./ProviderCard";
 import { ProviderForm } from "./ProviderForm";
 import { Usage } from "./Usage";
 
-const FIRST = "providers";
+const TABS = ["providers", "budgets", "usage"];
+const FIRST = TABS[0]!;
 
 export default function ModelsPage() {
   const { t } = useTranslation();
   const { edit } = useRights();
   const [adding, setAdding] = useState(false);
-  const [tab, setTab] = useState(FIRST);
+  const tab = useOpenTab(TABS);
   const add = edit && !adding && tab === FIRST && <Button weight="primary" onClick={() => setAdding(true)}>{t("models.addProvider")}</Button>;
   return (
     <PageBody title={t("nav.models")} text={t("models.text")} actions={add}>
       {adding && tab === FIRST && <Card title={t("models.addProvider")} className="mb-5"><ProviderForm onDone={() => setAdding(false)} /></Card>}
       <Tabs
-        onChange={setTab}
         tabs={[
           { id: FIRST, label: t("models.providers"), content: <Providers add={!adding && add} /> },
           { id: "budgets", label: t("budgets.title"), content: <Budgets /> },

@@ -44,7 +44,7 @@ export function ProviderCard({ provider, edit }: { provider: Provider; edit: boo
       </div>
       {editing && <div className="my-4 rounded-card bg-raised/50 p-4"><ProviderForm provider={provider} onDone={() => setEditing(false)} /></div>}
       {models.length === 0 && <p className="text-sm text-quiet">{t("models.noModels")}</p>}
-      <ul className="divide-y divide-line">{models.map((model) => <ModelRow key={model.model_id} model={model} fixed={fixed} />)}</ul>
+      <ul className="divide-y divide-line">{models.map((model) => <ModelRow key={model.model_id} model={model} fixed={fixed} currency={kind?.currency ?? ""} />)}</ul>
       {edit && !fixed && <AddModel provider={provider} kind={kind} taken={models.map((model) => model.name)} />}
     </Card>
   );

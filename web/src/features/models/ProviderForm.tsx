@@ -10,6 +10,7 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Opened } from "../../components/Opened";
 import { useGuardedSave } from "../../lib/useGuardedSave";
@@ -34,6 +35,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Provider> | null
   const kinds = (useQuery(queries.kinds).data ?? []).filter((each) => each.kind !== "demo");
   const [chosen, setChosen] = useState(provider?.kind ?? "");
   const [draft, setDraft] = useState<Draft>({ name: "", base_url: "", api_keys: [], ...provider, model: null });
+  const [begun] = useState(draft);
   const [made, setMade] = useState(opened);
   const kind = kinds.find((each) => each.kind === chosen) ?? kinds[0];
   const model = kind && !provider ? (draft.model ?? firstOf(kind)) : "";
@@ -49,7 +51,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Provider> | null
       if (model) await answer<Model>(api.POST("/api/v1/models", { body: { provider_id, name: model, type: "llm", parameters: {} } }));
       return kept.value;
     },
-    stale: ["providers", "models", "agents"],
+    stale: ["providers", "models", "agents", "info"],
     after: onDone,
   });
   if (!kind) return null;
@@ -62,6 +64,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Provider> | null
         saving.save(bodyOf({ ...draft, name: draft.name || kind.label, kind: kind.kind }));
       }}
     >
+      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} />
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("models.kind")} error={fieldMessage(saving.error, "kind")}>
           {(control) => (

@@ -12,7 +12,9 @@ import { type By, lastDays, summed, type UsageRow } from "./usage";
 const DAYS = 31;
 
 export function Usage() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const days = lastDays(new Date().toISOString().slice(0, 10), DAYS);
+  const date = (day: string) => new Intl.DateTimeFormat(i18n.language, { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
   const usage = useQuery(queries.usage(DAYS));
   const [by, setBy] = useState<By>("model");
   if (usage.error) return <ErrorNote error={usage.error} />;
@@ -21,37 +23,36 @@ export function Usage() {
   return (
     <div className="space-y-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <p className="text-sm text-quiet">{t("models.usageText", { days: DAYS })}</p>
+        <p className="text-sm text-quiet">{t("models.usageText", { from: date(days[0]!), to: date(days.at(-1)!) })}</p>
         <Select aria-label={t("models.usageBy")} fits value={by} onChange={(event) => setBy(event.target.value as By)}>
           <option value="model">{t("models.byModel")}</option>
           <option value="agent">{t("models.byAgent")}</option>
         </Select>
       </div>
-      <Table rows={summed(usage.data, by)} />
+      <Table rows={summed(usage.data, by)} days={days} />
     </div>
   );
 }
 
-function Table({ rows }: { rows: UsageRow[] }) {
+function Table({ rows, days }: { rows: UsageRow[]; days: string[] }) {
   const { t, i18n } = useTranslation();
-  const days = lastDays(new Date().toISOString().slice(0, 10), DAYS);
   const number = (amount: number) => figure(amount, i18n.language);
-  const cell = "px-4 py-3 text-right tabular-nums";
+  const cell = "px-2 py-3 @lg:px-4 text-right tabular-nums";
   return (
     <div tabIndex={0} role="region" aria-label={t("models.usage")} className="overflow-x-auto rounded-card border border-line bg-surface shadow-card">
       <table className="w-full text-sm">
         <thead className="border-b border-line text-quiet">
           <tr>
-            <th scope="col" className="px-4 py-2.5 text-left font-medium">{t("common.name")}</th>
-            <th scope="col" className="hidden px-4 py-2.5 text-left font-medium sm:table-cell">{t("models.perDay")}</th>
-            {["calls", "tokensIn", "tokensOut", "cost"].map((name) => <th key={name} scope="col" className="px-4 py-2.5 text-right font-medium">{t(`usage.${name}`)}</th>)}
+            <th scope="col" className="px-2 py-2.5 text-left font-medium @lg:px-4">{t("common.name")}</th>
+            <th scope="col" className="hidden px-4 py-2.5 text-left font-medium @3xl:table-cell">{t("models.perDay")}</th>
+            {["calls", "tokensIn", "tokensOut", "cost"].map((name) => <th key={name} scope="col" className="px-2 py-2.5 text-right font-medium @lg:px-4">{t(`usage.${name}`)}</th>)}
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
           {rows.map((row) => (
             <tr key={row.key}>
-              <th scope="row" className="max-w-56 truncate px-4 py-3 text-left font-medium">{row.name || "–"}</th>
-              <td className="hidden px-4 py-3 sm:table-cell"><Days days={days} amounts={row.days} /></td>
+              <th scope="row" className="max-w-24 truncate px-2 py-3 @lg:max-w-56 @lg:px-4 text-left font-medium">{row.name || "–"}</th>
+              <td className="hidden px-4 py-3 @3xl:table-cell"><Days days={days} amounts={row.days} /></td>
               <td className={cell}>{number(row.calls)}</td>
               <td className={cell}>{number(row.input)}</td>
               <td className={cell}>{number(row.output)}</td>

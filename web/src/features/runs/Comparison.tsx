@@ -9,7 +9,7 @@ import { Markdown } from "../../components/Markdown";
 import { ErrorNote } from "../../components/Notes";
 import { State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
-import { figure, short, span } from "../../lib/text";
+import { figure, span } from "../../lib/text";
 import { change, costOf, took, tokens } from "./comparing";
 
 export function Comparison({ original, rerun }: { original: RunSide; rerun: RunSide }) {
@@ -18,7 +18,7 @@ export function Comparison({ original, rerun }: { original: RunSide; rerun: RunS
   return (
     <div className="space-y-4">
       {same && <p role="status" className="text-sm text-good">{t("runs.sameWords")}</p>}
-      <div className="grid gap-4 md:grid-cols-2">
+      <div className="grid gap-4 @2xl:grid-cols-2">
         <Side title={t("runs.original")} side={original} />
         <Side title={t("runs.again")} side={rerun} beside={original} />
       </div>
@@ -39,7 +39,7 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
       <header className="border-b border-line p-4">
         <h3 className="flex flex-wrap items-center gap-2 font-semibold">
           {title} <State state={side.status} />
-          <Link to="/runs/$runId" params={{ runId: side.run_id }} className="ml-auto font-mono text-sm font-normal text-accent underline">{short(side.run_id)}</Link>
+          <Link to="/runs/$runId" params={{ runId: side.run_id }} className="ml-auto text-sm font-normal text-accent underline">{t("chat.openRun")}</Link>
         </h3>
         {agent && <p className="text-sm text-quiet">{agent.name}</p>}
         <dl className="mt-3 grid grid-cols-3 gap-3 tabular-nums">

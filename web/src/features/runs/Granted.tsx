@@ -3,30 +3,33 @@ import { useTranslation } from "react-i18next";
 
 import type { Grants } from "../../api/facts";
 import { Fold } from "../../components/Fold";
-import { Badge, Card, Code } from "../../components/Surfaces";
+import { Card, Code } from "../../components/Surfaces";
+import { useGrantWords } from "../plugins/useGrantWords";
 
 export function Granted({ grants, names }: { grants: Grants; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
+  const words = useGrantWords();
+  const permission = (name: string) => words(name.replace(":", "."), {}, name.replaceAll(/[:_]/g, " "));
+  const named = (section: string, those: string[] = []) => those.map((each) => (i18n.exists(`${section}.${each}`) ? t(`${section}.${each}`) : each));
   const resources = Object.entries(grants.resources ?? {}).map(([kind, those]) => {
     const key = `resource.${kind}`;
-    return [i18n.exists(key) ? t(key) : kind, Object.keys(those).map((id) => names.get(id) ?? id)] as const;
+    return [i18n.exists(key) ? t(key) : kind.replaceAll("_", " "), Object.keys(those).map((id) => names.get(id) ?? id)] as const;
   });
   const rows = [
     ...resources,
-    [t("granted.apis"), grants.apis ?? []] as const,
-    [t("granted.permissions"), grants.permissions ?? []] as const,
-    [t("granted.state"), grants.state_scopes ?? []] as const,
-    [t("granted.storage"), grants.storage ?? []] as const,
-    [t("granted.actions"), grants.actions ?? []] as const,
+    [t("granted.permissions"), (grants.permissions ?? []).map((each) => permission(each))] as const,
+    [t("granted.state"), named("stateScope", grants.state_scopes)] as const,
+    [t("granted.storage"), named("storage", grants.storage)] as const,
+    [t("granted.actions"), named("action", grants.actions)] as const,
   ];
   return (
     <Card>
       <dl className="space-y-4">
         {rows.map(([name, things]) => (
-          <div key={name} className="grid gap-2 sm:grid-cols-[12rem_1fr]">
+          <div key={name} className="grid gap-2 @lg:grid-cols-[12rem_minmax(0,1fr)]">
             <dt className="text-sm font-medium">{name}</dt>
-            <dd className="flex flex-wrap gap-1.5">
-              {things.length === 0 ? <span className="text-sm text-quiet">{t("granted.nothing")}</span> : things.map((thing) => <Badge key={thing}>{thing}</Badge>)}
+            <dd className="flex min-w-0 flex-wrap gap-1.5">
+              {things.length === 0 ? <span className="text-sm text-quiet">{t("granted.nothing")}</span> : things.map((thing) => <Thing key={thing} name={thing} />)}
             </dd>
           </div>
         ))}
@@ -34,4 +37,9 @@ export function Granted({ grants, names }: { grants: Grants; names: Map<string, 
       <div className="mt-4"><Fold title={t("runs.record")}><Code>{JSON.stringify(grants, null, 2)}</Code></Fold></div>
     </Card>
   );
+}
+
+/** Unlike a badge it may take several lines: some permissions are sentences. */
+function Thing({ name }: { name: string }) {
+  return <span className="rounded-control bg-raised px-2.5 py-0.5 text-xs font-medium wrap-anywhere text-quiet">{name}</span>;
 }

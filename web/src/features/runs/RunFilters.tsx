@@ -28,6 +28,11 @@ export function RunFilters({ search, put, clear }: { search: RunSearch; put: (ch
       <Choice label={t("runs.bot")} any={t("runs.anyBot")} value={search.bot} onChange={(bot) => put({ bot })}>
         {bots.map((bot) => <option key={bot.bot_id} value={bot.bot_id}>{bot.name}</option>)}
       </Choice>
+      {search.conversation && (
+        <Button onClick={() => put({ conversation: undefined })}>
+          {t("runs.oneConversation")} <X aria-hidden className="size-4" />
+        </Button>
+      )}
       <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: within as RunSearch["within"] })}>
         {WITHIN.map((within) => <option key={within} value={within}>{t(`within.${within}`)}</option>)}
       </Choice>

@@ -35,7 +35,7 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-hidden rounded-t-card border border-b-0 border-line bg-surface shadow-card">
-      <div aria-hidden className={classes("border-b border-line bg-raised/60 px-5 py-2 text-xs font-medium text-quiet max-md:hidden", COLUMNS)}>
+      <div aria-hidden className={classes("overflow-hidden border-b border-line bg-raised/60 px-5 py-2 [scrollbar-gutter:stable] text-xs font-medium text-quiet @max-3xl:hidden", COLUMNS)}>
         <span>{t("runs.status")}</span>
         <span>{t("runs.what")}</span>
         <span>{t("runs.where")}</span>
@@ -44,7 +44,7 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
         <span className="text-right">{t("runs.took")}</span>
         <span className="text-right">{t("runs.when")}</span>
       </div>
-      <div ref={box} data-scroll-restoration-id={PLACE} tabIndex={0} role="region" aria-label={t("nav.runs")} onKeyDown={step} onClick={open} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
+      <div ref={box} data-scroll-restoration-id={PLACE} tabIndex={0} role="region" aria-label={t("nav.runs")} onKeyDown={step} onClick={open} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2 [scrollbar-gutter:stable]">
         <ul style={{ height: virtual.getTotalSize() }} className="relative">
           {shown.map(({ index, start }) => {
             const run = rows[index];

@@ -1,6 +1,6 @@
 // One run: what it took, its timeline, how it looked, and why it came to be; cancel it, or have it done again.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -13,13 +13,14 @@ import { Button } from "../../components/Button";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody, State } from "../../components/Surfaces";
 import { Tabs } from "../../components/Tabs";
-import { figure, moment, short, span } from "../../lib/text";
+import { figure, moment, span } from "../../lib/text";
 import { useSave } from "../../lib/useSave";
 import { costOf, took } from "./comparing";
 import { Comparison } from "./Comparison";
 import { Granted } from "./Granted";
 import { Replay } from "./Replay";
 import { Rerun } from "./Rerun";
+import { withReadableNames } from "./stepNames";
 import { Timeline } from "./Timeline";
 import { timeline } from "./timeline";
 import { Why } from "./Why";
@@ -41,9 +42,12 @@ function Shown({ run }: { run: Run }) {
   const [rerunning, setRerunning] = useState(false);
   const cancelling = useSave(() => answer(api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: run.run_id } } })), ["runs"]);
   const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
+  const known = run.agent_id && names.has(run.agent_id);
+  const agentLink = known ? <Link to="/agents/$agentId" params={{ agentId: run.agent_id! }} className="hover:underline">{agent}</Link> : agent;
   return (
     <PageBody
-      title={<span className="flex flex-wrap items-center gap-3">{agent} <State state={run.status} /></span>}
+      name={`${agent} – ${t("runs.run")}`}
+      title={<span className="flex flex-wrap items-center gap-3">{agentLink} <State state={run.status} /></span>}
       text={<Origin run={run} names={names} />}
       actions={
         operate && (
@@ -67,11 +71,9 @@ function Shown({ run }: { run: Run }) {
 }
 
 function Views({ run, names }: { run: Run; names: Map<string, string> }) {
-  const { t } = useTranslation();
-  const { tab } = useSearch({ from: "/inside/runs/$runId" });
-  const navigate = useNavigate({ from: "/runs/$runId" });
+  const { t, i18n } = useTranslation();
   const events = useQuery(queries.runEvents(run.run_id));
-  const steps = useMemo(() => events.data && timeline(events.data, run), [events.data, run]);
+  const steps = useMemo(() => events.data && withReadableNames(timeline(events.data, run), i18n, names), [events.data, run, i18n, i18n.language, names]);
   const content = steps ? <Timeline steps={steps} names={names} run={run} /> : <Loading />;
   const compared = run.original && <Comparison original={run.original} rerun={{ ...run, texts: run.texts ?? [] }} />;
   const tabs = [
@@ -81,8 +83,7 @@ function Views({ run, names }: { run: Run; names: Map<string, string> }) {
     { id: "why", label: t("runs.why"), content: <Why name={run.run_id} /> },
     { id: "grants", label: t("runs.grants"), content: <Granted grants={run.authorization} names={names} /> },
   ];
-  const first = tabs.find((each) => each.id === tab)?.id;
-  return <Tabs tabs={tabs} first={first} onChange={(id) => void navigate({ search: { tab: id }, replace: true })} />;
+  return <Tabs tabs={tabs} />;
 }
 
 /** Of models, bots and agents, which the ledger knows by their ids. */
@@ -98,21 +99,29 @@ function useNames(): Map<string, string> {
 
 function Origin({ run, names }: { run: Run; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
-  const place = run.bot_id ? names.get(run.bot_id) ?? short(run.bot_id) : t("runs.direct");
-  const parts = [place, run.event?.actor_name ?? run.actor_name, moment(run.created_at, i18n.language), short(run.run_id)];
-  return <span className="tabular-nums">{parts.filter(Boolean).join(" · ")}</span>;
+  const person = run.event?.actor_name ?? run.actor_name;
+  const link = "text-accent underline underline-offset-2";
+  const bot = run.bot_id && names.get(run.bot_id);
+  return (
+    <span className="flex flex-wrap gap-x-4 gap-y-1 tabular-nums">
+      {bot ? <Link to="/bots/$botId" params={{ botId: run.bot_id! }} className={link}>{bot}</Link> : <span>{t(run.bot_id ? "runs.botGone" : "runs.direct")}</span>}
+      {person && <Link to="/runs" search={{ q: person, ...(run.bot_id && { bot: run.bot_id }) }} title={t("runs.ofPerson", { name: person })} className={link}>{person}</Link>}
+      {run.conversation_id && <Link to="/runs" search={{ conversation: run.conversation_id }} className={link}>{t("runs.conversation")}</Link>}
+      <time>{moment(run.created_at, i18n.language)}</time>
+    </span>
+  );
 }
 
 function Relatives({ run }: { run: Run }) {
   const { t } = useTranslation();
   const reruns = run.reruns ?? [];
-  const link = (runId: string) => <Link key={runId} to="/runs/$runId" params={{ runId }} search={{}} className="font-mono text-accent underline">{short(runId)}</Link>;
+  const link = (runId: string, words: string) => <Link key={runId} to="/runs/$runId" params={{ runId }} search={{}} className="text-accent underline underline-offset-2">{words}</Link>;
   if (!run.rerun_of && !run.parent_run_id && reruns.length === 0) return null;
   return (
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-quiet">
-      {run.rerun_of && <><ArrowLeft aria-hidden className="size-4" /> {t("runs.rerunOf")} {link(run.rerun_of)}</>}
-      {run.parent_run_id && <>{t("runs.attempt", { number: run.attempt })} {link(run.parent_run_id)}</>}
-      {reruns.length > 0 && <>{t("runs.reruns")} {reruns.map((each) => link(each.run_id))}</>}
+      {run.rerun_of && <><ArrowLeft aria-hidden className="size-4" /> {link(run.rerun_of, t("runs.rerunOf"))}</>}
+      {run.parent_run_id && <>{t("runs.attempt", { number: run.attempt })} {link(run.parent_run_id, t("runs.previous"))}</>}
+      {reruns.length > 0 && <>{t("runs.reruns")} {reruns.map((each, index) => link(each.run_id, String(index + 1)))}</>}
     </p>
   );
 }
@@ -131,11 +140,11 @@ function Figures({ run }: { run: Run }) {
   ];
   return (
     <Card>
-      <dl className="grid grid-cols-3 gap-4 sm:grid-cols-6">
+      <dl className="grid grid-cols-3 gap-4 @2xl:grid-cols-6">
         {figures.map(([name, value]) => (
           <div key={name}>
             <dt className="text-xs text-quiet">{name}</dt>
-            <dd className="text-lg font-semibold tabular-nums">{value}</dd>
+            <dd className="text-lg font-semibold whitespace-nowrap tabular-nums">{value}</dd>
           </div>
         ))}
       </dl>

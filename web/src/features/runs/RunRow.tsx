@@ -7,41 +7,39 @@ import type { Run } from "../../api/facts";
 import { State } from "../../components/Surfaces";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { cost, figure, moment, short, span } from "../../lib/text";
+import { cost, figure, moment, span } from "../../lib/text";
 
 export const ROW = 60;
-export const COLUMNS = "grid items-center gap-4 md:grid-cols-[8rem_minmax(0,3fr)_minmax(0,1.2fr)_4rem_4rem_4.5rem_7rem]";
+export const COLUMNS = "grid items-center gap-4 @3xl:grid-cols-[8rem_minmax(0,3fr)_minmax(0,1.2fr)_4rem_4.5rem_4.5rem_9rem]";
 
 type Props = { run: Run; names: Map<string, string>; start: number; index: number; t: TFunction; language: string };
 
 export const RunRow = memo(function RunRow({ run, names, start, index, t, language }: Props) {
-  const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? run.runner_id;
-  const place = run.bot_id ? names.get(run.bot_id) ?? short(run.bot_id) : t("runs.direct");
+  const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
+  const place = run.bot_id ? names.get(run.bot_id) ?? t("runs.botGone") : t("runs.direct");
   const tokens = (run.usage.prompt_tokens ?? 0) + (run.usage.completion_tokens ?? 0);
   const took = run.started_at && run.finished_at ? span(run.finished_at - run.started_at) : "";
   const when = moment(run.created_at, language);
-  const figures = "text-right text-sm text-quiet tabular-nums max-md:hidden";
+  const figures = "text-right text-sm text-quiet tabular-nums @max-3xl:hidden";
   return (
     <li className="absolute inset-x-0 border-b border-line contain-strict" style={{ transform: `translateY(${start}px)`, height: ROW }}>
       <a
         href={within(`/runs/${run.run_id}`)}
         data-index={index}
-        className={classes("h-full px-4 -outline-offset-2 hover:bg-raised max-md:grid-cols-[minmax(0,1fr)_auto] md:px-5", COLUMNS)}
+        className={classes("h-full px-4 -outline-offset-2 hover:bg-raised @max-3xl:grid-cols-[minmax(0,1fr)_auto] @3xl:px-5", COLUMNS)}
       >
-        <span className="max-md:order-2 max-md:text-right">
+        <span className="@max-3xl:order-2 @max-3xl:text-right">
           <State state={run.status} />
-          <span className="mt-0.5 block text-xs text-quiet tabular-nums md:hidden">{when}</span>
+          <span className="mt-0.5 block text-xs text-quiet tabular-nums @3xl:hidden">{when}</span>
         </span>
-        <span className="min-w-0 max-md:order-1">
+        <span className="min-w-0 @max-3xl:order-1">
           <span className="block truncate font-medium">{run.input_summary || agent}</span>
           <span className="block truncate text-xs text-quiet">
-            {run.input_summary ? agent : short(run.run_id)}
-            {run.actor_name && <> · {run.actor_name}</>}
-            {run.rerun_of && <> · {t("runs.again")}</>}
-            <span className="md:hidden"> · {place}</span>
+            {[run.input_summary && agent, run.actor_name, run.rerun_of && t("runs.again")].filter(Boolean).join(" · ")}
+            <span className="@3xl:hidden"> · {place}</span>
           </span>
         </span>
-        <span className="truncate text-sm text-quiet max-md:hidden">{place}</span>
+        <span className="truncate text-sm text-quiet @max-3xl:hidden">{place}</span>
         <span className={figures}>{tokens > 0 && figure(tokens, language)}</span>
         <span className={figures}>{!!run.usage.cost_micros && cost(run.usage.cost_micros)}</span>
         <span className={figures}>{took}</span>

@@ -9,6 +9,7 @@ import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { figure } from "../../lib/text";
+import { usePageTitle } from "../../lib/usePageTitle";
 import { RunFilters } from "./RunFilters";
 import { RunList } from "./RunList";
 import { filterOf, isFiltered, type RunSearch } from "./search";
@@ -21,6 +22,7 @@ export default function RunsPage() {
   const filter = useMemo(() => filterOf(search, Date.now()), [search]);
   const runs = useRuns(filter);
   const names = useNames();
+  usePageTitle(t("nav.runs"));
   const put = (change: RunSearch) => void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const clear = () => void navigate({ search: {} });
   const amount = runs.rows.length;

@@ -5,7 +5,7 @@ const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_67
 const MINUTE = 60_000;
 
 export type Within = keyof typeof SPANS;
-export type RunSearch = { status?: string; agent?: string; bot?: string; within?: Within; q?: string };
+export type RunSearch = { status?: string; agent?: string; bot?: string; conversation?: string; within?: Within; q?: string };
 
 export const STATUSES = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
 export const WITHIN = Object.keys(SPANS) as Within[];
@@ -18,6 +18,7 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
     status: STATUSES.find((status) => status === given.status),
     agent: text("agent"),
     bot: text("bot"),
+    conversation: text("conversation"),
     within: WITHIN.find((each) => each === within),
     q: text("q"),
   });
@@ -26,7 +27,7 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
 /** A span goes back from the present minute, so that the same filters are the same question for a while. */
 export function filterOf(search: RunSearch, now: number): RunFilter {
   const since = search.within && Math.floor(now / MINUTE) * MINUTE - SPANS[search.within];
-  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id: search.bot, since, q: search.q });
+  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id: search.bot, conversation_id: search.conversation, since, q: search.q });
 }
 
 export function isFiltered(search: RunSearch): boolean {

@@ -1,14 +1,44 @@
-// The sentences of a trail in the language of the page. What the page has no words for yet is said as the Host says it.
+// A step of a decision trail in the language of the page. A sentence that the page has no words for is shown as the Host wrote it.
 import type { i18n as Words } from "i18next";
 
-import type { WhyStep } from "../../api/facts";
+import type { Fields, WhyStep } from "../../api/facts";
+import { eventWords } from "../../lib/useEventWords";
 
-export function whyWords({ text, sentences }: Pick<WhyStep, "text" | "sentences">, { t, exists }: Pick<Words, "t" | "exists">): string {
+type Said = Pick<Words, "t" | "exists">;
+/** Names of runners and platforms, by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
+export function whyWords({ text, sentences }: Pick<WhyStep, "text" | "sentences">, words: Said, names: Names = new Map()): string {
+  const { t, exists } = words;
   if (sentences.length === 0 || !sentences.every(({ code }) => exists(`why.${code}`))) return text;
   return sentences
     .map(({ code, values }) => {
-      const kind = `whyKind.${String(values.kind)}`;
-      return t(`why.${code}`, { ...values, ...(exists(kind) && { what: t(kind) }) });
+      const shown = readable(values, words, names);
+      return t(`why.${code === "granted" && !shown.names ? "granted_nothing" : code}`, shown);
     })
     .join(" ");
+}
+
+/** The values of a sentence, with words in place of the Host's own names. */
+function readable(values: Fields, words: Said, names: Names): Fields {
+  const { t, exists } = words;
+  const known = (key: string, otherwise: unknown) => (exists(key) ? t(key) : otherwise);
+  const place = (id: unknown) => names.get(String(id)) ?? known(`surface.${String(id)}`, id);
+  return {
+    ...values,
+    ...(values.kind !== undefined && { what: known(`whyKind.${String(values.kind)}`, values.what) }),
+    ...(values.event_type !== undefined && { event_type: eventWords(String(values.event_type), words) }),
+    ...(values.source !== undefined && { source: place(values.source) }),
+    ...(values.where !== undefined && { where: place(values.where) }),
+    ...(values.runner !== undefined && { runner: names.get(String(values.runner)) ?? values.runner }),
+    ...(values.action !== undefined && { action: known(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action) }),
+    ...(values.status !== undefined && { status: known(`state.${String(values.status)}`, values.status) }),
+    ...(values.names !== undefined && { names: resources(String(values.names), words) }),
+  };
+}
+
+/** Of `history_page, 2 models` only what is counted: the rest are calls that the Host knows by name. */
+function resources(names: string, { t, exists }: Said): string {
+  const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const);
+  return counted.filter(([, key]) => exists(key)).map(([count, key]) => `${t(key)} (${count})`).join(", ");
 }

@@ -7,6 +7,7 @@ import type { Me } from "../../api/facts";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
@@ -35,6 +36,7 @@ export function Account() {
           saving.mutate(undefined);
         }}
       >
+        <LeaveGuard dirty={password !== "" || name !== (me?.name ?? "")} />
         <Field label={t("setup.name")}>
           {(control) => <Input {...control} autoComplete="name" value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>

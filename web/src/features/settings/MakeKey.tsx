@@ -30,7 +30,7 @@ export function MakeKey() {
           making.mutate(undefined);
         }}
       >
-        <div className="grid gap-4 sm:grid-cols-3">
+        <div className="grid gap-4 @2xl:grid-cols-3">
           <Field label={t("common.name")} required error={fieldMessage(making.error, "name")}>
             {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
           </Field>

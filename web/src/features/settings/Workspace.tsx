@@ -11,7 +11,9 @@ import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote, Loading } from "../../components/Notes";
+import { NumberInput } from "../../components/NumberInput";
 import { Card } from "../../components/Surfaces";
 import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { useOnePart } from "../../lib/useOnePart";
@@ -67,6 +69,7 @@ function Form({ current }: { current: Versioned<Settings> }) {
         saving.save(values);
       }}
     >
+      <LeaveGuard dirty={dirty} />
       {SECTIONS.map((section) => (
         <Card key={section} title={t(`tuning.${section}`)}>
           {section === "retention" && <p className="-mt-2 mb-4 text-sm text-quiet">{t("tuningHint.retention")}</p>}
@@ -112,19 +115,21 @@ function One({ tunable, value, changed, error, onChange, onReset }: {
         </>
       }
     >
-      {(control) => <Control control={control} kind={tunable.kind} value={value} onChange={onChange} />}
+      {(control) => <Control control={control} tunable={tunable} value={value} onChange={onChange} />}
     </Field>
   );
 }
 
-function Control({ control, kind, value, onChange }: { control: ControlProps; kind: Tunable["kind"]; value: unknown; onChange: (value: unknown) => void }) {
+function Control({ control, tunable, value, onChange }: { control: ControlProps; tunable: Tunable; value: unknown; onChange: (value: unknown) => void }) {
   const { t } = useTranslation();
-  switch (kind) {
+  switch (tunable.kind) {
     case "days":
     case "count":
-      return <Input {...control} type="number" required min={0} step={kind === "days" ? "any" : 1} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(event) => onChange(Number.isNaN(event.target.valueAsNumber) ? "" : event.target.valueAsNumber)} />;
+      return <NumberInput control={control} required min={tunable.min ?? 0} max={tunable.kind === "days" ? 36_500 : 100_000} whole={tunable.kind === "count"} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(next) => onChange(Number.isNaN(next) ? "" : next)} />;
     case "text":
       return <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />;
+    case "currency":
+      return <Input {...control} pattern="[A-Z]{3}" maxLength={3} className="max-w-32" value={String(value ?? "")} onChange={(event) => onChange(event.target.value.toUpperCase())} />;
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
     case "level":

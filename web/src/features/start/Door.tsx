@@ -3,8 +3,10 @@ import type { ReactNode } from "react";
 
 import { Preferences } from "../../app/Preferences";
 import { within } from "../../lib/base";
+import { usePageTitle } from "../../lib/usePageTitle";
 
 export function Door({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  usePageTitle(title);
   return (
     <main className="grid min-h-dvh place-items-center p-4">
       <div className="w-full max-w-sm">

@@ -1,5 +1,5 @@
 // The way to the first bot: a model, a first talk, a platform, its first message. Each step says whether it is done.
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, PartyPopper } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -14,21 +14,24 @@ import { PageBody, State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { ProviderForm } from "../models/ProviderForm";
 import { SandboxMissing } from "../plugins/SandboxMissing";
-import { doneOf, nextOf, type Step, STEPS } from "./steps";
+import { doneOf, firstWorking, nextOf, type Step, STEPS } from "./steps";
+
+const LOOKED_AT = 20;
 
 export default function WelcomePage() {
   const { t } = useTranslation();
   const models = useQuery(queries.models).data ?? [];
   const bots = useQuery(queries.bots).data ?? [];
   const answered = useQuery({ ...queries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
-  const events = useQuery({ ...queries.botEvents(bots[0]?.bot_id ?? ""), enabled: bots.length > 0 }).data ?? [];
-  const done = doneOf({ models, answered, bots, events });
+  const heard = useHeard(bots);
+  const bot = firstWorking(bots, heard);
+  const done = doneOf({ models, answered, bots, heard });
   const next = nextOf(done);
   const parts: Record<Step, ReactNode> = {
     model: <ModelStep next={next === "model"} done={done.has("model")} />,
     chat: <ChatStep next={next === "chat"} />,
     platform: <PlatformStep next={next === "platform"} bots={bots} />,
-    message: bots[0] && <MessageStep next={next === "message"} bot={bots[0]} arrived={events.length > 0} />,
+    message: bot && <MessageStep next={next === "message"} bot={bot} arrived={heard.has(bot.bot_id)} />,
   };
   return (
     <PageBody title={t("welcome.title")} text={t("welcome.text")}>
@@ -46,6 +49,13 @@ export default function WelcomePage() {
       )}
     </PageBody>
   );
+}
+
+/** The bots that something was written to, of the first few: whoever has more is beyond first steps. */
+function useHeard(bots: Bot[]): Set<string> {
+  const looked = bots.slice(0, LOOKED_AT);
+  const events = useQueries({ queries: looked.map((bot) => queries.botEvents(bot.bot_id)) });
+  return new Set(looked.filter((_, index) => (events[index]?.data?.length ?? 0) > 0).map((bot) => bot.bot_id));
 }
 
 function StepCard({ number, step, done, next, children }: { number: number; step: Step; done: boolean; next: boolean; children: ReactNode }) {

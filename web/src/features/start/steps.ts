@@ -1,17 +1,28 @@
-// How far somebody is on the way to their first bot.
-import type { Bot, EventRecord, Model } from "../../api/facts";
+// How far an operator is on the way to the first bot.
+import type { Bot, Model } from "../../api/facts";
 
 export type Step = "model" | "chat" | "platform" | "message";
 export const STEPS: Step[] = ["model", "chat", "platform", "message"];
 
-type Known = { models: Model[]; answered: number; bots: Bot[]; events: EventRecord[] };
+/** `heard`: the bots that something was written to. */
+type Known = { models: Model[]; answered: number; bots: Bot[]; heard: Set<string> };
 
-export function doneOf({ models, answered, bots, events }: Known): Set<Step> {
+const isConnected = (bot: Bot): boolean => bot.enabled && bot.status.state === "connected";
+
+/** The bot that the steps are about: the first that works, by what it received or else by its connection. */
+export function firstWorking(bots: Bot[], heard: Set<string>): Bot | undefined {
+  const on = bots.filter((bot) => bot.enabled);
+  return on.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ?? on.find((bot) => heard.has(bot.bot_id)) ?? on.find(isConnected) ?? on[0] ?? bots[0];
+}
+
+export function doneOf({ models, answered, bots, heard }: Known): Set<Step> {
   const done = new Set<Step>();
+  const bot = firstWorking(bots, heard);
+  const arrived = bot !== undefined && heard.has(bot.bot_id);
   if (models.some((model) => model.provider_id !== "demo")) done.add("model");
   if (answered > 0) done.add("chat");
-  if (bots.length > 0) done.add("platform");
-  if (events.length > 0) done.add("message");
+  if (bot && (isConnected(bot) || arrived)) done.add("platform");
+  if (arrived) done.add("message");
   return done;
 }
 

@@ -13,6 +13,7 @@ from parlour.config import Settings
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.logins import Logins
 from parlour.core.access.users import Users
+from parlour.core.models.currency import common_currency
 from parlour.core.observing.measurements import Sample
 from parlour.core.tuning import Tuning
 from parlour.host import Host
@@ -20,6 +21,7 @@ from parlour.http.domain import Domain, below_api
 from parlour.http.events.door import EventDoor
 from parlour.http.hosts import HostNames
 from parlour.http.principals import Authenticator
+from parlour.model_side import ModelSide
 from parlour.version import VERSION
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.values import dataclass
@@ -111,7 +113,7 @@ class Domains:
     def info(self) -> "APIRouter":
         from parlour.http.info.endpoints import router
 
-        return router(VERSION, partial(_facts, self.settings, self.host.tuning), self.host.clock)
+        return router(VERSION, partial(_facts, self.settings, self.host.tuning, self.host.models), self.host.clock)
 
     def runtime_settings(self) -> "APIRouter":
         from parlour.http.settings.endpoints import router
@@ -368,13 +370,14 @@ class Domains:
         return supervisor.status if supervisor else "stopped"
 
 
-def _facts(settings: Settings, tuning: Tuning) -> dict[str, Any]:
+def _facts(settings: Settings, tuning: Tuning, models: ModelSide) -> dict[str, Any]:
     """What clients should know before they try."""
     return {
         "protocol": PROTOCOL_VERSION,
         "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
         "outbound_ips": tuning.values()["workspace.outbound_ips"],
         "time_zone": tuning.values()["workspace.time_zone"],
+        "currency": tuning.values()["workspace.currency"] or common_currency(models.book, models.catalogue),
         "features": _features(settings),
     }
 

@@ -136,3 +136,28 @@ def test_secrets_are_masked_and_without_the_form_everything_is() -> None:
 )
 def test_what_an_item_takes_is_told_in_words(kind: str, value: Any, sentence: str) -> None:
     assert problems([item(kind)], {"field": value}) == [("field", sentence)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "sentence"),
+    [
+        ({"minimum": 1, "maximum": 64}, 65, "must be from 1 to 64"),
+        ({"minimum": 1, "maximum": 64}, 0, "must be from 1 to 64"),
+        ({"minimum": 0.5}, 0, "must be at least 0.5"),
+        ({"maximum": 10_000_000}, 10**400, "must be at most 10000000"),
+        ({}, float("nan"), "must be a finite number"),
+        ({"minimum": 0}, float("inf"), "must be a finite number"),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused(limits: dict[str, float], value: float, sentence: str) -> None:
+    form = [item("number", **limits)]
+
+    assert problems(form, {"field": value}) == [("field", sentence)]
+    assert problems([item("number", minimum=1, maximum=64)], {"field": 64}) == []
+
+
+def test_a_field_that_depends_on_a_filled_one_is_not_asked_for_before() -> None:
+    form = [item("array[string]", "kb"), item("integer", "top_k", required=True, show_if={"kb": True})]
+
+    assert problems(form, {"kb": []}) == []
+    assert problems(form, {"kb": ["handbook"]}) == [("top_k", "required")]

@@ -86,6 +86,13 @@ def test_a_call_that_may_have_cost_something_unknown_is_told_as_such(outcome: st
     assert told.get(Used("anna", "big", "unpriced_calls").name()) == unpriced
 
 
+@pytest.mark.parametrize("outcome", ["budget_exceeded", "key_refused", "service_unavailable"])
+def test_a_call_that_reached_no_model_is_not_counted(outcome: str) -> None:
+    refused = ledger.append("one", 1, "model.called", {"name": "big", "outcome": outcome}, EPOCH, source="host")
+
+    assert dict(seen(run("one", "anna"), refused).totals()) == {}
+
+
 def test_what_a_run_of_an_earlier_life_uses_is_nobodys_and_counts() -> None:
     told = dict(seen(called("unknown", "big", prompt_tokens=3)).totals())
 

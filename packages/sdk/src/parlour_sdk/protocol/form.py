@@ -46,6 +46,10 @@ class FormItem(Request):
     default: Any = None
     options: list[FormOption] | None = None
     show_if: dict[str, Any] | None = None
-    """Shown only when the named items have these values."""
+    """Shown only when the named items have these values; true is any value but an empty one."""
+    minimum: float | None = None
+    """The least that an integer or number may be."""
+    maximum: float | None = None
+    """The most that an integer or number may be."""
     display: bool = False
     """Shows a fact of the Host, such as an address to copy, and holds no value."""

@@ -37,7 +37,16 @@ def _require(item: FormItem, value: Any) -> None:
     wrong = accepted is not None and not isinstance(value, accepted)
     if wrong or (isinstance(value, bool) and item.type not in ("boolean", "json")):
         raise ValueError(f"config: '{item.name}' must be of type {item.type}, not {type(value).__name__}")
+    if isinstance(value, int | float):
+        _require_range(item, value)
     allowed = [option.value for option in item.options or []]
     chosen = value if isinstance(value, list) else [value]
     if allowed and any(each not in allowed for each in chosen):
         raise ValueError(f"config: '{item.name}' must be one of {', '.join(allowed)}")
+
+
+def _require_range(item: FormItem, value: float) -> None:
+    if item.minimum is not None and not value >= item.minimum:
+        raise ValueError(f"config: '{item.name}' must be at least {item.minimum:.15g}")
+    if item.maximum is not None and not value <= item.maximum:
+        raise ValueError(f"config: '{item.name}' must be at most {item.maximum:.15g}")

@@ -1,5 +1,6 @@
 """Checks a configuration against the form that asked for it, and prefills it from the form's defaults."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -96,7 +97,8 @@ def problems(form: list[FormItem], config: dict[str, Any], whose: str = "runner"
 
 def _shown(item: FormItem, config: dict[str, Any]) -> bool:
     """An item that its form does not show is not asked for."""
-    return all(config.get(name) == value for name, value in (item.show_if or {}).items())
+    given = ((config.get(name), wanted) for name, wanted in (item.show_if or {}).items())
+    return all(bool(value) if wanted is True else value == wanted for value, wanted in given)
 
 
 def _names(items: dict[str, FormItem]) -> str:
@@ -109,6 +111,8 @@ def _check(item: FormItem, value: Any) -> list[Problem]:
     accepted, words = _SHAPES.get(item.type, ((object,), "something else"))
     if not _fits(value, accepted, item.type in ("boolean", "json")):
         return [(item.name, f"must be {words}, not {shape(value)}")]
+    if isinstance(value, int | float) and (words := _out_of_range(item, value)):
+        return [(item.name, words)]
     if item.options is not None:
         allowed = [option.value for option in item.options]
         chosen = value if isinstance(value, list) else [value]
@@ -117,6 +121,18 @@ def _check(item: FormItem, value: Any) -> list[Problem]:
     if item.type in ("array[string]", "multi-select") and not all(isinstance(each, str) for each in value):
         return [(item.name, "must be a list of texts")]
     return []
+
+
+def _out_of_range(item: FormItem, value: float) -> str:
+    """Says which range a number should be in; nothing if it is."""
+    low, high = item.minimum, item.maximum
+    if isinstance(value, float) and not math.isfinite(value):
+        return "must be a finite number"
+    if (low is None or value >= low) and (high is None or value <= high):
+        return ""
+    if low is not None and high is not None:
+        return f"must be from {low:.15g} to {high:.15g}"
+    return f"must be at least {low:.15g}" if low is not None else f"must be at most {high:.15g}"
 
 
 def _fits(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:

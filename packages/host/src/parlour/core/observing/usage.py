@@ -11,6 +11,8 @@ from parlour.core.runs.meter import UNKNOWN
 
 PREFIX = "used"
 FIGURES = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
+REACHED = ("answered", *UNKNOWN)
+"""Outcomes of calls that a model worked on, or may have."""
 REMEMBERED = 20_000
 """Runs whose agent is known; beyond that the oldest are forgotten, and what they use is nobody's."""
 
@@ -62,6 +64,8 @@ class UsageMeter:
         told = loads(str(statement.values["data"]))
         agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
         usage = told.get("usage", {})
+        if not usage and told.get("outcome") not in REACHED:
+            return  # refused by a budget, by the service or on the way to it: no model was used
         unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN
         counted = {"calls": 1, "unpriced_calls": int(unpriced), **usage}
         for figure in FIGURES:

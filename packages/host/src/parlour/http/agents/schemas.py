@@ -10,6 +10,8 @@ from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
 from ..shelf import Name
 from ..wording import pattern
 
+MOST_SECONDS = 10 * 365 * 86_400
+"""Ten years."""
 StateScope = Literal["conversation", "actor", "subject", "runner", "binding"]
 
 
@@ -157,8 +159,8 @@ class AgentBody(BaseModel):
     approval_policy: dict[ActionPattern, Rule] = Field(default={}, max_length=100)
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
-    stale_after: float = Field(default=600, ge=0)
-    conversation_ttl: float = Field(default=0, ge=0)
+    stale_after: float = Field(default=600, ge=0, le=MOST_SECONDS)
+    conversation_ttl: float = Field(default=0, ge=0, le=MOST_SECONDS)
     journal_calls: bool = False
     event_types: list[EventPattern] = Field(default=["message.received"], min_length=1, max_length=100)
     enabled: bool = True

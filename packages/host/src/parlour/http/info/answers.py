@@ -20,5 +20,7 @@ class Info(TypedDict):
     outbound_ips: list[str]
     """Addresses that this Host reaches platforms from."""
     time_zone: str
+    currency: str
+    """The code of the currency that costs are in; empty where the providers' prices are in several, or unknown."""
     features: dict[str, bool]
     """What this Host can do."""

@@ -30,6 +30,8 @@ class RunsShown(TypedDict):
 class WorkspaceShown(TypedDict):
     time_zone: str
     outbound_ips: list[str]
+    currency: str
+    """The code of the currency that costs are shown in; empty: that of the providers, where they agree."""
 
 
 class LogsShown(TypedDict):

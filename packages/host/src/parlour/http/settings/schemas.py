@@ -8,6 +8,9 @@ from pydantic_core import PydanticCustomError
 
 from parlour.core.routing import windows
 
+from ..wording import pattern
+
+CURRENCY = pattern(r"^([A-Z]{3})?$", "must be a code of three capital letters such as EUR, or empty")
 Days = Annotated[float, Field(ge=0, le=36_500, description="0: for ever")]
 Address = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -43,6 +46,7 @@ class RunsBody(Section):
 class WorkspaceBody(Section):
     time_zone: Annotated[str, Field(max_length=64), AfterValidator(_known)] | None = None
     outbound_ips: Annotated[list[Address], Field(max_length=100)] | None = None
+    currency: Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")] | None = None
 
 
 class LogsBody(Section):

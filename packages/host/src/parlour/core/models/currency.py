@@ -1,0 +1,20 @@
+"""Finds the currency that the configured models are priced in."""
+
+from .book import ModelBook
+from .catalogue import Catalogue
+from .model import Prices
+
+
+def common_currency(book: ModelBook, catalogue: Catalogue) -> str:
+    """Returns the code that all providers with priced models share; empty if they differ or none has prices."""
+    kinds = [
+        catalogue.get(provider.kind)
+        for provider in book.providers()
+        if any(_costs(model.prices) for model in book.models(provider.provider_id))
+    ]
+    found = {kind.currency for kind in kinds if kind is not None}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _costs(prices: Prices | None) -> bool:
+    return prices is not None and bool(prices.input or prices.output)

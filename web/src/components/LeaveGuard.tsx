@@ -1,0 +1,33 @@
+// Asks before somebody leaves a form with changes that are not saved: by a link, the browser's back button, or closing the tab.
+import { useBlocker } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+
+import { Confirm } from "./Dialog";
+
+type Place = { pathname: string; search: unknown };
+
+const tabOf = ({ search }: Place) => (search as { tab?: string }).tab;
+
+/** Changing the tab leaves a form too, unless it spans all of them. */
+export const leaves = (current: Place, next: Place, spansTabs: boolean): boolean =>
+  current.pathname !== next.pathname || (!spansTabs && tabOf(current) !== tabOf(next));
+
+export function LeaveGuard({ dirty, spansTabs = false }: { dirty: boolean; spansTabs?: boolean }) {
+  const { t } = useTranslation();
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => dirty && leaves(current, next, spansTabs),
+    enableBeforeUnload: dirty,
+    withResolver: true,
+  });
+  return (
+    <Confirm
+      open={blocker.status === "blocked"}
+      title={t("unsaved.title")}
+      text={t("unsaved.text")}
+      cancel={t("unsaved.stay")}
+      action={t("unsaved.leave")}
+      onConfirm={() => blocker.proceed?.()}
+      onClose={() => blocker.reset?.()}
+    />
+  );
+}
