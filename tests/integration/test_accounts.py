@@ -180,6 +180,14 @@ def test_a_session_that_is_ended_fails_on_its_next_request(owned: Host, people: 
     assert (again.status_code, error_code(again)) == (401, "unauthenticated")
 
 
+def test_of_several_session_cookies_the_first_counts(owned: Host, owner: Person) -> None:
+    """Browsers send the one with the longest path first: another Host below another prefix may have set the rest."""
+    [(name, value)] = owner.http.cookies.items()
+    headers = {"Cookie": f"{name}={value}; {name}=stale"}
+
+    assert httpx.get(f"{owned.address}/api/v1/auth/me", headers=headers, verify=NO_TLS).status_code == 200
+
+
 def test_a_changed_password_ends_every_other_session(owned: Host, owner: Person) -> None:
     body = {"email": "grace@example.org", "password": PASSWORD, "role": "operator"}
     assert owner.http.post("/users", json=body, headers=owner.token).status_code == 201

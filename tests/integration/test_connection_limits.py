@@ -26,8 +26,8 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     host = Host(tmp_path_factory.mktemp("limits"), **settings)
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
-    host.start()
     try:
+        host.start()
         yield host
     finally:
         host.close()

@@ -66,9 +66,9 @@ def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     }
     host = Host(folder, **settings)
     host.install(ECHO_PLUGIN)
-    host.start()
-    nginx.start(host.address, bool(prefix), keeps_prefix="taken away" not in request.param)
     try:
+        host.start()
+        nginx.start(host.address, bool(prefix), keeps_prefix="taken away" not in request.param)
         yield Proxied(host, nginx, prefix)
     finally:
         nginx.stop()

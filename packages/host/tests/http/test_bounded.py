@@ -22,7 +22,7 @@ PING_SECONDS = 0.2
 
 @asynccontextmanager
 async def serving(application: Any) -> AsyncIterator[tuple[int, ConnectionLimits, list[asyncio.Transport]]]:
-    """The port, the limits, and the server's side of each connection."""
+    """Yields the port, the limits, and the server's side of each connection."""
     limits = ConnectionLimits(Allowance(100, 100, 30, 30), TrustedProxies(()), lambda reason: None)
     made: list[asyncio.Transport] = []
 

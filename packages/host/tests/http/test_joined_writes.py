@@ -1,7 +1,9 @@
 """What the server writes in one turn of the loop leaves together, in order, and before the connection ends."""
 
 import asyncio
-from typing import Any
+import socket
+from contextlib import closing
+from typing import Any, cast
 
 import pytest
 import uvicorn
@@ -73,6 +75,24 @@ async def test_what_was_written_leaves_before_the_end(joined: JoinedWrites, reco
     assert (recorded.writes, recorded.closed_after, joined.is_closing()) == ([b"goodbye"], 1, True)
     await turn()
     assert recorded.writes == [b"goodbye"]
+
+
+async def test_a_peer_that_never_reads_the_rest_is_cut_off_after_the_end() -> None:
+    lost = asyncio.Event()
+
+    class Much(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            joined = JoinedWrites(cast(asyncio.Transport, transport), asyncio.get_running_loop(), unread_seconds=0.1)
+            joined.write(b"x" * 50_000_000)
+            joined.close()
+
+        def connection_lost(self, error: Exception | None) -> None:
+            lost.set()
+
+    async with asyncio.timeout(30):
+        async with await asyncio.get_running_loop().create_server(Much, "127.0.0.1", 0) as server:
+            with closing(socket.create_connection(server.sockets[0].getsockname())):
+                await lost.wait()
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:

@@ -19,7 +19,7 @@ Address = IPv4Address | IPv6Address
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """What the nearest proxy says about a request; a part that it does not name is empty."""
+    """Holds what the nearest proxy says about a request; a part that it does not name is empty."""
 
     client: str = ""
     scheme: str = ""
@@ -54,7 +54,7 @@ def is_loopback_address(written: str) -> bool:
 
 
 class TrustedProxies:
-    """The proxies whose `Forwarded` and `X-Forwarded-*` headers count."""
+    """Reads `Forwarded` and `X-Forwarded-*` headers of the proxies that are named as trusted."""
 
     def __init__(self, written: Sequence[str]) -> None:
         self._networks = [ip_network(each, strict=False) for each in written]

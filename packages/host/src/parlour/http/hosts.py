@@ -13,7 +13,7 @@ LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
 class HostNames:
-    """Requests with an API key are not checked: a browser never sends one by itself."""
+    """Checks requests of browsers; those with an API key need none, since a browser never sends one by itself."""
 
     def __init__(self, listening: str, names: Sequence[str], public_url: str = "", proxied: bool = False) -> None:
         """`proxied`: the settings say that there is a reverse proxy."""
@@ -73,7 +73,7 @@ def _name(host: str) -> str:
 
 
 def _origin(url: str) -> str:
-    """Scheme, host and port as a browser writes them."""
+    """Returns scheme, host and port as a browser writes them."""
     parts = urlsplit(url)
     standard = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
     return f"{parts.scheme}://{parts.netloc.casefold().removesuffix(standard)}"

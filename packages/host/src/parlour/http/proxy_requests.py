@@ -53,7 +53,7 @@ class ProxyRequests:
                 del self._open[key]
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """A proxy may pass the prefix on or take it away: paths without it are the Host's too."""
+        """Takes the prefix off a path. A path without it stays: a proxy may have taken it away already."""
         prefix, path = self._prefix, scope["path"]
         if path != prefix and not path.startswith(f"{prefix}/"):
             return scope
@@ -61,7 +61,7 @@ class ProxyRequests:
         return {**scope, "path": path.removeprefix(prefix) or "/", "raw_path": raw or b"/"}
 
     def _with_prefix(self, send: Send) -> Send:
-        """Redirects lead below the prefix again."""
+        """Puts the prefix back into the address of a redirect."""
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and 300 <= message["status"] < 400:
@@ -78,7 +78,7 @@ class ProxyRequests:
         return parts._replace(path=self._prefix + parts.path).geturl().encode("latin-1")
 
     def _as_sent(self, scope: Scope) -> tuple[Scope, str]:
-        """The scope with what the proxy says, and the client's address where it names one."""
+        """Returns the scope with what the proxy says, and the client's address where it names one."""
         told = self._proxies.forwarded(scope["headers"])
         changed: dict[str, Any] = {}
         if told.client:

@@ -1,7 +1,10 @@
-"""HTTP connections with limits that hold before anybody is authenticated: size and time of a request's head, silence,
-and the number of connections. WebSockets that grow out of them keep their place; pings find the silent ones."""
+"""Limits HTTP connections before anybody is authenticated: size and time of a request's head, silence, and number.
+
+A WebSocket that grows out of a connection keeps its place among them; pings find the silent ones.
+"""
 
 import asyncio
+import contextlib
 import json
 import socket
 from collections.abc import Callable
@@ -35,7 +38,7 @@ class HeadTooLarge(Exception):
 
 
 class BoundedSocket(SocketProtocol):
-    """A WebSocket; it gives its connection's place back when it ends."""
+    """Gives the place of its connection back when the WebSocket ends."""
 
     def __init__(self, leave: Callable[[], None], config: Config, server_state: ServerState, app_state: Any) -> None:
         super().__init__(config, server_state, app_state)
@@ -61,11 +64,12 @@ class BoundedProtocol(JoiningProtocol):
         self._address = ""
         self._entered = False
         self._ended = False
-        """Refused or cut: whatever still comes is discarded."""
+        """The connection was refused or cut: what still comes is discarded."""
+        self._upgraded = False
         self._in_head = self._in_message = False
         self._head_bytes = 0
         self._unparsed = 0
-        """Bytes since the parser last made anything of them, at most one read too few."""
+        """Bytes of a head or a trailer that has not ended, at most one read too few."""
         self._too_large = False
         self._last_received = 0.0
         self._awaited: Literal["head", "body"] | None = None
@@ -95,7 +99,7 @@ class BoundedProtocol(JoiningProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         self._await(None)
-        self._in_message = False
+        self._upgraded = True
         super().handle_websocket_upgrade()
 
     def _leave(self) -> None:
@@ -111,9 +115,9 @@ class BoundedProtocol(JoiningProtocol):
         self._last_received = self.loop.time()
         self._unparsed += len(data)
         super().data_received(data)
-        if self._ended or self.transport.get_protocol() is not self:
+        if self._ended or self._upgraded:
             return
-        if self._unparsed + (self._head_bytes if self._in_head else 0) > MAX_HEAD_BYTES:
+        if self._unparsed > MAX_HEAD_BYTES:
             self._refuse_sender("head_bytes")
             return
         self._await(self._missing())
@@ -124,11 +128,14 @@ class BoundedProtocol(JoiningProtocol):
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        self._count_head(len(url))
+        self._head_bytes += len(url)
+        self._check_head()
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count_head(len(name) + len(value) + 4)
+        self._head_bytes += len(name) + len(value) + 4
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._check_head()
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -151,9 +158,7 @@ class BoundedProtocol(JoiningProtocol):
         else:
             super().send_400_response(msg)
 
-    def _count_head(self, size: int) -> None:
-        self._unparsed = 0
-        self._head_bytes += size
+    def _check_head(self) -> None:
         if self._head_bytes > MAX_HEAD_BYTES:
             self._too_large = True
             raise HeadTooLarge  # the parser stops and the server answers by send_400_response
@@ -251,8 +256,9 @@ def _answer(reason: Reason) -> bytes:
 
 def _probe_when_idle(connection: Any, seconds: float) -> None:
     """Lets the kernel find peers that vanished without a word; one that is there answers its probes by itself."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     options = {"TCP_KEEPIDLE": max(1, int(seconds)), "TCP_KEEPINTVL": KEEPALIVE_INTERVAL_SECONDS}
-    for name, value in {**options, "TCP_KEEPCNT": KEEPALIVE_PROBES}.items():
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    with contextlib.suppress(OSError):  # it has gone already
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in {**options, "TCP_KEEPCNT": KEEPALIVE_PROBES}.items():
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -17,7 +17,7 @@ Reason = Literal["total", "address", "head_bytes", "head_time", "silent"]
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The limits in force."""
+    """Holds the limits in force."""
 
     total: int
     per_address: int
@@ -26,7 +26,7 @@ class Allowance:
 
 
 class ConnectionLimits:
-    """Loopback and trusted proxies have no limit of their own: behind them are many clients."""
+    """Counts by address except loopback and trusted proxies, which have many clients behind them."""
 
     def __init__(self, allowance: Allowance, proxies: TrustedProxies, count: Callable[[Reason], None]) -> None:
         self.allowance = allowance
@@ -67,7 +67,7 @@ class ConnectionLimits:
             del self._by_address[key]
 
     def _warn(self, words: str, *arguments: object) -> None:
-        """Not for each: whoever is refused tries again."""
+        """Logs at most one warning in a while: clients that are refused try again."""
         if time.monotonic() >= self._next_warning:
             self._next_warning = time.monotonic() + WARNING_INTERVAL_SECONDS
             logger.warning(words, *arguments)

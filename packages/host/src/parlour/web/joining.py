@@ -19,9 +19,15 @@ UNREAD_SECONDS: Final = 30.0
 class JoinedWrites:
     """A transport; all but its writing is as it was."""
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        unread_seconds: float = UNREAD_SECONDS,
+    ) -> None:
         self._transport = transport
         self._loop = loop
+        self._unread_seconds = unread_seconds
         self._written: list[bytes] = []
         self._size = 0
 
@@ -41,7 +47,7 @@ class JoinedWrites:
         self._flush()
         self._transport.close()
         if self._transport.get_write_buffer_size():
-            self._loop.call_later(UNREAD_SECONDS, self._transport.abort)
+            self._loop.call_later(self._unread_seconds, self._transport.abort)
 
     def write_eof(self) -> None:
         self._flush()
