@@ -240,7 +240,8 @@ class Retention:
         return True
 
     async def _count(self, table: Table, key: str) -> int:
-        count, position = 0, ()
+        count = 0
+        position: tuple[Any, ...] = ()
         while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNTED_AT_ONCE)):
             count, position = count + len(rows), where(**{key: above(rows[-1][key])})
         return count

@@ -103,7 +103,9 @@ def upgrade() -> None:
         op.execute(POSTGRES_HASH)
         names = {"hash": "pg_temp.scope_key", "data": "(body::json -> 'actor_data')::text"}
     else:
-        op.get_bind().connection.driver_connection.create_function("scope_key", -1, _scope_key)
+        connection = op.get_bind().connection.driver_connection
+        assert connection is not None
+        connection.create_function("scope_key", -1, _scope_key)
         names = {"hash": "scope_key", "data": "json_extract(body, '$.actor_data')"}
     for statement in (RENAMED, MOVED_STATE, MOVED_USES, *MOVES):
         op.execute(statement.format(sender=SENDER, **names))
