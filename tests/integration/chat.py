@@ -23,10 +23,12 @@ class Chat:
         key: str | None = None,
         after: int | None = None,
         said: bool = False,
+        locale: str = "",
         **options: Any,
     ) -> None:
         address = host.address.replace("http", "ws", 1)
         wishes = ("" if after is None else f"&after={after}") + ("&said=true" if said else "")
+        wishes += f"&locale={locale}" if locale else ""
         self._url = f"{address}/api/v1/agents/{agent_id}/chat/ws?session={session}{wishes}"
         self._headers = bearer(host.key() if key is None else key)
         self._options: dict[str, Any] = {"max_queue": None, "close_timeout": 1, **options}

@@ -174,7 +174,7 @@ class Domains:
             core.gateway,
             core.conversations,
             core.feed,
-            core.sessions,
+            core.control,
             core.approvals,
             self.authenticator,
             self._pages(),
