@@ -4131,6 +4131,8 @@ export interface components {
             per_conversation_per_minute?: number | null;
             /** Per Person */
             per_person?: number | null;
+            /** Per Sender Per Minute */
+            per_sender_per_minute?: number | null;
         };
         /** @description One side of a comparison. */
         RunSide: {
@@ -4149,9 +4151,11 @@ export interface components {
         /** @description How many runs go on at once. */
         RunsShown: {
             concurrent: number;
-            /** @description On platforms; a private chat may be beyond it for ten minutes. 0: no limit. */
+            /** @description For all senders of a group on a platform together. 0: no limit. */
             per_conversation_per_minute: number;
             per_person: number;
+            /** @description On platforms; a private chat may be beyond it for ten minutes. 0: no limit. */
+            per_sender_per_minute: number;
         };
         RuntimeShown: {
             /**
@@ -4644,12 +4648,19 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
+            /** Language */
+            language?: ("en" | "zh-Hans") | null;
             /** Outbound Ips */
             outbound_ips?: string[] | null;
             /** Time Zone */
             time_zone?: string | null;
         };
         WorkspaceShown: {
+            /**
+             * @description In which the Host speaks to people whose own language it does not know.
+             * @enum {string}
+             */
+            language: "en" | "zh-Hans";
             outbound_ips: string[];
             time_zone: string;
         };

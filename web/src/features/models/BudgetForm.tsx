@@ -77,6 +77,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
           {(control) => <Input {...control} type="number" min={0.000001} step="any" required={!draft.tokens} value={draft.money} onChange={(event) => put({ money: event.target.value })} />}
         </Field>
       </div>
+      <p className="text-sm text-quiet">{t("budgets.reserves")}</p>
       <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>
       <ErrorNote error={saving.error} />
       {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}

@@ -13,6 +13,7 @@ import { type ControlProps, Field, Input, Select } from "../../components/Field"
 import { StringList } from "../../components/form/lists";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
+import { LANGUAGES } from "../../lib/language";
 import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { useOnePart } from "../../lib/useOnePart";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
@@ -127,6 +128,12 @@ function Control({ control, kind, value, onChange }: { control: ControlProps; ki
       return <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />;
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
+    case "language":
+      return (
+        <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
+          {Object.entries(LANGUAGES).map(([language, name]) => <option key={language} value={language}>{name}</option>)}
+        </Select>
+      );
     case "level":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>

@@ -2,7 +2,7 @@
 import type { Settings } from "../../api/facts";
 
 export type Section = "retention" | "runs" | "workspace" | "logs";
-export type Tunable = { section: Section; name: string; kind: "days" | "count" | "text" | "list" | "level" };
+export type Tunable = { section: Section; name: string; kind: "days" | "count" | "text" | "list" | "level" | "language" };
 
 export const TUNABLES: Tunable[] = [
   { section: "retention", name: "events_days", kind: "days" },
@@ -11,8 +11,10 @@ export const TUNABLES: Tunable[] = [
   { section: "retention", name: "audit_days", kind: "days" },
   { section: "runs", name: "concurrent", kind: "count" },
   { section: "runs", name: "per_person", kind: "count" },
+  { section: "runs", name: "per_sender_per_minute", kind: "count" },
   { section: "runs", name: "per_conversation_per_minute", kind: "count" },
   { section: "workspace", name: "time_zone", kind: "text" },
+  { section: "workspace", name: "language", kind: "language" },
   { section: "workspace", name: "outbound_ips", kind: "list" },
   { section: "logs", name: "level", kind: "level" },
 ];
