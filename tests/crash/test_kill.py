@@ -13,7 +13,7 @@ from typing import Protocol
 import aiohttp
 import pytest
 
-from parlour.core.facts.tables import INBOX, OUTBOX
+from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES
 from parlour.core.journal import Row, Select, one_of, where
 from parlour.stores.sql import SQLITE, Compiler
 from parlour.testing.simulation.promises import Said, check
@@ -51,6 +51,7 @@ TELLING = {
     "send:after",
 }
 """What `make test` has; the simulation goes through all of them, in far more orders."""
+SECOND_ACCEPTED = pytest.param("event.accept:after#2", marks=pytest.mark.long)
 ANSWERED_WITHIN = 30
 UNSENT = ("pending", "sending", "streaming")
 
@@ -87,7 +88,16 @@ async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
     await kill_at(point, life, prepared, people, Sqlite(life.data / "parlour.db"))
 
 
-async def kill_at(point: str, life: Life, prepared: Prepared, people: People, store: Store) -> None:
+@pytest.mark.parametrize(
+    "point", ["run.end:before", pytest.param("run.stream:after", marks=pytest.mark.long), SECOND_ACCEPTED]
+)
+async def test_nothing_is_quarantined_when_the_host_is_killed_twice_at(
+    point: str, life: Life, prepared: Prepared, people: People
+) -> None:
+    await kill_at(point, life, prepared, people, Sqlite(life.data / "parlour.db"), kills=2)
+
+
+async def kill_at(point: str, life: Life, prepared: Prepared, people: People, store: Store, kills: int = 1) -> None:
     process = life.start(point)
     if point.startswith("event.begin"):
         await life.ready()  # what comes earlier waits for its turn
@@ -103,9 +113,10 @@ async def kill_at(point: str, life: Life, prepared: Prepared, people: People, st
         asking.append(asyncio.create_task(ask(session, life, prepared.remembering, "kept", "kept-token.")))
         for number in range(3):
             people.say(f"line{number}", f"chat{number % 2}", f"line{number}-token.")
-        killed = await life.died(process, 60)
-        assert killed, f"the Host never came to {point}: {(life.data / 'host.log').read_text()[-2000:]}"
-        life.start()
+        for left in reversed(range(kills)):
+            killed = await life.died(process, 60)
+            assert killed, f"the Host never came to {point}: {(life.data / 'host.log').read_text()[-2000:]}"
+            process = life.start(point if left else "")
         await life.ready()
         answers = await asyncio.wait_for(asyncio.gather(*asking), ANSWERED_WITHIN)
         await people.wait(lambda: len(people.accepted) == 3, ANSWERED_WITHIN)
@@ -121,7 +132,9 @@ async def kill_at(point: str, life: Life, prepared: Prepared, people: People, st
         Said(chatter.event_ids[name], "crash", "webui", "key", f"{name}-token.", accepted=True)
         for name in chatter.event_ids
     ]
-    check(store.read, said, people.shown, allowed_repeats=1)
+    check(store.read, said, people.shown, allowed_repeats=kills)
+    quarantined = [row for row in store.read(Select(OUTCOMES)) if row["outcome"] == "quarantined"]
+    assert not quarantined, "no message is put aside because the Host was killed"
     assert all(answer["messages"] for answer in answers), "whoever asked was answered or told"
     assert len(chatter.messages) == len(set(chatter.messages)), "no message was shown twice on the socket"
     told = bool(chatter.notices) or chatter.heard("first-token")

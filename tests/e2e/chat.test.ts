@@ -138,3 +138,33 @@ it("loses nothing typed when the session ends, and goes on after logging in", as
   await answer(page, "Welcome back.").waitFor();
   await own(page, "A long thought that nobody should lose").waitFor();
 });
+
+it("shows a failure of the model once, with the whole reason for the operator, and later answers below it", async () => {
+  const agentId = await localAgent(world, "Failing");
+  const refusals = Array.from({ length: 6 }, () => ({ status: 401, pieces: ["organisation 7 does not know this key"] }));
+  await world.modelWill(...refusals);
+  const { page } = await visit(`/chat/${agentId}`);
+  const sentence = /The model service refused access/;
+
+  await say(page, "Are you there?");
+  await page.getByRole("alert").filter({ hasText: sentence }).waitFor();
+  await until("its run is over", async () => (await runs(agentId)).every((run) => run.status === "failed"));
+  await page.reload();
+  await page.getByRole("alert").filter({ hasText: sentence }).waitFor();
+  await say(page, "Are you there now?");
+  await page.getByRole("alert").filter({ hasText: sentence }).nth(1).waitFor();
+  await until("both runs are over", async () => (await runs(agentId)).filter((run) => run.status === "failed").length === 2);
+  await page.getByRole("log").locator("div:has(> [role=alert]) > div button").nth(1).waitFor();
+  expect(await page.getByRole("alert").filter({ hasText: sentence }).count()).toBe(2);
+  await world.modelWill({ pieces: ["I am back."] });
+  await say(page, "And now?");
+  await answer(page, "I am back.").waitFor();
+
+  expect(await page.getByRole("alert").filter({ hasText: sentence }).count()).toBe(2);
+  const above = await page.getByRole("alert").filter({ hasText: sentence }).last().boundingBox();
+  const below = await answer(page, "I am back.").boundingBox();
+  expect(above!.y).toBeLessThan(below!.y);
+  await page.getByRole("log").locator("div:has(> [role=alert]) > div button").first().click();
+  await page.getByText("organisation 7 does not know this key").first().waitFor();
+  await page.getByRole("link", { name: word("chat.openRun") }).first().waitFor();
+});

@@ -14,7 +14,10 @@ USAGE = {"prompt_tokens": 420, "completion_tokens": 64, "total_tokens": 484}
 
 
 class WrittenModel:
-    """Each request takes the next reply: `{pieces, reasoning, tool_calls, gate, seconds}`; after the last, `pong`."""
+    """Each request takes the next reply: `{pieces, reasoning, tool_calls, gate, seconds, status}`.
+
+    After the last one it says `pong`. With a status other than 200 the pieces are the error's message.
+    """
 
     def __init__(self) -> None:
         self._replies: deque[dict[str, Any]] = deque()
@@ -29,6 +32,8 @@ class WrittenModel:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         asked = json.loads(await request.read() or b"null")
         reply = self._replies.popleft() if self._replies else {"pieces": ["pong"]}
+        if reply.get("status"):
+            return web.json_response({"error": {"message": "".join(reply["pieces"])}}, status=reply["status"])
         if not asked.get("stream"):
             return web.json_response(whole(Say("".join(reply["pieces"]), usage=USAGE)))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})

@@ -24,10 +24,12 @@ class Chat:
         after: int | None = None,
         said: bool = False,
         headers: dict[str, str] | None = None,
+        locale: str = "",
         **options: Any,
     ) -> None:
         address = host.address.replace("http", "ws", 1)
         wishes = ("" if after is None else f"&after={after}") + ("&said=true" if said else "")
+        wishes += f"&locale={locale}" if locale else ""
         self._url = f"{address}/api/v1/agents/{agent_id}/chat/ws?session={session}{wishes}"
         self._headers = headers or bearer(host.key() if key is None else key)
         self._options: dict[str, Any] = {"max_queue": None, "close_timeout": 1, **options}

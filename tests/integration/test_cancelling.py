@@ -1,12 +1,17 @@
 """Cancelling: at once, whatever the runner does, and what it says later appears nowhere."""
 
+import asyncio
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from .chat import Chat
-from .harness import PUPPET, Host, error_code, texts
+from .harness import PUPPET, ROOT, Host, error_code, texts
+from .written import LOCAL_PLUGIN, WrittenHost
+
+PREPARING_PLUGIN = ROOT / "tests" / "plugins" / "preparing.py"
 
 pytestmark = pytest.mark.both_runtimes
 
@@ -60,6 +65,29 @@ def test_a_deaf_runner_does_not_hold_up_its_conversation(host: Host) -> None:
     cancel(host, host.active_run(agent))
 
     assert texts(host.ask(agent, "say next", conversation_id="deaf")) == ["next"]
+
+
+async def test_a_chat_cancels_a_run_whose_runner_has_yet_to_be_called(tmp_path: Path) -> None:
+    """A plugin is still preparing its prompt; over HTTP the run can be cancelled by then, so it can be here."""
+    host = WrittenHost(tmp_path)
+    host.install(LOCAL_PLUGIN)
+    host.install(PREPARING_PLUGIN)
+    host.start()
+    try:
+        agent = host.local()
+        async with Chat(host, agent) as chat:
+            await chat.say("hello")
+            run_id = await asyncio.to_thread(host.active_run, agent)
+            await chat.send(type="cancel")
+            await chat.send(type="ping")
+            await chat.until("pong")
+            host.shared_file("go", "test/preparing").touch()
+            await chat.until("run", status="cancelled")
+            assert chat.of("error") == []
+        assert host.run(run_id)["cancel_requested_at"] > 0
+        assert host.requests() == []
+    finally:
+        host.close()
 
 
 def test_a_finished_run_can_not_be_cancelled(host: Host) -> None:

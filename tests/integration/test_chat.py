@@ -73,6 +73,21 @@ async def test_a_run_is_cancelled_from_the_chat(host: Host) -> None:
         assert chat.of("message") == []
 
 
+@pytest.mark.parametrize(
+    ("locale", "nothing", "failed"),
+    [
+        ("", "Nothing is going on here that could be stopped.", "The agent ended without an answer."),
+        ("zh-CN", "这里没有可以停止的任务。", "智能体已结束，但没有给出回答。"),
+    ],
+)
+async def test_the_host_speaks_the_language_of_the_person(host: Host, locale: str, nothing: str, failed: str) -> None:
+    async with Chat(host, host.agent(PUPPET), locale=locale) as chat:
+        await chat.say("/stop")
+        assert (await chat.until("message"))["message"]["content"] == nothing
+        await chat.say("nothing")
+        assert (await chat.until("error"))["message"] == failed
+
+
 async def test_cancelling_nothing_is_an_error_frame(host: Host) -> None:
     async with Chat(host, host.agent()) as chat:
         await chat.send(type="cancel")

@@ -366,6 +366,62 @@ def test_a_budget_that_is_used_up_refuses_before_the_model_is_asked(
     assert "budget_exceeded" in why
 
 
+def test_a_budget_of_5000_tokens_is_usable_to_its_end_with_a_model_of_long_answers(
+    modelled: Host, server: ModelServer, budget: Any
+) -> None:
+    """Chinese counts by character, not by byte, and the answer is limited to what is left."""
+    model = add_model(modelled, add_provider(modelled, server), max_output_tokens=8192)
+    agent = talking(modelled, model)
+    made = budget(scope="agent", target=agent, tokens=5000)
+    used = {"prompt_tokens": 150, "completion_tokens": 38, "total_tokens": 188}
+    server.will(*[Say("好的", usage=used)] * 20)
+    for number in range(20):
+        answered = modelled.ask(agent, "请用中文简单介绍一下这座城市的历史。", conversation_id=f"cities {number}")
+        assert texts(answered) == ["好的"]
+        assert server.asked[-1].body["max_tokens"] <= 5000 - 188 * number
+    [use] = modelled.http().get(f"/budgets/{made['budget_id']}").json()["uses"]
+    assert use["used"]["tokens"] == 20 * 188
+
+
+def test_a_model_that_ignores_its_limit_is_settled_at_what_it_used_and_not_asked_again(
+    modelled: Host, server: ModelServer, model: str, budget: Any
+) -> None:
+    agent = talking(modelled, model)
+    made = budget(scope="agent", target=agent, tokens=1000)
+    server.will(Say("word " * 50, usage={"prompt_tokens": 30, "completion_tokens": 4000, "total_tokens": 4030}))
+    assert modelled.ask(agent, "hello")["outcome"] == "answered"
+    [use] = modelled.http().get(f"/budgets/{made['budget_id']}").json()["uses"]
+    assert use["used"]["tokens"] == 4030
+    requests = len(server.asked)
+    refused = modelled.ask(agent, "again")
+    assert len(server.asked) == requests
+    assert refused["run"]["status_reason"] == "budget_exceeded"
+    assert refused["run"]["usage"].get("model_calls", 0) == 0
+
+
+TROUBLES = {
+    "down": (503, "The model service is not available right now. Please try again later."),
+    "key": (401, "The model service refused access: its key or account needs the operator's attention."),
+    "limit": (429, "The model service has reached its request limit. Please try again in a few minutes."),
+    "unknown": (404, "The model of this agent is not set up correctly. Please tell the operator."),
+}
+
+
+@pytest.mark.parametrize(("status", "sentence"), TROUBLES.values(), ids=TROUBLES)
+def test_a_models_outage_is_told_by_its_kind_and_the_operator_sees_the_whole(
+    modelled: Host, server: ModelServer, model: str, status: int, sentence: str
+) -> None:
+    agent = talking(modelled, model)
+    server.will(*[Refuse(status, "organisation 7 of the service", {"Retry-After": "0"})] * 20)
+    result = modelled.ask(agent, "hello")
+    assert (result["outcome"], texts(result)) == ("failed", [sentence])
+    assert "organisation 7 of the service" in result["run"]["error"]
+    shown = modelled.transcript(result["conversation_id"])
+    assert shown == [("user", "hello"), ("notice", sentence)]
+    server.forget()
+    assert texts(modelled.ask(agent, "hello again")) == ["pong"]
+
+
 @pytest.mark.parametrize(
     ("body", "named"),
     [
@@ -400,5 +456,5 @@ def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case_and_is_in_the_led
     called = [each["data"] for each in host.items(f"/runs/{run_id}/events") if each["type"] == "model.called"]
     assert called == [{"name": model, "outcome": "cut_off"}]
     [use] = host.items("/budgets")[0]["uses"]
-    prompt = len("hello") + 8
+    prompt = 2 + 8  # five letters, and what is around a message
     assert use["used"] == {"tokens": prompt + 100, "cost_micros": prompt * 2 + 1000}

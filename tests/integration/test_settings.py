@@ -35,7 +35,12 @@ def test_settings_are_first_what_file_and_environment_say(host: Host) -> None:
     told = host.http(host.key("viewer")).get("/settings").json()
 
     assert told["retention"]["events_days"] == 200
-    assert told["runs"] == {"concurrent": 256, "per_person": 3, "per_conversation_per_minute": 20}
+    assert told["runs"] == {
+        "concurrent": 256,
+        "per_person": 3,
+        "per_sender_per_minute": 20,
+        "per_conversation_per_minute": 120,
+    }
     assert told["changed"] == []
     assert set(told) == {"retention", "runs", "workspace", "logs", "changed"}, "no secret is among them"
 
@@ -53,7 +58,8 @@ def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> 
     assert host.http().get("/settings").json() == told
     assert STOPPING not in host.log(), "the log tells of errors only"
     back = put(host, workspace={"time_zone": None, "outbound_ips": None}, logs={"level": None})
-    assert (back["changed"], back["workspace"]) == ([], {"time_zone": "UTC", "outbound_ips": [], "currency": ""})
+    workspace = {"time_zone": "UTC", "language": "en", "outbound_ips": [], "currency": ""}
+    assert (back["changed"], back["workspace"]) == ([], workspace)
     host.restart()
     assert STOPPING in host.log()
 

@@ -35,7 +35,7 @@ async def test_two_bots_in_one_group_are_stopped_by_the_defaults(own: QQ) -> Non
         await eventually(lambda: limited(own, said[-1]), "a message is one too many")
         answering.cancel()
         await asyncio.wait([answering])
-    answers = [each for each in simulator.sent() if each.text != sentence("limited")]
+    answers = [each for each in simulator.sent() if each.text != sentence("limited.sender")]
     assert len(answers) == PER_MINUTE
 
 
@@ -48,4 +48,4 @@ async def answer(simulator: Simulator, said: list[Json]) -> None:
 def limited(own: QQ, last: Json) -> bool:
     answer = own.host.http().get(f"/events/{event_id(last)}/why")
     steps = answer.json()["steps"] if answer.status_code == 200 else []
-    return any("the conversation has had its runs of this minute" in step["text"] for step in steps)
+    return any("its sender has had the runs of this minute" in step["text"] for step in steps)

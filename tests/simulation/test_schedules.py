@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from parlour.testing.simulation import run_schedule
+from parlour.testing.simulation import run_schedule, run_with_poison
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +19,7 @@ STEPS = (
     "run.deltas",
     "run.end",
     "run.interrupt",
+    "inbox.death",
     "steering.claim",
     "steering.pull",
     "state.set",
@@ -73,6 +74,11 @@ def crashed_into(seeds: range) -> set[str]:
 def test_every_promise_holds_in_every_schedule(part: int) -> None:
     points = crashed_into(range(FIRST_SEED, FIRST_SEED + SCHEDULES)[part::PARTS])
     assert len(points) > 30 or SCHEDULES < 2000
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_message_that_kills_the_host_is_put_aside_and_twenty_innocent_ones_are_answered(seed: int) -> None:
+    assert run_with_poison(seed).messages == 21
 
 
 @pytest.mark.long

@@ -102,6 +102,27 @@ describe("beside the messages", () => {
     expect(after(EMPTY, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe("no run is active");
   });
 
+  const failed = { type: "error", code: "model.unavailable", message: "The model service is not available.", run_id: "r", in_history: true };
+  const notice = item("assistant", "The model service is not available.", { run_id: "r" }, { item_type: "notice" });
+
+  it("a failure is shown once, whether the history or the frame comes first", () => {
+    for (const log of [after(EMPTY, failed), withHistory(after(EMPTY, failed), [notice]), after(withHistory(EMPTY, [notice]), failed)]) {
+      expect(said(log)).toEqual(["notice: The model service is not available."]);
+      expect(log.notices).toEqual([]);
+    }
+  });
+
+  it("a failure stays in its place above later good answers", () => {
+    const log = after(withOwn(after(EMPTY, failed), { id: "b", text: "Again", files: [] }), { type: "message", run_id: "s", message: { content: "Here I am." } });
+    expect(said(log)).toEqual(["notice: The model service is not available.", "you: Again", "agent: Here I am."]);
+  });
+
+  it("a failure of a message that got no run is shown once too", () => {
+    const { run_id: _, ...expired } = { ...failed, message: "This message waited too long." };
+    const kept = item("assistant", "This message waited too long.", {}, { item_type: "notice" });
+    expect(said(withHistory(after(EMPTY, expired), [kept]))).toEqual(["notice: This message waited too long."]);
+  });
+
   it("files that the Host keeps are shown once, and those that lie elsewhere not at all", () => {
     const image = { type: "image", artifact_id: "a1", name: "cat.png", mime_type: "image/png" };
     expect(filesOf([{ type: "text", text: "see" }, image, { ...image, artifact_type: "image" }, { type: "image", url: "https://elsewhere/spy.png" }])).toEqual([

@@ -145,8 +145,8 @@ describe("sealed values", () => {
 describe("settings", () => {
   const settings: Settings = {
     retention: { events_days: 365, run_events_days: 30, artifacts_days: 90, audit_days: 365, model_calls_days: 7 },
-    runs: { concurrent: 1, per_person: 1, per_conversation_per_minute: 1 },
-    workspace: { time_zone: "UTC", outbound_ips: [], currency: "" },
+    runs: { concurrent: 1, per_person: 1, per_sender_per_minute: 1, per_conversation_per_minute: 1 },
+    workspace: { time_zone: "UTC", language: "en", outbound_ips: [], currency: "" },
     logs: { level: "info" },
     changed: [],
   };

@@ -4,20 +4,14 @@ An estimate errs towards more. Where a provider has told what a prompt really wa
 """
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from parlour_sdk import tokens
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import ToolDefinition
 
-WIDE = re.compile(
-    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff]"
-)
-CHARACTERS_PER_TOKEN = 4
-OTHER_CHARACTERS_PER_TOKEN = 2
-"""Of scripts that are neither Latin nor wide."""
 MESSAGE_TOKENS = 4
 IMAGE_TOKENS = 1000
 MEDIA_TOKENS = 40
@@ -27,20 +21,15 @@ LEAST, MOST = 0.5, 4.0
 
 
 def of_text(text: str) -> int:
-    if text.isascii():
-        return -(-len(text) // CHARACTERS_PER_TOKEN)
-    plain = len(text.encode("ascii", "ignore"))
-    wide = len(WIDE.findall(text))
-    other = len(text) - plain - wide
-    return wide + -(-plain // CHARACTERS_PER_TOKEN) + -(-other // OTHER_CHARACTERS_PER_TOKEN)
+    return tokens.estimated(text)
 
 
 def of_message(message: Message) -> int:
     content = message.content
-    tokens = MESSAGE_TOKENS + (of_text(content) if isinstance(content, str) else sum(map(_of_element, content)))
+    estimate = MESSAGE_TOKENS + (of_text(content) if isinstance(content, str) else sum(map(_of_element, content)))
     for call in message.tool_calls or ():
-        tokens += MESSAGE_TOKENS + of_text(call.name) + of_text(_json(call.arguments))
-    return tokens
+        estimate += MESSAGE_TOKENS + of_text(call.name) + of_text(_json(call.arguments))
+    return estimate
 
 
 def of_messages(messages: Iterable[Message]) -> int:

@@ -51,7 +51,7 @@ async function tell(control: string, word: string, fields: object): Promise<unkn
   return ((await response.json()) as { answer: unknown }).answer;
 }
 
-export type Reply = { pieces?: string[]; reasoning?: string; gate?: string; seconds?: number; tool_calls?: object[] };
+export type Reply = { pieces?: string[]; reasoning?: string; gate?: string; seconds?: number; tool_calls?: object[]; status?: number };
 
 /** What tests do to a world, and ask of it. */
 export class World {

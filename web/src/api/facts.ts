@@ -348,8 +348,8 @@ export type UsageItem = {
 export type User = { user_id: string; email: string; name: string; role: Role; enabled: boolean; created_at: number };
 export type Settings = {
   retention: { events_days: number; run_events_days: number; artifacts_days: number; audit_days: number; model_calls_days: number };
-  runs: { concurrent: number; per_person: number; per_conversation_per_minute: number };
-  workspace: { time_zone: string; outbound_ips: string[]; currency: string };
+  runs: { concurrent: number; per_person: number; per_sender_per_minute: number; per_conversation_per_minute: number };
+  workspace: { time_zone: string; language: string; outbound_ips: string[]; currency: string };
   logs: { level: string };
   /** The names of those that differ from the settings file. */
   changed: string[];

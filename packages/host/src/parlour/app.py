@@ -87,6 +87,8 @@ from parlour.core.runs.workers import Workers
 from parlour.core.scheduling.book import ScheduleBook
 from parlour.core.scheduling.scheduler import Scheduler
 from parlour.core.secrets import NoSecrets, SecretBox
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE
+from parlour.core.texts.languages import Languages
 from parlour.core.webhooks.answers import Answers
 from parlour.core.webhooks.hooks import Webhooks
 from parlour.core.webhooks.sending import HookSender, NoHookSender, Sending
@@ -123,14 +125,18 @@ class Ports:
     plugin_list: InstalledPlugins = tuple
     concurrent_runs: int = 256
     runs_per_person: int = 8
-    runs_per_minute: int = 20
-    """Of one conversation on a platform; 0 is no limit."""
+    runs_per_sender: int = 20
+    """That one sender may begin in a minute on a platform; 0 is no limit."""
+    runs_per_group: int = 120
+    """The same for a whole group."""
     listener_seconds: float = 30
     hook_sender: HookSender = field(default_factory=NoHookSender)
     secrets: SecretBox = field(default_factory=NoSecrets)
     time_zone: str = "UTC"
     """The workspace's, by which its days begin and runs tell the time."""
     record_model_calls: bool = True
+    language: str = DEFAULT_LANGUAGE
+    """The workspace's, in which the Host speaks to people whose own it does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +171,7 @@ class Core:
     days: Days
     slots: Slots
     loop_cap: LoopCap
+    languages: Languages
     reservations: Reservations
     scheduler: Scheduler
     inbound: WebhookBook
@@ -221,19 +228,20 @@ def build_core(ports: Ports) -> Core:
     responses = ResponseEvents(host_events, clock)
     prompting = Prompting(audience, listeners, clock)
     tact = Tact(clock)
-    losses = Undelivered(journal, tact, ids, clock)
+    languages = Languages(ports.language)
+    losses = Undelivered(journal, tact, languages, ids, clock)
     outbox = Outbox(journal, surfaces, responses, losses, clock, ports.handovers)
     delivery = Delivery(feed, outbox, ports.bots, streams, TypingSigns(ports.bots), pace, tact, responses, ids, clock)
-    endings = Endings(delivery, tact, ids, clock)
+    endings = Endings(delivery, tact, languages, ids, clock)
     days = Days(clock, ports.time_zone)
     openings = Openings(
         journal, ports.providers, ports.secrets, history, delivery, prompting, ids, clock, days, VERSION
     )
     executor = Executor(outbox, ports.bots, ids, clock)
     decided, decided_in_runs = DecidedEvents(agents, host_events), DecidedRunEvents(journal, sessions)
-    approvals = Approvals(journal, delivery, outbox, executor, decided, decided_in_runs, clock)
+    approvals = Approvals(journal, delivery, outbox, executor, decided, decided_in_runs, languages, clock)
     messages = KnownMessages(journal)
-    planner = Planner(ports.bots, artifacts, messages, approvals, executor, delivery, ids, clock)
+    planner = Planner(ports.bots, artifacts, messages, approvals, executor, delivery, languages, ids, clock)
     slots = Slots(ports.concurrent_runs, ports.runs_per_person)
     requests = ActionRequests(journal, planner, approvals, delivery, outbox, slots, clock)
     recording = Recording(journal, artifacts, delivery, planner, endings, ids, clock)
@@ -255,7 +263,7 @@ def build_core(ports: Ports) -> Core:
     answers = Answers(delivery, WebhookActions(ports.bots, executor), journal)
     webhooks = Webhooks(journal, Sending(ports.hook_sender, ports.secrets), answers, names, clock)
     handing = Handing(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
-    cap = LoopCap(ports.runs_per_minute, clock)
+    cap = LoopCap(ports.runs_per_sender, ports.runs_per_group, clock)
     dispatcher = Dispatcher(
         router, registry, orchestrator, handing, cap, endings, delivery, outcomes, names, journal, clock
     )
@@ -270,8 +278,10 @@ def build_core(ports: Ports) -> Core:
     reruns = Reruns(
         journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock
     )
-    commands = Commands(router, conversations, sessions, control, ids, clock)
-    plugin_commands = PluginCommands(ports.components, ports.plugins, router, bots, ports.bots, delivery, journal)
+    commands = Commands(router, conversations, control, languages, ids, clock)
+    plugin_commands = PluginCommands(
+        ports.components, ports.plugins, router, bots, ports.bots, delivery, languages, journal
+    )
     gateway = Gateway(
         journal,
         conversations,
@@ -280,8 +290,8 @@ def build_core(ports: Ports) -> Core:
         router,
         audience,
         later,
-        Control([commands, Keywords(approvals), plugin_commands]),
-        Obeying(journal, conversations, delivery, outcomes, host_events, ids, clock),
+        Control([commands, Keywords(approvals, languages), plugin_commands]),
+        Obeying(journal, conversations, delivery, outcomes, host_events, languages, ids, clock),
         lanes,
         Beginnings(registry, openings, sessions, lanes, cap, names),
         ids,
@@ -347,6 +357,7 @@ def build_core(ports: Ports) -> Core:
         days=days,
         slots=slots,
         loop_cap=cap,
+        languages=languages,
         reservations=reservations,
         scheduler=Scheduler(schedules, gateway, ids, clock),
         reruns=reruns,

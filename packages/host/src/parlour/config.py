@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from .core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from .http_address import checked_base_path, checked_proxies, checked_public_url, host_name
 from .stores.address import ACCEPTED, is_accepted
 from .time_zone import is_zone, system_zone
@@ -102,8 +103,10 @@ class DatabaseSettings(Section):
 class RunSettings(Section):
     concurrent: int = Field(default=256, ge=1)
     per_person: int = Field(default=8, ge=1)
-    per_conversation_per_minute: int = Field(default=20, ge=0)
+    per_sender_per_minute: int = Field(default=20, ge=0)
     """On platforms; a private chat may be beyond it for ten minutes. 0 means no limit."""
+    per_conversation_per_minute: int = Field(default=120, ge=0)
+    """For all senders of a group on a platform together. 0 means no limit."""
 
 
 class S3Settings(Section):
@@ -292,6 +295,8 @@ CURRENCY = r"^([A-Z]{3})?$"
 
 class WorkspaceSettings(Section):
     time_zone: str = Field(default_factory=system_zone)
+    language: Language = DEFAULT_LANGUAGE
+    """In which the Host speaks to people whose own language it does not know."""
     outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
     """Addresses that this Host reaches platforms from, shown where a platform wants them in a list of its own."""
     currency: str = Field(default="", pattern=CURRENCY)

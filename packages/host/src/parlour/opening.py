@@ -105,7 +105,8 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 plugin_list=side.plugins.all,
                 concurrent_runs=settings.runs.concurrent,
                 runs_per_person=settings.runs.per_person,
-                runs_per_minute=settings.runs.per_conversation_per_minute,
+                runs_per_sender=settings.runs.per_sender_per_minute,
+                runs_per_group=settings.runs.per_conversation_per_minute,
                 listener_seconds=settings.plugins.listener_seconds,
                 hook_sender=HookClient(settings.tools.allowed_addresses),
                 fetcher=LinkClient(
@@ -114,6 +115,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
                 secrets=secrets,
                 time_zone=settings.workspace.time_zone,
                 record_model_calls=settings.model_calls.record,
+                language=settings.workspace.language,
             )
         )
         core = build_core(ports)

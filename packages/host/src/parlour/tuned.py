@@ -32,8 +32,9 @@ class Tuned:
     def follow(self, values: Values) -> None:
         core = self._core
         core.slots.resize(values["runs.concurrent"], values["runs.per_person"])
-        core.loop_cap.allow(values["runs.per_conversation_per_minute"])
+        core.loop_cap.allow(values["runs.per_sender_per_minute"], values["runs.per_conversation_per_minute"])
         core.days.move(values["workspace.time_zone"])
+        core.languages.use(values["workspace.language"])
         self._retention.keep(retention_terms(values))
         if values["logs.level"] != self._log_level:
             self._log_level = str(values["logs.level"])

@@ -23,7 +23,7 @@ async def check(journals: list[Journal]) -> None:
 
     async def reserve(number: int) -> Reservation | str:
         try:
-            return await hosts[number % 2].reserve(BUDGETS, ASKING, "model", WORST)
+            return await hosts[number % 2].reserve(BUDGETS, ASKING, "model", WORST, lambda left: None)
         except ProviderFailed as failure:
             return failure.message
 

@@ -23,12 +23,13 @@ export function Behind({ run }: { run: Run }) {
   ];
   return (
     <Fold title={<span className="text-xs tabular-nums">{parts.filter(Boolean).join(" · ")}</span>}>
-      <Detail runId={run.run_id} />
+      <Detail runId={run.run_id} error={typeof run.error === "string" ? run.error : run.error?.message ?? null} />
     </Fold>
   );
 }
 
-function Detail({ runId }: { runId: string }) {
+/** `error` is the whole reason of a run that failed; the notice above says only its kind. */
+function Detail({ runId, error }: { runId: string; error: string | null }) {
   const { t } = useTranslation();
   const events = useQuery(queries.runEvents(runId));
   if (events.error) return <ErrorNote error={events.error} />;
@@ -37,6 +38,7 @@ function Detail({ runId }: { runId: string }) {
   const calls = steps.filter((step) => step.kind === "tool");
   return (
     <div className="ml-2 space-y-1 border-l border-line pl-4">
+      {error && <p className="text-sm break-words whitespace-pre-wrap text-bad">{error}</p>}
       {steps.map((step) => step.thinking && <Thoughts key={step.key} text={step.thinking} />)}
       <Tools calls={calls.map((call) => ({ id: call.key, name: call.name, status: call.state ?? (call.failed ? "failed" : "completed") }))} />
       <Link to="/runs/$runId" params={{ runId }} className="text-sm text-accent underline underline-offset-2">{t("chat.openRun")}</Link>

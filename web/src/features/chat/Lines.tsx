@@ -11,10 +11,10 @@ import { Behind } from "./Behind";
 import { Files } from "./Files";
 import type { Line, ToolCall } from "./log";
 
-/** `runs` are those that are over, by their ids: under the last answer of each stands what it took. */
+/** `runs` are those that are over, by their ids: under the last answer or notice of each stands what it took. */
 export function Lines({ lines, runs, tools }: { lines: Line[]; runs: Map<string, Run>; tools: Record<string, ToolCall[]> }) {
   return lines.map((line, index) => {
-    const last = line.role === "agent" && lines[index + 1]?.runId !== line.runId;
+    const last = line.role !== "you" && lines[index + 1]?.runId !== line.runId;
     const first = line.role === "agent" && lines[index - 1]?.runId !== line.runId;
     const run = last && line.runId ? runs.get(line.runId) : undefined;
     return (

@@ -7,6 +7,8 @@ export type Ask = { approval_id: string; status: string; action: string; words: 
 export type FileRef = { artifact_id: string; name: string; mime_type: string | null };
 export type Own = { kind: "own"; id: string; text: string; files: FileRef[]; eventId?: string };
 export type Answer = { kind: "answer"; run_id: string; content: string; thinking: string; files: FileRef[]; seq: number };
+/** A notice of the Host that the history holds too: why there is no answer. */
+export type Failure = { kind: "failure"; run_id: string | null; content: string; seq: number };
 /** In the Host's words, or as a key of the page's own. */
 export type Notice = { seq: number; text?: string; key?: string; tone: "bad" | "calm" };
 /** What is read on the screen, one under the other. */
@@ -21,11 +23,13 @@ export type Line = {
   faint: boolean;
 };
 
+export type Later = Own | Answer | Failure;
+
 export type ChatLog = {
   conversationId: string | null;
   items: TranscriptItem[];
   /** What was said and answered since the history was read, in the order in which it came. */
-  later: (Own | Answer)[];
+  later: Later[];
   tools: Record<string, ToolCall[]>;
   /** What answers were thought out with: the history does not keep it. */
   thoughts: Record<string, string>;
@@ -45,7 +49,7 @@ export const EMPTY: ChatLog = {
 export function withHistory(log: ChatLog, items: ChatLog["items"]): ChatLog {
   const events = new Set(items.map((item) => item.event_id));
   const said = new Set(items.map((item) => `${item.run_id} ${item.content}`));
-  const known = (each: Own | Answer) => (each.kind === "own" ? !!each.eventId && events.has(each.eventId) : said.has(`${each.run_id} ${each.content}`));
+  const known = (each: Later) => (each.kind === "own" ? !!each.eventId && events.has(each.eventId) : said.has(`${each.run_id} ${each.content}`));
   return { ...log, items, later: log.later.filter((each) => !known(each)) };
 }
 
@@ -77,6 +81,7 @@ export function withFrame(log: ChatLog, frame: Frame): ChatLog {
     case "broadcast":
       return withNotice(log, { seq: frame.seq, text: textOf(frame.message), tone: "calm" });
     case "error":
+      if (frame.in_history) return withFailure(log, { kind: "failure", run_id: frame.run_id ? String(frame.run_id) : null, content: String(frame.message), seq: frame.seq });
       return withNotice(log, { seq: frame.seq, text: String(frame.message), tone: "bad" });
     default:
       return log;
@@ -101,6 +106,13 @@ function withAnswer(log: ChatLog, answer: Answer): ChatLog {
   const known = log.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
   const thoughts = answer.thinking ? { ...log.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking } : log.thoughts;
   return { ...log, writing: "", pondering: "", thoughts, later: known ? log.later : [...log.later, answer] };
+}
+
+/** Shown once, in its place among the messages, whether the history has it already or not. */
+function withFailure(log: ChatLog, failure: Failure): ChatLog {
+  const known = failure.run_id !== null && log.items.some((item) => item.run_id === failure.run_id && item.content === failure.content);
+  const cut = failure.run_id !== null && failure.run_id === log.running ? { writing: "", pondering: "" } : {};
+  return { ...log, ...cut, later: known ? log.later : [...log.later, failure] };
 }
 
 function withRun(log: ChatLog, frame: Frame): ChatLog {
@@ -139,7 +151,8 @@ function lineOf(item: TranscriptItem, thoughts: ChatLog["thoughts"]): Line {
   return { key: item.transcript_id, role, text: item.content, thinking, files: filesOf([...(item.content_json ?? []), ...(item.artifact_refs ?? [])]), runId: item.run_id, faint: false };
 }
 
-function laterLine(each: Own | Answer): Line {
+function laterLine(each: Later): Line {
+  if (each.kind === "failure") return { key: `${each.run_id} ${each.seq}`, role: "notice", text: each.content, thinking: "", files: [], runId: each.run_id, faint: false };
   if (each.kind === "own") return { key: each.id, role: "you", text: each.text, thinking: "", files: each.files, runId: null, faint: !each.eventId };
   return { key: `${each.run_id} ${each.seq}`, role: "agent", text: each.content, thinking: each.thinking, files: each.files, runId: each.run_id, faint: false };
 }

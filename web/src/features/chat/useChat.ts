@@ -56,7 +56,7 @@ export function useChat(agentId: string, session: string = SESSION) {
     depth.current = 1;
     const hear = (frame: Frame) => {
       change({ kind: "frame", frame });
-      if (frame.type === "connected" || frame.type === "run") void read();
+      if (frame.type === "connected" || frame.type === "run" || (frame.type === "error" && frame.in_history)) void read();
     };
     socket.current = new ChatSocket(agentId, session, { hear, tell: setConnected, loggedOut: markSessionOver });
     return () => socket.current?.close();

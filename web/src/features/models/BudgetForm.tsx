@@ -81,6 +81,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
           {(control) => <NumberInput control={control} min={0.000001} max={9_000_000_000} required={!draft.tokens} value={draft.money} onChange={(_, money) => put({ money })} />}
         </Field>
       </div>
+      <p className="text-sm text-quiet">{t("budgets.reserves")}</p>
       <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>
       <ErrorNote error={saving.error} />
       {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}

@@ -15,6 +15,7 @@ import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote, Loading } from "../../components/Notes";
 import { NumberInput } from "../../components/NumberInput";
 import { Card } from "../../components/Surfaces";
+import { LANGUAGES } from "../../lib/language";
 import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
 import { useOnePart } from "../../lib/useOnePart";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
@@ -132,6 +133,12 @@ function Control({ control, tunable, value, onChange }: { control: ControlProps;
       return <Input {...control} pattern="[A-Z]{3}" maxLength={3} className="max-w-32" value={String(value ?? "")} onChange={(event) => onChange(event.target.value.toUpperCase())} />;
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
+    case "language":
+      return (
+        <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
+          {Object.entries(LANGUAGES).map(([language, name]) => <option key={language} value={language}>{name}</option>)}
+        </Select>
+      );
     case "level":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>

@@ -2,7 +2,12 @@
 import type { Settings } from "../../api/facts";
 
 export type Section = "retention" | "runs" | "workspace" | "logs";
-export type Tunable = { section: Section; name: string; kind: "days" | "count" | "text" | "currency" | "list" | "level"; min?: number };
+export type Tunable = {
+  section: Section;
+  name: string;
+  kind: "days" | "count" | "text" | "currency" | "list" | "level" | "language";
+  min?: number;
+};
 
 export const TUNABLES: Tunable[] = [
   { section: "retention", name: "events_days", kind: "days" },
@@ -12,8 +17,10 @@ export const TUNABLES: Tunable[] = [
   { section: "retention", name: "model_calls_days", kind: "days" },
   { section: "runs", name: "concurrent", kind: "count", min: 1 },
   { section: "runs", name: "per_person", kind: "count", min: 1 },
+  { section: "runs", name: "per_sender_per_minute", kind: "count" },
   { section: "runs", name: "per_conversation_per_minute", kind: "count" },
   { section: "workspace", name: "time_zone", kind: "text" },
+  { section: "workspace", name: "language", kind: "language" },
   { section: "workspace", name: "outbound_ips", kind: "list" },
   { section: "workspace", name: "currency", kind: "currency" },
   { section: "logs", name: "level", kind: "level" },

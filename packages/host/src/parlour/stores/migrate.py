@@ -22,7 +22,7 @@ from .sqlite.failures import storage_failure
 if TYPE_CHECKING:
     from alembic.config import Config
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 """Every revision below migrations/versions, oldest first."""
 HEAD = KNOWN[-1]
 

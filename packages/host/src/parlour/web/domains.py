@@ -187,7 +187,7 @@ class Domains:
             core.gateway,
             core.conversations,
             core.feed,
-            core.sessions,
+            core.control,
             core.approvals,
             self.authenticator,
             self._pages(),

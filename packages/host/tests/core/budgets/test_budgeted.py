@@ -8,7 +8,8 @@ import pytest
 from parlour.core.access.refusal import Refused
 from parlour.core.budgets.budget import Budget
 from parlour.core.budgets.uses import BudgetUses
-from parlour.core.facts.tables import AUDIT, BUDGET_USES, RESERVATIONS
+from parlour.core.encoding import loads
+from parlour.core.facts.tables import AUDIT, BUDGET_USES, RESERVATIONS, RUNS
 from parlour.core.providers import ProviderFailed, Providers
 from parlour.testing.scripted import Hang, Reply, Scripted, ScriptedModels
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
@@ -210,8 +211,55 @@ async def test_a_stream_that_is_left_costs_what_was_asked_and_what_came() -> Non
     await anext(stream)
     await stream.aclose()
     await settle()
-    assert used(made) == [("workspace", 106, 106)]
+    assert used(made) == [("workspace", 102, 102)]
     assert made.rows(RESERVATIONS) == []
+
+
+class Lengthy(ScriptedModels):
+    """Its answers may have 4,096 tokens, unless the request says less; it does not keep to that."""
+
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        limit = (getattr(request, "extra", None) or {}).get("max_tokens", 4096)
+        return Usage(prompt_tokens=300, completion_tokens=limit, cost_micros=300 + 2 * limit)
+
+
+async def lengthy(*replies: Scripted, **fields: Any) -> tuple[World, ScriptedModels]:
+    models = Lengthy(*replies)
+    made = await world(Providers(models=models))
+    await made.core.budgets.add(Budget("b", "Small", **{"scope": "workspace", **fields}))
+    return made, models
+
+
+@pytest.mark.parametrize("limit", [{"tokens": 4000}, {"cost_micros": 4000}])
+async def test_an_answer_is_limited_to_what_is_left_of_a_budget(limit: dict[str, int]) -> None:
+    made, models = await lengthy(reply(20), **limit)
+    await asked(made, await running(made))
+    [request] = models.requests
+    assert isinstance(request, InvokeModel)
+    assert request.extra is not None
+    reserved = models.worst_case(request)
+    spent = reserved.cost_micros if "cost_micros" in limit else reserved.prompt_tokens + reserved.completion_tokens
+    assert 3990 <= (spent or 0) <= 4000
+
+
+@pytest.mark.parametrize("action", ["invoke_llm", "invoke_llm_stream"])
+async def test_what_a_call_used_beyond_its_reservation_is_settled_and_the_next_one_is_refused(action: str) -> None:
+    made, models = await lengthy(reply(9000), reply(20), tokens=5000)
+    run = await running(made)
+    await asked(made, run, action)
+    assert used(made) == [("workspace", 9000, 18000)]
+    assert (await refused(made, run, action)).code == "budget_exceeded"
+    assert len(models.requests) == 1
+
+
+async def test_a_refused_call_is_no_model_call() -> None:
+    made, _ = await budgeted(tokens=1)
+    run = await running(made)
+    await refused(made, run)
+    run.send(run.completed("sorry"), run.finished())
+    await made.rest()
+    [row] = made.rows(RUNS)
+    assert loads(row["usage"]).get("model_calls", 0) == 0
 
 
 async def test_what_a_crash_left_reserved_stays_counted_at_its_worst_case() -> None:

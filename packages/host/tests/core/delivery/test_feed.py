@@ -159,7 +159,8 @@ def test_a_message_row_is_shown_as_a_message() -> None:
 
 def test_a_notice_row_is_shown_as_an_error_with_its_code() -> None:
     frame = outgoing_frame(replace(ROW, kind="notice", code="interrupted"))
-    assert frame == {"type": "error", "code": "interrupted", "message": "hello", "run_id": "run", "seq": 7}
+    told = {"type": "error", "code": "interrupted", "message": "hello", "in_history": True}
+    assert frame == {**told, "run_id": "run", "seq": 7}
 
 
 def test_a_notice_without_a_run_names_none() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.components import Components
-from parlour.core.facts.tables import EVENTS, LISTENING
+from parlour.core.facts.tables import EVENTS, LISTENING, OUTCOMES
 from parlour.core.ports import PluginLost
 from parlour.core.routing.routes import Route
 from parlour_sdk.protocol.platform_events import ApprovalDecided, CommandSent, MessageResponded
@@ -160,6 +160,23 @@ async def test_nobody_is_asked_about_a_prompt_before_its_run_is_durable(monkeypa
     await world.say("hi")
     await world.rest()
     assert done[:3] == ["event.begin", "event.begin is durable", "asked"]
+
+
+async def test_a_run_whose_prompt_is_being_prepared_can_be_stopped() -> None:
+    components, going_on = Components(), asyncio.Event()
+    components.replace_plugin("acme/ear", "1", [listener("prompt.preparing")])
+    world = await opened(components)
+    world.core.registry.replace_plugin(PLUGIN, "1", [PROMPTED])
+    listening(world).hear["acme/ear"] = lambda data: going_on
+    await world.say("hi")
+    await until(lambda: bool(listening(world).heard))
+    stopping = asyncio.create_task(world.say("/stop"))
+    await until(lambda: any(session.stopping for session in world.core.sessions.all()))
+    going_on.set()
+    await stopping
+    await world.rest()
+    assert sorted(row["outcome"] for row in world.rows(OUTCOMES)) == ["cancelled", "control"]
+    assert world.plugins.runs == []
 
 
 async def test_listeners_add_to_a_prompt_in_their_order() -> None:

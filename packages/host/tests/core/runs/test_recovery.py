@@ -85,7 +85,7 @@ async def test_an_event_that_keeps_killing_its_host_is_quarantined_visibly() -> 
     await world.rest()
     assert world.plugins.runs == []
     assert outcomes(world) == ["quarantined"]
-    assert notices(world) == ["quarantined"]
+    assert notices(world) == ["quarantined.host"]
     assert len(world.rows(RUNS)) == 2
 
 

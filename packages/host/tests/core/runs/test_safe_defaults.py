@@ -6,19 +6,22 @@ from typing import Any
 
 import pytest
 
+from parlour.core.encoding import loads
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
 from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUNS, TRAIL, TRANSCRIPT
 from parlour.core.runs.loop_cap import LoopCap
 
 from ..support import LoopClock, World, make_agent, message
 
+ANN = Party("user", "ann")
 PRIVATE = {"chat_type": "private", "chat_id": "ann"}
 GROUP = {"chat_type": "group", "chat_id": "g"}
 MENTION = {**GROUP, "mentions_bot": True}
 
 
-async def said(world: World, **fields: Any) -> tuple[str, str]:
-    accepted = await world.say("hi", surface="platform", **{"data": PRIVATE, **fields})
+async def said(world: World, by: Party = ANN, **fields: Any) -> tuple[str, str]:
+    event = message("hi", surface="platform", **{"data": PRIVATE, **fields})
+    accepted = await world.core.gateway.ingest(replace(event, actor=by))
     await world.rest()
     [row] = world.rows(OUTCOMES, event_seq=accepted.seq)
     return row["outcome"], row["reason"]
@@ -28,22 +31,43 @@ def notices(world: World) -> list[str]:
     return [row["target"] for row in world.rows(OUTBOX) if row["kind"] == "notice"]
 
 
-async def test_a_group_begins_so_many_runs_in_a_minute_and_is_told_once() -> None:
-    world = await World.open(echo=True, runs_per_minute=3)
+def told(world: World) -> list[str]:
+    return [loads(row["payload"])["message"]["content"] for row in world.rows(OUTBOX) if row["kind"] == "notice"]
+
+
+async def test_a_sender_in_a_group_begins_so_many_runs_in_a_minute_and_is_told_once() -> None:
+    world = await World.open(echo=True, runs_per_sender=3)
     outcomes = [(await said(world, data=MENTION))[0] for _ in range(6)]
     assert outcomes == ["answered"] * 3 + ["limited"] * 3
-    assert len(notices(world)) == 1
+    assert told(world) == ["You have sent a lot at once. Please wait a minute."]
     await asyncio.sleep(61)
     assert (await said(world, data=MENTION))[0] == "answered"
 
 
+async def test_a_busy_group_of_people_is_answered_up_to_the_groups_own_limit() -> None:
+    world = await World.open(echo=True, runs_per_sender=3, runs_per_group=10)
+    people = [Party("user", f"person{number}") for number in range(12)]
+    outcomes = [await said(world, data=MENTION, by=person) for person in people]
+    assert [outcome for outcome, _ in outcomes] == ["answered"] * 10 + ["limited"] * 2
+    assert outcomes[-1][1] == "the group has had its runs of this minute (runs.per_conversation_per_minute)"
+    assert told(world) == ["This group has sent a lot at once. Please wait a minute."]
+
+
+async def test_people_are_told_in_their_own_language_and_otherwise_in_that_of_the_workspace() -> None:
+    world = await World.open(echo=True, runs_per_sender=1, language="zh-Hans")
+    english = Party("user", "ann", data={"locale": "en_GB"})
+    for chat, actor in (("one", english), ("one", english), ("two", Party("user", "li")), ("two", Party("user", "li"))):
+        await said(world, data=MENTION, chat=chat, by=actor)
+    assert told(world) == ["You have sent a lot at once. Please wait a minute.", "你发送得太频繁，请稍等一分钟。"]
+
+
 async def test_who_writes_to_the_bot_alone_may_write_as_fast_as_they_like() -> None:
-    world = await World.open(echo=True, runs_per_minute=1)
+    world = await World.open(echo=True, runs_per_sender=1)
     assert [(await said(world))[0] for _ in range(30)] == ["answered"] * 30
 
 
 async def test_a_private_chat_that_goes_on_so_for_ten_minutes_is_limited_and_told_once() -> None:
-    world = await World.open(echo=True, runs_per_minute=3)
+    world = await World.open(echo=True, runs_per_sender=3)
     outcomes = []
     for _ in range(13 * 6):
         outcomes.append((await said(world))[0])
@@ -54,7 +78,7 @@ async def test_a_private_chat_that_goes_on_so_for_ten_minutes_is_limited_and_tol
 
 
 async def test_another_group_has_a_count_of_its_own_and_the_hosts_own_surfaces_have_none() -> None:
-    world = await World.open(echo=True, runs_per_minute=1)
+    world = await World.open(echo=True, runs_per_sender=1)
     outcomes = [(await said(world, chat=chat, data=MENTION))[0] for chat in ("one", "two", "one")]
     assert outcomes == ["answered", "answered", "limited"]
     for _ in range(3):
@@ -129,9 +153,17 @@ async def test_who_asks_on_the_hosts_own_surfaces_is_told_every_time() -> None:
     assert len(notices(world)) == 3
 
 
-def in_chat(conversation_id: str, chat_type: str = "group") -> RecordedEvent:
-    context, data = EventContext("x"), {"chat_type": chat_type}
-    envelope = EventEnvelope("e", "message.received", "fake", f"{chat_type}:1", context, "platform", data=data)
+def in_chat(conversation_id: str, chat_type: str = "group", actor: Party = ANN) -> RecordedEvent:
+    envelope = EventEnvelope(
+        "e",
+        "message.received",
+        "fake",
+        f"{chat_type}:1",
+        EventContext("x"),
+        "platform",
+        data={"chat_type": chat_type},
+        actor=actor,
+    )
     return RecordedEvent(1, conversation_id, 0, envelope)
 
 
@@ -139,20 +171,20 @@ async def admitted(cap: LoopCap, event: RecordedEvent, per_minute: int, minutes:
     """What became of so many messages a minute."""
     answers = []
     for _ in range(round(per_minute * minutes)):
-        answers.append(cap.admits(event))
+        answers.append(not cap.admit(event))
         await asyncio.sleep(60 / per_minute)
     return answers
 
 
 async def test_a_person_may_write_to_the_bot_alone_as_fast_as_they_like() -> None:
-    cap = LoopCap(20, LoopClock())
+    cap = LoopCap(20, 120, LoopClock())
     assert all(await admitted(cap, in_chat("c", "private"), per_minute=6000, minutes=0.5))
     await asyncio.sleep(60)
     assert all(await admitted(cap, in_chat("c", "private"), per_minute=60, minutes=9))
 
 
 async def test_two_bots_that_nobody_marked_are_stopped_in_private_after_ten_minutes() -> None:
-    cap = LoopCap(20, LoopClock())
+    cap = LoopCap(20, 120, LoopClock())
     answers = await admitted(cap, in_chat("c", "private"), per_minute=30, minutes=40)
     first = answers.index(False)
     assert 10 <= first / 30 <= 12
@@ -161,7 +193,7 @@ async def test_two_bots_that_nobody_marked_are_stopped_in_private_after_ten_minu
 
 
 async def test_a_private_chat_that_was_stopped_is_free_again_when_it_was_quiet_for_an_hour() -> None:
-    cap = LoopCap(20, LoopClock())
+    cap = LoopCap(20, 120, LoopClock())
     event = in_chat("c", "private")
     await admitted(cap, event, per_minute=30, minutes=12)
     await asyncio.sleep(600)
@@ -173,17 +205,42 @@ async def test_a_private_chat_that_was_stopped_is_free_again_when_it_was_quiet_f
 
 
 async def test_who_now_and_then_writes_much_in_a_minute_is_never_stopped() -> None:
-    cap = LoopCap(20, LoopClock())
+    cap = LoopCap(20, 120, LoopClock())
     for _ in range(60):
         assert all(await admitted(cap, in_chat("c", "private"), per_minute=40, minutes=1))
         await asyncio.sleep(60)
 
 
 async def test_conversations_that_went_quiet_are_not_remembered() -> None:
-    cap = LoopCap(1, LoopClock())
+    cap = LoopCap(1, 1, LoopClock())
     for number in range(1000):
-        cap.admits(in_chat(f"c{number}"))
+        cap.admit(in_chat(f"c{number}"))
     await asyncio.sleep(61)
-    assert cap.admits(in_chat("c1"))
-    cap.admits(in_chat("new"))
+    assert not cap.admit(in_chat("c1"))
+    cap.admit(in_chat("new"))
     assert len(cap._talks) < 10
+
+
+async def test_accounts_that_are_refused_again_and_again_share_one_limit_as_bots_do() -> None:
+    cap = LoopCap(5, 1000, LoopClock())
+    pair = [in_chat("c", actor=Party("user", name)) for name in ("one", "two")]
+    shares = []
+    for _ in range(8):
+        shares.append(sum(not cap.admit(event) for _ in range(10) for event in pair))
+        await asyncio.sleep(61)
+    assert shares[0] == 10
+    assert shares[-1] == 5
+    assert cap.limited(in_chat("c", actor=Party("user", "ann"))) == ""
+
+
+async def test_accounts_that_are_marked_as_bots_share_one_limit_from_the_start() -> None:
+    cap = LoopCap(5, 1000, LoopClock())
+    bots = [in_chat("c", actor=Party("user", f"bot{number}", data={"is_bot": True})) for number in range(7)]
+    assert [cap.admit(event) for event in bots] == [""] * 5 + ["bots"] * 2
+
+
+async def test_a_limit_of_0_is_none() -> None:
+    cap = LoopCap(0, 3, LoopClock())
+    assert [cap.admit(in_chat("c", actor=Party("user", "ann"))) for _ in range(4)] == ["", "", "", "group"]
+    cap.allow(0, 0)
+    assert [cap.admit(in_chat("c")) for _ in range(4)] == [""] * 4

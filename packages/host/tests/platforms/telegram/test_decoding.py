@@ -61,3 +61,18 @@ async def test_half_of_an_emoji_is_shown_as_something_unknown(bot: Bot) -> None:
     await bot.simulator.say("cut \ud83d", 1)
     [incoming] = await bot.link.events(1)
     assert "cut \ufffd" in str(incoming.event)
+
+
+@pytest.mark.parametrize(
+    ("told", "locale"), [({"language_code": "zh-hans"}, "zh-hans"), ({}, None), ({"language_code": 7}, None)]
+)
+def test_the_language_of_a_person_is_known_to_the_host(told: dict[str, Any], locale: str | None) -> None:
+    message = {
+        "message_id": 1,
+        "from": {**native.user(7), "language_code": None, **told},
+        "chat": native.private(7),
+        "date": 1760000000,
+        "text": "你好",
+    }
+    [incoming] = decode({"update_id": 1, "message": message}, CONTEXT)
+    assert envelope(incoming, "bot", "telegram").actor.data.get("locale") == locale

@@ -117,6 +117,12 @@ async def say(argument: str, ctx: AgentRunContext) -> Deed:
     yield results.completed(argument)
 
 
+async def linger(argument: str, ctx: AgentRunContext) -> Deed:
+    """Gives its whole answer and does not end."""
+    yield results.completed(argument)
+    await asyncio.sleep(60)
+
+
 async def chatter(argument: str, ctx: AgentRunContext) -> Deed:
     """Writes to where the wire is, or was."""
     print("this is no frame", flush=True)  # noqa: T201
@@ -143,6 +149,7 @@ async def odd(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 DEEDS = {
+    "linger": linger,
     "sleep": sleep,
     "deaf": deaf,
     "gate": gate,

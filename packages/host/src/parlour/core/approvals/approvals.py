@@ -20,6 +20,8 @@ from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Uni
 from parlour.core.platforms.executing import Executor
 from parlour.core.ports import Clock, Sent
 from parlour.core.runs.session import Entry
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
+from parlour.core.texts.languages import Languages
 
 from . import approval as rows
 from .approval import Approval, ApprovalRows, Status
@@ -60,8 +62,10 @@ class Approvals:
         executor: Executor,
         events: DecidedEvents,
         run_events: DecidedRunEvents,
+        languages: Languages,
         clock: Clock,
     ) -> None:
+        self._languages = languages
         self._journal = journal
         self._rows = ApprovalRows(journal)
         self._outgoing = OutgoingRows(journal)
@@ -152,6 +156,7 @@ class Approvals:
         reason: str = "",
         tell: bool = True,
         conversation_id: str = "",
+        language: str = DEFAULT_LANGUAGE,
     ) -> Approval:
         """Raises Refused when there is no such approval, it was decided, or this is somebody who may not.
 
@@ -162,16 +167,16 @@ class Approvals:
             known = await self._rows.get(approval_id)
             if known is None or conversation_id not in ("", known.conversation_id):
                 raise Refused("not_found", f"there is no approval '{approval_id[:64]}'")
-            check(known, decider, self._clock.now())
+            check(known, decider, self._clock.now(), language)
             status: Status = "approved" if verdict == "approve" else "denied"
             closed = replace(known, status=status, decided_by=decider.name, reason=reason[:1000])
             try:
                 return await self._close(closed, decider, tell)
             except GuardFailed as failure:
                 if (meanwhile := await self._rows.get(approval_id)) is not None:
-                    check(meanwhile, decider, self._clock.now())
-                told = "it is not what was asked any more; nothing was done"
-                raise Refused("conflict", f"{known.keyword}: {told}") from failure
+                    check(meanwhile, decider, self._clock.now(), language)
+                told = text("approval.changed", language, keyword=known.keyword)
+                raise Refused("conflict", told) from failure
 
     @asynccontextmanager
     async def _turn(self, approval_id: str) -> AsyncIterator[None]:
@@ -220,10 +225,11 @@ class Approvals:
         return closed
 
     def _said(self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool) -> list[Outgoing]:
+        language = self._languages.of(event.envelope)
         if self.replaces(closed):
             by = decider.shown if decider is not None else ""
-            return [prompt(self._delivery, event, closed, concluded(closed, by), closed.asked_by)]
-        return [prompt(self._delivery, event, closed, verdict_in_words(closed))] if tell else []
+            return [prompt(self._delivery, event, closed, concluded(closed, by, language), closed.asked_by)]
+        return [prompt(self._delivery, event, closed, verdict_in_words(closed, language))] if tell else []
 
     def replaces(self, about: Approval) -> bool:
         """Whether its question is changed into what became of it."""

@@ -26,7 +26,13 @@ NOWHERE = {"chat_type": "", "chat_id": "", "thread_id": ""}
 
 
 def approval(
-    approval_id: str, session: RunSession, wanted: Wanted, rule: Rule, taken: Callable[[str], object], now: int
+    approval_id: str,
+    session: RunSession,
+    wanted: Wanted,
+    rule: Rule,
+    taken: Callable[[str], object],
+    language: str,
+    now: int,
 ) -> Approval:
     """`taken` says whether a keyword means something already."""
     event = session.event
@@ -36,7 +42,7 @@ def approval(
         status="pending",
         action=wanted.name,
         call=wanted.frozen(),
-        words=described(wanted, event.envelope),
+        words=described(wanted, event.envelope, language),
         agent_id=session.binding.agent.agent_id,
         run_id=session.run_id,
         event_seq=event.seq,

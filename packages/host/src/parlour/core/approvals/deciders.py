@@ -4,6 +4,7 @@ from typing import Any
 
 from parlour.core.access.refusal import Refused
 from parlour.core.events.envelope import Party
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour_sdk.values import dataclass
 
 from .approval import Approval
@@ -31,19 +32,17 @@ def identity(party: Party) -> str:
     return f"{party.type}:{party.id}"
 
 
-def check(approval: Approval, decider: Decider, now: int) -> None:
-    """Raises Refused with a sentence for whoever asks."""
+def check(approval: Approval, decider: Decider, now: int, language: str = DEFAULT_LANGUAGE) -> None:
+    """Raises Refused with a sentence for the person who decides."""
+    keyword = approval.keyword
     if approval.status in ("approved", "denied"):
-        raise Refused(
-            "conflict", f"{approval.keyword}: it was decided before by {approval.decided_by}: {approval.status}."
-        )
+        values = {"keyword": keyword, "by": approval.decided_by, "status": approval.status}
+        raise Refused("conflict", text("approval.decided_before", language, **values))
     if approval.status == "expired" or approval.expires_at <= now:
-        raise Refused(
-            "conflict", f"{approval.keyword}: it is too late. Nobody had decided in time, so it was not done."
-        )
+        raise Refused("conflict", text("approval.too_late", language, keyword=keyword))
     if not _may(approval, decider):
-        since = ", since you asked for it" if _asked(approval, decider) else ""
-        raise Refused("denied", f"{approval.keyword}: you may not decide this{since}; {_who(approval.who)}.")
+        key = "approval.not_yours_asked" if _asked(approval, decider) else "approval.not_yours"
+        raise Refused("denied", text(key, language, keyword=keyword, who=_who(approval.who, language)))
 
 
 def _may(approval: Approval, decider: Decider) -> bool:
@@ -58,12 +57,14 @@ def _asked(approval: Approval, decider: Decider) -> bool:
     return brought or decider.name == approval.requester
 
 
-def _who(who: dict[str, Any]) -> str:
-    roles = f"{' or '.join(who['roles'])} of the group" if who["roles"] else ""
-    users = _counted(len(who["users"]))
-    asker = "whoever asked for it" if who["requester"] else ""
-    return "it is for " + ", ".join(filter(None, (roles, users, asker, "an operator of the Host")))
+def _who(who: dict[str, Any], language: str) -> str:
+    either = text("approval.who.or", language).join(who["roles"])
+    roles = text("approval.who.roles", language, roles=either) if either else ""
+    users = _counted(len(who["users"]), language)
+    asker = text("approval.who.requester", language) if who["requester"] else ""
+    parts = (roles, users, asker, text("approval.who.operator", language))
+    return text("approval.who.and", language).join(filter(None, parts))
 
 
-def _counted(people: int) -> str:
-    return f"{people} named people" if people > 1 else "one named person" if people else ""
+def _counted(people: int, language: str) -> str:
+    return text("approval.who.many" if people > 1 else "approval.who.one", language, count=people) if people else ""

@@ -8,6 +8,8 @@ from parlour.core.events.control import Acted, ControlInput
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.platforms.chats import SURFACE
 from parlour.core.routing.resolving import by_bot
+from parlour.core.texts.catalogue import text
+from parlour.core.texts.languages import Languages
 
 from .approval import Approval
 from .approvals import Approvals, Verdict
@@ -17,12 +19,12 @@ _SAID = re.compile(r"[\W_]*(approve|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IG
 """People put it in quotes as the question does, end it with a full stop, or go on after a comma."""
 _CHATS = ("webui", "platform")
 NAME = "approval"
-STALE = Acted("no such question is known any more", "This question is not known any more; nothing was decided.")
 
 
 class Keywords:
-    def __init__(self, approvals: Approvals) -> None:
+    def __init__(self, approvals: Approvals, languages: Languages) -> None:
         self._approvals = approvals
+        self._languages = languages
 
     def recognize(self, event: EventEnvelope) -> ControlInput | None:
         """A button that is ours is never anything else, however old its question is."""
@@ -35,18 +37,20 @@ class Keywords:
 
     async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
         if not control_input.argument:
-            return STALE
+            return Acted("no such question is known any more", self._languages.text(event, "approval.stale"))
         written, approval_id, reason = control_input.argument.split(" ", 2)
         verdict: Verdict = "approve" if written == "approve" else "deny"
-        decider = Decider(event.envelope.actor)
+        decider, language = Decider(event.envelope.actor), self._languages.of(event.envelope)
         try:
             await self._check_place(approval_id, event.envelope)
-            closed = await self._approvals.decide(approval_id, verdict, decider, reason.strip(), tell=False)
+            closed = await self._approvals.decide(
+                approval_id, verdict, decider, reason.strip(), tell=False, language=language
+            )
         except Refused as refusal:
             told = f"{decider.shown}: {refusal.message}" if _pressed(event.envelope) else refusal.message
             return Acted(f"{approval_id} was not decided: {refusal.message}", told)
         seen = _pressed(event.envelope) and self._approvals.replaces(closed)
-        word = "Approved." if closed.status == "approved" else "Denied."
+        word = text("approval.approved" if closed.status == "approved" else "approval.denied", language)
         return Acted(f"{approval_id} is {closed.status}", "" if seen else word)
 
     async def _check_place(self, approval_id: str, event: EventEnvelope) -> None:
@@ -55,7 +59,7 @@ class Keywords:
             return
         asked_under = await self._approvals.asked_under(approval_id)
         if asked_under and event.data.get("message_id") != asked_under:
-            raise Refused("denied", "This button belongs to no question; press one under the question, or write it.")
+            raise Refused("denied", text("approval.no_question", self._languages.of(event)))
 
 
 def _pressed(event: EventEnvelope) -> bool:

@@ -23,6 +23,7 @@ from parlour.core.platforms.known_messages import KnownMessages
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.session import RunSession
+from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
 from . import approval as approval_rows
@@ -61,9 +62,11 @@ class Planner:
         approvals: Approvals,
         executor: Executor,
         delivery: Delivery,
+        languages: Languages,
         ids: Ids,
         clock: Clock,
     ) -> None:
+        self._languages = languages
         self._bots = bots
         self._payloads = Payloads(bots, artifacts, messages)
         self._messages = messages
@@ -121,8 +124,9 @@ class Planner:
 
     def _asked(self, session: RunSession, name: str, wanted: Wanted, rule: Rule) -> Plan:
         now = self._clock.now()
-        asked = asking.approval(self._ids.new(), session, wanted, rule, self._approvals.by_keyword, now)
-        row = asking.prompt(self._delivery, session.event, asked, question(asked, now))
+        language = self._languages.of(session.event.envelope)
+        asked = asking.approval(self._ids.new(), session, wanted, rule, self._approvals.by_keyword, language, now)
+        row = asking.prompt(self._delivery, session.event, asked, question(asked, now, language))
         asked = asking.asked_by(asked, row)
         told = {"action": name, "status": "pending", "approval_id": asked.approval_id}
         return Plan(name, told, [approval_rows.put(asked), outgoing.put(row)], [row], approval=asked)

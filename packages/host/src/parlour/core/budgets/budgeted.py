@@ -1,4 +1,4 @@
-"""Around the models: a call that a budget does not allow is refused before anybody is asked."""
+"""Wraps the models: a call that a budget does not allow is refused before the model is asked."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -10,11 +10,15 @@ from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
 
 from .book import Applying, BudgetBook
-from .reservations import Reservation, Reservations
+from .reservations import Left, Reservation, Reservations
 from .spending import Spending, bounded
 
 Request = TypeVar("Request", InvokeModel, Embed, Rerank)
 Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer)
+
+
+SHORTEST_ANSWER_TOKENS = 256
+"""A call is refused if less than this is left for its answer; otherwise its answer is limited to what is left."""
 
 
 class Budgeted:
@@ -57,7 +61,7 @@ class Budgeted:
         held = await self._reserved(applying, asking, request)
         used = held.worst
         try:
-            answer = await call(asking, bounded(request, held.worst))
+            answer = await call(asking, bounded(request, held.worst.completion_tokens))
             used = answer.usage or held.worst
             return answer
         except ProviderFailed as failure:
@@ -72,7 +76,7 @@ class Budgeted:
         held = await self._reserved(applying, asking, request)
         spending = Spending(held.worst)
         try:
-            async with aclosing(self._models.stream(asking, bounded(request, held.worst))) as parts:
+            async with aclosing(self._models.stream(asking, bounded(request, held.worst.completion_tokens))) as parts:
                 async for part in parts:
                     spending.take(part)
                     yield part
@@ -82,6 +86,22 @@ class Budgeted:
         finally:
             await self._reservations.settle(held, spending.usage)
 
-    async def _reserved(self, applying: Applying, asking: Asking, request: InvokeModel | Embed | Rerank) -> Reservation:
+    async def _reserved(self, applying: Applying, asking: Asking, request: Request) -> Reservation:
         worst = self._models.worst_case(request)
-        return await self._reservations.reserve(applying, asking, request.model_id, worst)
+        return await self._reservations.reserve(
+            applying, asking, request.model_id, worst, lambda left: self._shortened(request, worst, left)
+        )
+
+    def _shortened(self, request: Request, worst: Usage, left: Left) -> Usage | None:
+        """What the call reserves with an answer as short as the rest of the budget; None if that is too short."""
+        shortest = min(SHORTEST_ANSWER_TOKENS, worst.completion_tokens)
+        room = worst.completion_tokens
+        if left.tokens is not None:
+            room = min(room, left.tokens - worst.prompt_tokens)
+        if left.cost_micros is not None and worst.cost_micros:
+            least = self._models.worst_case(bounded(request, 1)).cost_micros or 0
+            per_token = (worst.cost_micros - least) / max(1, worst.completion_tokens - 1)
+            room = min(room, int((left.cost_micros - least) / per_token) + 1) if per_token else room
+        if not shortest or room < shortest:
+            return None
+        return self._models.worst_case(bounded(request, room))

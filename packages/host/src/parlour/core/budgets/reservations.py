@@ -5,6 +5,8 @@ reserved is thereby already counted at its worst case: settling it is to forget 
 """
 
 import logging
+from collections.abc import Callable
+from typing import NamedTuple
 
 from parlour.core.access import audit
 from parlour.core.encoding import dumps
@@ -47,6 +49,25 @@ class Reservation:
     worst: Usage
 
 
+class Left(NamedTuple):
+    """What is left of a budget; None where it has no such limit."""
+
+    tokens: int | None
+    cost_micros: int | None
+
+
+Shortened = Callable[[Left], Usage | None]
+TRIES = 4
+"""Each budget that applies may want another length, and others use it at the same time."""
+
+
+class _Exceeded(Exception):
+    def __init__(self, budget: Budget, use: Use) -> None:
+        super().__init__()
+        self.budget = budget
+        self.use = use
+
+
 class Reservations:
     def __init__(self, journal: Journal, days: Days, ids: Ids, clock: Clock) -> None:
         self._journal = journal
@@ -59,8 +80,26 @@ class Reservations:
         if await self._journal.read(Select(RESERVATIONS, limit=1)):
             await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
 
-    async def reserve(self, applying: Applying, asking: Asking, model_id: str, worst: Usage) -> Reservation:
-        """Raises ProviderFailed when a budget does not allow it; that is durable then."""
+    async def reserve(
+        self, applying: Applying, asking: Asking, model_id: str, worst: Usage, shortened: Shortened
+    ) -> Reservation:
+        """Raises ProviderFailed when a budget does not allow it; that is durable then.
+
+        Where the whole does not fit, `shortened` says what a shorter answer reserves.
+        """
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await self._reserved(applying, asking, model_id, worst)
+            except _Exceeded as exceeded:
+                left = await self._left(exceeded.budget, exceeded.use)
+                shorter = shortened(left) if tries < TRIES else None
+                if shorter is None or _tokens(shorter) >= _tokens(worst):
+                    raise await self._refused(asking, model_id, _sentence(exceeded.budget, left, worst)) from exceeded
+                worst = shorter
+
+    async def _reserved(self, applying: Applying, asking: Asking, model_id: str, worst: Usage) -> Reservation:
         now = self._clock.now()
         limited = next((budget for budget, _ in applying if budget.cost_micros), None)
         if limited is not None and worst.cost_micros is None:
@@ -75,7 +114,7 @@ class Reservations:
             await self._journal.commit(Unit("budget.reserve", tuple(statements)))
         except GuardFailed as failed:
             at = failed.statement // 2
-            raise await self._refusal(applying[at][0], uses[at], asking, model_id, worst) from failed
+            raise _Exceeded(applying[at][0], uses[at]) from failed
         return reservation
 
     async def settle(self, reservation: Reservation, used: Usage) -> None:
@@ -93,10 +132,13 @@ class Reservations:
         except (StorageFailed, GuardFailed) as failure:
             logger.error("a reservation stays at its worst case: %s", failure)
 
-    async def _refusal(self, budget: Budget, use: Use, asking: Asking, model_id: str, worst: Usage) -> ProviderFailed:
+    async def _left(self, budget: Budget, use: Use) -> Left:
         rows = await self._journal.read(Select(BUDGET_USES, _at(use), limit=1, few=True))
-        row = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
-        return await self._refused(asking, model_id, _sentence(budget, row["tokens"], row["cost_micros"], worst))
+        used = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
+        return Left(
+            max(0, budget.tokens - used["tokens"]) if budget.tokens else None,
+            max(0, budget.cost_micros - used["cost_micros"]) if budget.cost_micros else None,
+        )
 
     async def _refused(self, asking: Asking, model_id: str, sentence: str) -> ProviderFailed:
         entry = audit.budget(asking, model_id, sentence, self._clock.now())
@@ -141,17 +183,17 @@ def _tokens(usage: Usage) -> int:
     return usage.prompt_tokens + usage.completion_tokens
 
 
-def _sentence(budget: Budget, tokens: int, cost_micros: int, worst: Usage) -> str:
+def _sentence(budget: Budget, left: Left, worst: Usage) -> str:
     """What is left, and what it would have taken."""
     whose = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
-    left = f"the budget '{budget.name}' for {whose[budget.scope]}"
+    named = f"the budget '{budget.name}' for {whose[budget.scope]}"
     when = " today" if budget.period == "day" else ""
-    if budget.tokens and tokens + _tokens(worst) > budget.tokens:
-        rest = max(0, budget.tokens - tokens)
-        return f"{left} has {rest} of {budget.tokens} tokens left{when}, and this call may take {_tokens(worst)}"
-    rest = max(0, budget.cost_micros - cost_micros)
+    if left.tokens is not None and _tokens(worst) > left.tokens:
+        rest = f"{left.tokens} of {budget.tokens} tokens left{when}"
+        return f"{named} has {rest}, and this call may take {_tokens(worst)}"
     needed = _money(worst.cost_micros or 0)
-    return f"{left} has {_money(rest)} of {_money(budget.cost_micros)} left{when}, and this call may cost {needed}"
+    rest = f"{_money(left.cost_micros or 0)} of {_money(budget.cost_micros)} left{when}"
+    return f"{named} has {rest}, and this call may cost {needed}"
 
 
 def _unpriced(budget: Budget) -> str:

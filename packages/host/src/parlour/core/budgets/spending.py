@@ -1,7 +1,9 @@
-"""What a call has used while it goes on, and a request that can't use more than was reserved for it."""
+"""Counts what a call has used while it goes on, and limits a request to what was reserved for it."""
 
 from typing import TypeVar
 
+from parlour.core.models.model import ANSWER_LIMITS
+from parlour_sdk import tokens
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.models import Embed, InvokeModel, ModelChunk, Rerank
 from parlour_sdk.protocol.usage import Usage
@@ -20,8 +22,7 @@ class Spending:
 
     def take(self, part: ModelChunk) -> None:
         self._counted = part.usage or self._counted
-        said = plain_text(part.chunk.content) + (part.chunk.reasoning or "")
-        self._came += len(said.encode(errors="replace"))
+        self._came += tokens.estimated(plain_text(part.chunk.content) + (part.chunk.reasoning or ""))
 
     def fail(self, unsure: bool) -> None:
         self._free = not (self._came or unsure)
@@ -33,16 +34,18 @@ class Spending:
         return Usage() if self._free else self._so_far()
 
     def _so_far(self) -> Usage:
-        """A token is at least a byte; its price is the worst case's on the average."""
-        worst = self._worst
-        came = min(self._came, worst.completion_tokens)
-        tokens, all_tokens = worst.prompt_tokens + came, worst.prompt_tokens + worst.completion_tokens
-        cost = -(-(worst.cost_micros or 0) * tokens // all_tokens) if all_tokens else 0
+        """The price of a token is that of the reservation on the average; more than was reserved counts too."""
+        worst, came = self._worst, self._came
+        used, reserved = worst.prompt_tokens + came, worst.prompt_tokens + worst.completion_tokens
+        cost = -(-(worst.cost_micros or 0) * used // reserved) if reserved else 0
         return Usage(prompt_tokens=worst.prompt_tokens, completion_tokens=came, cost_micros=cost)
 
 
-def bounded(request: Request, worst: Usage) -> Request:
-    """What was reserved is the limit of the answer, so that the worst case is one."""
-    if not isinstance(request, InvokeModel) or not worst.completion_tokens:
+def bounded(request: Request, answer_tokens: int) -> Request:
+    """The request with no greater limit of its answer than what was reserved for that."""
+    if not isinstance(request, InvokeModel) or not answer_tokens:
         return request
-    return request.model_copy(update={"extra": {"max_tokens": worst.completion_tokens, **(request.extra or {})}})
+    extra = dict(request.extra or {})
+    given = [name for name in ANSWER_LIMITS if isinstance(extra.get(name), int)]
+    limits = {name: min(extra[name], answer_tokens) for name in given} or {"max_tokens": answer_tokens}
+    return request.model_copy(update={"extra": {**extra, **limits}})

@@ -25,6 +25,7 @@ from parlour.core.platforms.book import BotBook
 from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
 from parlour.core.routing.router import Bound, Listened, Router
 from parlour.core.runs.context import event_parts
+from parlour.core.texts.languages import Languages
 from parlour.core.to_its_end import to_its_end
 from parlour_sdk.protocol.chain import chain_text
 from parlour_sdk.protocol.component_specs import CommandSpec
@@ -45,8 +46,10 @@ class PluginCommands:
         bots: BotBook,
         running: RunningBots,
         delivery: Delivery,
+        languages: Languages,
         journal: Journal,
     ) -> None:
+        self._languages = languages
         self._components = components
         self._plugins = plugins
         self._router = router
@@ -78,7 +81,8 @@ class PluginCommands:
         except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
             told = str(failure) or f"it took longer than {SECONDS:.0f} s"
             logger.warning("the command %s of %s failed: %s", name, plugin_id, told)
-            return Acted(f"{plugin_id} failed: {told}", f"{name} failed. Try it again in a moment.")
+            word = self._languages.text(event, "command.plugin_failed", name=name)
+            return Acted(f"{plugin_id} failed: {told}", word)
         return Acted(f"{plugin_id} answered {answers} times")
 
     async def _run(self, name: str, plugin_id: str, event: RecordedEvent) -> int:

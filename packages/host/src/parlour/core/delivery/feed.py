@@ -195,7 +195,8 @@ def run_frame(run_id: str, status: str, seq: int) -> Frame:
 
 def outgoing_frame(row: Outgoing) -> Frame:
     if row.kind == "notice":
-        frame: Frame = {"type": "error", "code": row.code, "message": row.message["content"]}
+        said = row.message["content"]
+        frame: Frame = {"type": "error", "code": row.code, "message": said, "in_history": True}
         return {**frame, "run_id": row.run_id, "seq": row.feed_seq} if row.run_id else {**frame, "seq": row.feed_seq}
     if row.kind == "approval":
         return {"type": "approval", **row.message["approval"], "seq": row.feed_seq}

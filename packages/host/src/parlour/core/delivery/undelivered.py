@@ -9,6 +9,7 @@ from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft, Journal
 from parlour.core.ports import Clock, Ids
+from parlour.core.texts.languages import Languages
 
 from . import notices
 from .tact import Tact
@@ -17,7 +18,8 @@ Code = Literal["delivery.unknown", "delivery.refused"]
 
 
 class Undelivered:
-    def __init__(self, journal: Journal, tact: Tact, ids: Ids, clock: Clock) -> None:
+    def __init__(self, journal: Journal, tact: Tact, languages: Languages, ids: Ids, clock: Clock) -> None:
+        self._languages = languages
         self._ledger = Ledger(journal)
         self._events = EventLog(journal)
         self._tact = tact
@@ -37,7 +39,7 @@ class Undelivered:
         if silence:
             notices.leave_unsaid(draft, event, silence, now)
             return []
-        notice = self._notice(row, code, now)
+        notice = self._notice(row, code, self._languages.of(event.envelope), now)
         notices.say(draft, self._ids.new(), event, notice, now)
         return [notice]
 
@@ -49,14 +51,15 @@ class Undelivered:
         run = await self._ledger.run(row.run_id) if row.run_id else None
         return await self._events.by_seq(run["event_seq"]) if run is not None else None
 
-    def _notice(self, row: Outgoing, code: Code, now: int) -> Outgoing:
+    def _notice(self, row: Outgoing, code: Code, language: str, now: int) -> Outgoing:
         """Where the answer was to go."""
+        sentence = notices.sentence(code, language=language)
         return replace(
             row,
             outbox_id=self._ids.new(),
             kind="notice",
             state="pending",
-            message={"role": "assistant", "content": notices.sentence(code), "metadata": {"notice": code}},
+            message={"role": "assistant", "content": sentence, "metadata": {"notice": code}},
             feed_seq=0,
             code=code,
             created_at=now,

@@ -4,7 +4,8 @@ from parlour.core.facts.conversations import Conversations
 from parlour.core.ports import Clock, Ids
 from parlour.core.routing.router import Bound, Router
 from parlour.core.runs.control import RunControl
-from parlour.core.runs.session import Ending, Sessions
+from parlour.core.runs.session import Ending
+from parlour.core.texts.languages import Languages
 
 from .control import Acted, ControlInput
 from .envelope import EventEnvelope, RecordedEvent
@@ -12,12 +13,6 @@ from .envelope import EventEnvelope, RecordedEvent
 CHATS = ("webui", "platform")
 """Surfaces where people talk; elsewhere such a text is data."""
 STOPPED = Ending("cancelled", "cancelled", "a person stopped the run")
-WORDS = {
-    "new": "A new conversation begins here. What was said before is kept.",
-    "stopped": "Stopped.",
-    "idle": "Nothing is going on here that could be stopped.",
-    "other": "Somebody else asked for what is going on here, and can stop it.",
-}
 
 
 class Commands:
@@ -25,15 +20,15 @@ class Commands:
         self,
         router: Router,
         conversations: Conversations,
-        sessions: Sessions,
         control: RunControl,
+        languages: Languages,
         ids: Ids,
         clock: Clock,
     ) -> None:
         self._router = router
         self._conversations = conversations
-        self._sessions = sessions
         self._control = control
+        self._languages = languages
         self._ids = ids
         self._clock = clock
 
@@ -54,14 +49,14 @@ class Commands:
         latest = await self._conversations.find(key)
         if latest is None or latest == event.conversation_id:
             latest = await self._conversations.renew(key, self._ids, self._clock)
-        return Acted(f"the chat went on in conversation {latest}", WORDS["new"], latest)
+        return Acted(f"the chat went on in conversation {latest}", self._languages.text(event, "command.new"), latest)
 
     async def _stop(self, event: RecordedEvent) -> Acted:
-        session = self._sessions.in_lane(event.conversation_id)
+        session = self._control.active(event.conversation_id)
         if session is None:
-            return Acted("nothing was going on", WORDS["idle"])
+            return Acted("nothing was going on", self._languages.text(event, "command.idle"))
         theirs, mine = session.event.envelope.actor, event.envelope.actor
         if (theirs.type, theirs.id) != (mine.type, mine.id):
-            return Acted(f"run {session.run_id} is somebody else's", WORDS["other"])
+            return Acted(f"run {session.run_id} is somebody else's", self._languages.text(event, "command.other"))
         await self._control.cancel(session.run_id, STOPPED)
-        return Acted(f"run {session.run_id} was ended", WORDS["stopped"])
+        return Acted(f"run {session.run_id} was ended", self._languages.text(event, "command.stopped"))

@@ -11,6 +11,8 @@ from .commission import Commission
 JsonObject = Mapping[str, Any]
 
 
+LOCALE = "locale"
+"""In an actor's data: the language that the person uses, where the platform or the client tells it."""
 HAPPENED_AT = "happened_at"
 """In an event's metadata: when it happened by the Host's clock, where its source and the Host were compared."""
 

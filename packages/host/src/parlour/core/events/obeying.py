@@ -19,6 +19,7 @@ from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Statement, St
 from parlour.core.listeners.host_events import COMMAND, HostEvents, command_sent
 from parlour.core.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
+from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
 from .control import Acted, Control, Recognized
@@ -47,6 +48,7 @@ class Obeying:
         delivery: Delivery,
         outcomes: Outcomes,
         host_events: HostEvents,
+        languages: Languages,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -57,6 +59,7 @@ class Obeying:
         self._delivery = delivery
         self._outcomes = outcomes
         self._host_events = host_events
+        self._languages = languages
         self._tasks: set[asyncio.Task[Acted]] = set()
         self._ids = ids
         self._clock = clock
@@ -84,7 +87,7 @@ class Obeying:
             raise
         except Exception:  # whoever gave it is told now, not at the next start
             logger.exception("%s of event %s was cut off", name, event.envelope.event_id)
-            acted = _failed(name)
+            acted = self._failed(event, name)
         await self._settle(event, name, acted)
         return acted
 
@@ -95,7 +98,7 @@ class Obeying:
             acted = await recognized.act(event)
         except Exception:  # as above
             logger.exception("%s of event %s was cut off", name, event.envelope.event_id)
-            acted = _failed(name)
+            acted = self._failed(event, name)
         while True:
             try:
                 await self._settle(event, name, acted)
@@ -134,7 +137,7 @@ class Obeying:
         if recognized is None:
             await self._settle(event, "control", FORGOTTEN)
         elif recognized.control_input.lasting:
-            await self._settle(event, recognized.control_input.name, _cut_off(recognized.control_input.name))
+            await self._settle(event, recognized.control_input.name, self._cut_off(event, recognized))
         else:
             await self._carry_out(event, recognized)
 
@@ -176,15 +179,13 @@ class Obeying:
         if name.startswith("/"):
             self._host_events.offer(COMMAND)
 
+    def _cut_off(self, event: RecordedEvent, recognized: Recognized) -> Acted:
+        word = self._languages.text(event, "command.cut_off", name=recognized.control_input.name)
+        return Acted("it was cut off by a restart", word)
 
-def _cut_off(name: str) -> Acted:
-    word = f"Whether {name} was carried out is not known, since the Host was restarted. Write it again if it was not."
-    return Acted("it was cut off by a restart", word)
-
-
-def _failed(name: str) -> Acted:
-    word = f"Whether {name} was carried out is not known, since something failed here. Write it again if it was not."
-    return Acted("it was cut off by a failure, which the log tells of", word)
+    def _failed(self, event: RecordedEvent, name: str) -> Acted:
+        word = self._languages.text(event, "command.failed", name=name)
+        return Acted("it was cut off by a failure, which the log tells of", word)
 
 
 def _begun(name: str) -> str:

@@ -4,7 +4,12 @@ States: `owed` waits for its turn; `running` is being answered by `run_id`; `cla
 queue; `injected` was pulled by it; `control` is an instruction to the Host that is being carried out. An owed row that
 had a run before keeps that run's id; one for which a run was created names that. `transcribed` is the number of the
 event's transcript item, which is written once; zero until then.
+
+A row is `in_flight` from the unit that hands its event to a plugin until the unit that takes it back. Rows that are in
+flight at a start were so when the Host died; `count_death` counts that, once, for all of them.
 """
+
+from typing import Final
 
 from parlour.core.journal import (
     ANY,
@@ -23,6 +28,17 @@ from parlour.core.journal import (
 from parlour_sdk.values import dataclass
 
 from .tables import INBOX, OUTCOMES
+
+_NOTHING_YET: Final = {"in_flight": 0, "failures": 0, "deaths": 0, "lone_deaths": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """Counts what went wrong with an event so far."""
+
+    failures: int = 0
+    deaths: int = 0
+    lone_deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +61,13 @@ def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, tr
         "attempts": attempts,
         "transcribed": transcribed,
     }
-    return Insert(INBOX, values)
+    return Insert(INBOX, {**values, **_NOTHING_YET})
 
 
 def obey(event_seq: Ref, lane: str) -> Insert:
     """An instruction is owed too until it is carried out, though in no lane."""
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "control", "run_id": ""}
-    return Insert(INBOX, {**values, "attempts": 0, "transcribed": 0})
+    return Insert(INBOX, {**values, **_NOTHING_YET, "attempts": 0, "transcribed": 0})
 
 
 def obeyed(settled: Settled, now: int) -> tuple[Delete, Insert]:
@@ -60,11 +76,12 @@ def obeyed(settled: Settled, now: int) -> tuple[Delete, Insert]:
     return Delete(INBOX, own, expect=ANY), decide(settled, now)
 
 
-def begin(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
-    """The attempt counts before the plugin is called, so that an event that kills its Host can't loop."""
+def begin(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool = True) -> Update:
+    """Begins an attempt, before the plugin is called. A run for remote runtimes is not in flight in this Host."""
+    values: dict[str, str | int | Ref | Increment] = {"state": "running", "run_id": run_id, "transcribed": transcribed}
     return Update(
         INBOX,
-        {"state": "running", "run_id": run_id, "attempts": Increment(), "transcribed": transcribed},
+        {**values, "attempts": Increment(), "in_flight": int(in_flight)},
         where(event_seq=event_seq, state="owed"),
     )
 
@@ -72,12 +89,12 @@ def begin(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
 def begun(event_seq: Ref, lane: str, run_id: str, transcribed: int | Ref) -> Insert:
     """An event whose first attempt begins as it is recorded."""
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "running", "run_id": run_id}
-    return Insert(INBOX, {**values, "attempts": 1, "transcribed": transcribed})
+    return Insert(INBOX, {**values, **_NOTHING_YET, "attempts": 1, "transcribed": transcribed, "in_flight": 1})
 
 
 def attempt(event_seq: int) -> Update:
-    """Counts before listeners are called, for the same reason."""
-    return Update(INBOX, {"attempts": Increment()}, where(event_seq=event_seq, state="owed"))
+    """Begins an attempt of listeners, before they are called."""
+    return Update(INBOX, {"attempts": Increment(), "in_flight": 1}, where(event_seq=event_seq, state="owed"))
 
 
 def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
@@ -89,7 +106,8 @@ def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
 
 
 def inject(event_seq: int, run_id: str) -> Update:
-    return Update(INBOX, {"state": "injected"}, where(event_seq=event_seq, run_id=run_id, state="claimed"))
+    pulled = where(event_seq=event_seq, run_id=run_id, state="claimed")
+    return Update(INBOX, {"state": "injected", "in_flight": 1}, pulled)
 
 
 def release_claimed(run_id: str) -> Update:
@@ -99,12 +117,20 @@ def release_claimed(run_id: str) -> Update:
 
 def release_all(run_id: str) -> Update:
     """Whatever the run took is owed again, pulled or not."""
-    taken = one_of("claimed", "injected")
-    return Update(INBOX, {"state": "owed", "run_id": ""}, where(run_id=run_id, state=taken), expect=ANY)
+    values: dict[str, str | int] = {"state": "owed", "run_id": "", "in_flight": 0}
+    return Update(INBOX, {**values}, where(run_id=run_id, state=one_of("claimed", "injected")), expect=ANY)
 
 
-def owe_again(event_seq: int) -> Update:
-    return Update(INBOX, {"state": "owed"}, where(event_seq=event_seq, state="running"))
+def owe_again(event_seq: int, failed: bool) -> Update:
+    """Puts the event back for a new attempt; `failed` when its own run failed, rather than the Host."""
+    values: dict[str, str | int | Increment] = {"state": "owed", "in_flight": 0}
+    return Update(INBOX, {**values, "failures": Increment(int(failed))}, where(event_seq=event_seq, state="running"))
+
+
+def count_death(alone: bool) -> Update:
+    """Counts a death of the Host for every event that was in flight; the same death is never counted again."""
+    values: dict[str, int | Increment] = {"in_flight": 0, "deaths": Increment(), "lone_deaths": Increment(int(alone))}
+    return Update(INBOX, {**values}, where(in_flight=1), expect=ANY)
 
 
 def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:

@@ -120,10 +120,13 @@ EVENTS = Table(
 
 INBOX = Table(
     "inbox",
-    _columns("lane state run_id", "event_seq attempts transcribed"),
+    _columns("lane state run_id", "event_seq attempts transcribed in_flight failures deaths lone_deaths"),
     key=("event_seq",),
     indexes=(("run_id",),),
 )
+"""`attempts` are the runs that began. `in_flight` is 1 while plugins work on the event, `failures` counts the runs that
+failed by themselves, `deaths` the stops of the Host without notice while the event was in flight, and `lone_deaths`
+those of them at which nothing else was."""
 
 OUTCOMES = Table("outcomes", _columns("outcome reason run_id", "event_seq decided_at"), key=("event_seq",))
 

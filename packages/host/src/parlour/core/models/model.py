@@ -10,6 +10,8 @@ from parlour_sdk.values import dataclass
 
 ModelType = Literal["llm", "embedding", "rerank"]
 MILLION = 1_000_000
+ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
+"""Parameters by which services limit the tokens of an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from parlour.core.encoding import loads
 from parlour.core.facts.tables import RUN_EVENTS, RUNS
 from parlour.core.journal import Insert, Statement, Unit
-from parlour.core.runs.meter import UNKNOWN
+from parlour.core.runs.meter import REFUSED_BY_BUDGET, UNKNOWN
 
 PREFIX = "used"
 FIGURES = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
@@ -62,6 +62,8 @@ class UsageMeter:
         if not isinstance(statement, Insert) or statement.values["type"] != "model.called":
             return
         told = loads(str(statement.values["data"]))
+        if told.get("outcome") == REFUSED_BY_BUDGET:
+            return
         agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
         usage = told.get("usage", {})
         if not usage and told.get("outcome") not in REACHED:

@@ -5,7 +5,7 @@ It knows the common events only. Adapters decode; the gateway makes it durable.
 
 from typing import Any
 
-from parlour.core.events.envelope import HAPPENED_AT, EventContext, EventEnvelope, Party
+from parlour.core.events.envelope import HAPPENED_AT, LOCALE, EventContext, EventEnvelope, Party
 from parlour_sdk.protocol.platform_events import (
     ChatEvent,
     FeedbackReceived,
@@ -74,9 +74,8 @@ def _named(data: dict[str, Any]) -> Chat | None:
 
 def _actor(incoming: Incoming) -> Party:
     party = parties.actor(incoming.event)
-    if not incoming.role:
-        return party
-    return Party(party.type, party.id, party.name, {**party.data, "role": incoming.role})
+    known = {name: value for name, value in (("role", incoming.role), (LOCALE, incoming.locale)) if value}
+    return Party(party.type, party.id, party.name, {**party.data, **known}) if known else party
 
 
 def _data(incoming: Incoming, chat: Chat | None) -> dict[str, Any]:

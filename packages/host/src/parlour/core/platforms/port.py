@@ -38,6 +38,8 @@ class Incoming:
     """Whether it is meant for the bot without naming it: an answer to one of its messages."""
     role: str = ""
     """What the actor is in the group: owner, admin or member."""
+    locale: str = ""
+    """The language that the actor uses, such as `zh-hans`, where the platform tells it."""
     native_type: str = ""
     """The platform's own name of the event."""
     happened_at: int = 0

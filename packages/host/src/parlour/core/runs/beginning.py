@@ -95,7 +95,7 @@ class Beginnings:
         descriptor = self._registry.get(agent.runner_id)
         if descriptor is None or descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
             return None
-        reserved = self._lanes.reserve(event) if self._cap.has_room(event) else None
+        reserved = self._lanes.reserve(event) if not self._cap.limited(event) else None
         if reserved is None:
             return None
         try:

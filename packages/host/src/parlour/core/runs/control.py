@@ -17,7 +17,7 @@ from .leases import LeasedRun
 from .live import Live, Recording, digest
 from .outcomes import Outcomes
 from .progress import recall
-from .session import Ending, Entry, Sessions
+from .session import Ending, Entry, RunSession, Sessions
 
 ADMIN = ("agent_runs", "admin")
 _OVER = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
@@ -55,15 +55,23 @@ class RunControl:
             raise Refused("not_found", "no run that this plugin may see has this id")
         return run
 
+    def active(self, conversation_id: str) -> RunSession | None:
+        """The run that can be cancelled in this conversation, also while its runner has yet to be called."""
+        registered = self._sessions.in_lane(conversation_id)
+        if registered is not None:
+            return registered
+        mine = (each for each in self._sessions.all() if each.entry.lane == conversation_id)
+        return next((each for each in mine if each.rehearsal is None), None)
+
     async def cancel(self, run_id: str, ending: Ending) -> bool:
         """Returns when the run is over; False when there was nothing to end."""
-        run = await self._ledger.run(run_id)
         session = self._sessions.get(run_id)
         if session is not None:
             session.cancel_requested_at = self._clock.now()
             session.stop(ending)
             await session.ended.wait()
             return True
+        run = await self._ledger.run(run_id)
         if run is None or run["status"] not in ACTIVE:
             return False
         entry = self._lanes.withdraw(run["conversation_id"], run["event_seq"])

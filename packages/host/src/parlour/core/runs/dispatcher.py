@@ -4,6 +4,7 @@ import logging
 
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Registry
+from parlour.core.delivery import notices
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft, Journal
@@ -14,13 +15,20 @@ from parlour.core.routing.router import Bound, Dropped, Hooked, Listened, Miscon
 from . import restart
 from .ending import Endings
 from .handing import Handing
-from .loop_cap import LoopCap
+from .loop_cap import Limited, LoopCap
 from .orchestrator import Orchestrator
 from .outcomes import Outcomes
 from .session import Entry
 from .turns import Expecting, Turn
 
 logger = logging.getLogger(__name__)
+
+LIMITED = {
+    "sender": "its sender has had the runs of this minute (runs.per_sender_per_minute)",
+    "bots": "accounts that behave like bots have had their runs of this minute (runs.per_sender_per_minute)",
+    "group": "the group has had its runs of this minute (runs.per_conversation_per_minute)",
+}
+EXHAUSTED = {"agent": "it failed its run too often", "host": "the Host stopped each time that it was tried"}
 
 
 class Dispatcher:
@@ -68,12 +76,12 @@ class Dispatcher:
                     return Turn(parked=Expecting(entry, binding.agent.runner_id, self._registry))
                 if entry.run_id:
                     return await self._run(entry, binding)
-                if entry.attempts >= restart.ATTEMPTS:
-                    await self._settle(entry, "quarantined", "it failed its run too often", "quarantined")
+                if fault := restart.exhausted(entry.tries):
+                    await self._settle(entry, "quarantined", EXHAUSTED[fault], notices.quarantined(fault))
                 elif entry.event.stale(binding.agent.stale_after, self._clock.now()):
                     await self._settle(entry, "expired", "it is older than the agent's stale_after", "expired")
-                elif not self._admitted(entry):
-                    await self._settle(entry, "limited", "the conversation has had its runs of this minute", "limited")
+                elif limited := self._limited(entry):
+                    await self._settle(entry, "limited", LIMITED[limited], f"limited.{limited}")
                 else:
                     return await self._run(entry, binding)
         return Turn()
@@ -89,14 +97,14 @@ class Dispatcher:
     async def _listen(self, entry: Entry, listened: Listened) -> None:
         if not self._handing.anybody(entry, listened):
             await self._settle(entry, "dropped", listened.unheard)
-        elif entry.attempts >= restart.ATTEMPTS:
-            await self._settle(entry, "quarantined", "its listeners took the Host along too often")
+        elif fault := restart.exhausted(entry.tries):
+            await self._settle(entry, "quarantined", EXHAUSTED[fault])
         else:
             await self._handing.to_listeners(entry, listened)
 
-    def _admitted(self, entry: Entry) -> bool:
+    def _limited(self, entry: Entry) -> Limited:
         """A try after a failure is no new run."""
-        return bool(entry.attempts) or self._cap.admits(entry.event)
+        return "" if entry.attempts else self._cap.admit(entry.event)
 
     async def _settle(self, entry: Entry, outcome: str, reason: str, notice: str = "") -> None:
         """An expired event says nothing on a platform; on the Host's own surfaces its sender sees it."""

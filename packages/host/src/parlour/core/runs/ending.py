@@ -10,12 +10,13 @@ from parlour.core.delivery.delivery import Delivery
 from parlour.core.delivery.tact import Tact
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.facts import inbox, ledger, outgoing, queue, transcript
-from parlour.core.facts.inbox import Settled
+from parlour.core.facts.inbox import Settled, Tries
 from parlour.core.facts.ledger import RunEnd, Status
 from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
 from parlour.core.ports import Clock, Ids
 from parlour.core.redaction import REDACTOR
+from parlour.core.texts.languages import Languages
 from parlour_sdk.values import dataclass
 
 from . import restart
@@ -29,7 +30,8 @@ class EndingRun:
     run_id: str
     event: RecordedEvent
     agent: Agent | None
-    attempts: int
+    tries: Tries
+    """Before this ending."""
     shown: bool
     effects: bool
     next_sequence: Callable[[], int]
@@ -40,6 +42,8 @@ class EndingRun:
     cancel_requested_at: int = 0
     streaming: bool = True
     """A message may be shown in part."""
+    model_failure: str = ""
+    """The code with which its last model call failed; empty if that was answered."""
 
 
 @dataclass(slots=True)
@@ -49,15 +53,18 @@ class Aftermath:
     status: Status
     feed_seq: int = 0
     retry: bool = False
+    tries: Tries = Tries()
+    """Of the event that is tried again."""
     owed_again: list[Entry] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
     rows: list[Outgoing] = field(default_factory=list)
 
 
 class Endings:
-    def __init__(self, delivery: Delivery, tact: Tact, ids: Ids, clock: Clock) -> None:
+    def __init__(self, delivery: Delivery, tact: Tact, languages: Languages, ids: Ids, clock: Clock) -> None:
         self._delivery = delivery
         self._tact = tact
+        self._languages = languages
         self._ids = ids
         self._clock = clock
 
@@ -105,7 +112,8 @@ class Endings:
             draft.add(queue.drop(entry.run_id))
 
     def tell(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str = "") -> Outgoing:
-        row = self._delivery.notice(event, run_id, code, notices.sentence(code, error))
+        sentence = notices.sentence(code, error, self._languages.of(event.envelope))
+        row = self._delivery.notice(event, run_id, code, sentence)
         notices.say(draft, self._ids.new(), event, row, self._clock.now())
         return row
 
@@ -133,22 +141,25 @@ class Endings:
             aftermath.settled.append(self.settle(draft, entry.event, outcome, "taken in by the run", run.run_id))
         if ending.by_user and run.injected:
             count = len(run.injected)
-            text = f"Cancelled, together with {count} message{'s' if count > 1 else ''} it had taken in."
+            key = "cancelled.with_many" if count > 1 else "cancelled.with_one"
+            text = self._languages.text(run.event, key, count=count)
             aftermath.rows.append(self.tell(draft, run.event, run.run_id, "cancelled", text))
 
     def _settle_badly(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
         """What the run had taken in is owed again; its own event is tried anew, or its sender is told."""
         draft.add(inbox.release_all(run.run_id))
         aftermath.owed_again += run.injected
-        match restart.after(ending, run.agent, run.attempts, run.shown, run.effects):
+        trouble = notices.model_trouble(run.model_failure) if ending.by_runner else ""
+        tries = run.tries if ending.by_host else replace(run.tries, failures=run.tries.failures + 1)
+        match restart.after(ending, run.agent, tries, run.shown, run.effects):
             case "retry":
-                draft.add(inbox.owe_again(run.event.seq))
-                aftermath.retry = True
+                draft.add(inbox.owe_again(run.event.seq, failed=not ending.by_host))
+                aftermath.retry, aftermath.tries = True, tries
                 return
-            case "quarantine":
-                outcome, code = "quarantined", "quarantined"
-            case "tell":
-                outcome, code = "failed", ending.code
+            case "quarantine" if not trouble:
+                outcome, code = "quarantined", notices.quarantined(restart.exhausted(tries))
+            case "quarantine" | "tell":
+                outcome, code = "failed", trouble or ending.code
         aftermath.settled.append(self.settle(draft, run.event, outcome, ending.code, run.run_id))
         aftermath.rows += self.tell_if_due(draft, run.event, run.run_id, code, ending.error)
 

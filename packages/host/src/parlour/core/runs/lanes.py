@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from parlour.core.events.envelope import RecordedEvent
 from parlour.core.journal import StorageFailed
 
+from . import restart
 from .session import Entry
 from .slots import Slots, person_of
 from .turns import Parked, Turn
@@ -17,6 +18,9 @@ logger = logging.getLogger(__name__)
 STORAGE_RETRY_SECONDS = 1.0
 FAULTS = 3
 """An event whose handling fails more often is given up, so that those behind it have their turn."""
+
+TRIAL_SECONDS = 30.0
+"""How long everything else waits for an event that is tried alone."""
 
 Handle = Callable[[Entry], Awaitable[Turn]]
 Claim = Callable[[Entry], Awaitable[bool]]
@@ -68,16 +72,21 @@ class Lanes:
         self._slots = slots
         self._lanes: dict[str, Lane] = {}
         self._early: list[Entry] | None = []
+        self._trials: asyncio.Task[None] | None = None
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._lanes)
 
     def open(self, owed: list[Entry]) -> None:
-        """Begins with what was owed at the start; what came meanwhile follows."""
-        early, self._early = self._early or [], None
-        for entry in [*owed, *early]:
-            self.offer(entry)
+        """Begins with what was owed at the start; what came meanwhile follows.
+
+        Events that were in flight at too many deaths of the Host go first, one at a time.
+        """
+        if any(restart.needs_trial_alone(entry.tries) for entry in owed):
+            self._trials = asyncio.create_task(self._try_alone(owed))
+        else:
+            self._open_all(owed)
 
     def offer(self, entry: Entry) -> None:
         if self._closed:
@@ -85,6 +94,27 @@ class Lanes:
         if self._early is not None:
             self._early.append(entry)
             return
+        self._admit(entry)
+
+    async def _try_alone(self, owed: list[Entry]) -> None:
+        """Runs each suspect after what is before it in its lane, and nothing beside it; then opens all lanes."""
+        left = list(owed)
+        for suspect in [entry for entry in owed if restart.needs_trial_alone(entry.tries)]:
+            logger.warning("event %s is tried alone: the Host stopped each time it was in flight", suspect.seq)
+            for entry in [each for each in left if each.lane == suspect.lane and each.seq <= suspect.seq]:
+                left.remove(entry)
+                self._admit(entry)
+            lane = self._lanes.get(suspect.lane)
+            if lane is not None and lane.task is not None:
+                await asyncio.wait([lane.task], timeout=TRIAL_SECONDS)
+        self._open_all(left)
+
+    def _open_all(self, owed: list[Entry]) -> None:
+        early, self._early = self._early or [], None
+        for entry in [*owed, *early]:
+            self.offer(entry)
+
+    def _admit(self, entry: Entry) -> None:
         lane = self._lanes.setdefault(entry.lane, Lane())
         place = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
         known = entry.seq == lane.current and not entry.run_id  # a run that was created is always another one
@@ -114,6 +144,8 @@ class Lanes:
     def close(self) -> None:
         """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
         self._closed = True
+        if self._trials is not None:
+            self._trials.cancel()
         for lane in self._lanes.values():
             if lane.parked is not None:
                 lane.parked.cancel()

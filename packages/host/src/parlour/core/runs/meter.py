@@ -14,6 +14,7 @@ from parlour_sdk.protocol.usage import Usage
 
 CALLING = "calling"
 CUT_OFF = "cut_off"
+REFUSED_BY_BUDGET = "budget_exceeded"
 UNKNOWN = (CUT_OFF, "abandoned", *UNSURE)
 """Outcomes of a call that may have cost something, though nobody said what."""
 NOTES = 1000
@@ -30,6 +31,8 @@ class Meter:
         self._noted = 0
         self._calling: list[str] = []
         """Models that are being asked."""
+        self.model_failure = ""
+        """The code with which the last model call failed; empty if that was answered."""
 
     def began(self, kind: Kind, name: str) -> None:
         self._counted[f"{kind}_calls"] += 1
@@ -50,6 +53,9 @@ class Meter:
             if name not in self._calling:
                 return  # the run ended before it, and has told of it
             self._calling.remove(name)
+            self.model_failure = "" if outcome == "answered" else outcome
+            if outcome == REFUSED_BY_BUDGET:
+                self._counted["model_calls"] -= 1  # nothing was asked of the model
         told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds, **details}
         if usage is not None:
             told["usage"] = usage.model_dump(exclude_none=True)

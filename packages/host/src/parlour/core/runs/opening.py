@@ -95,7 +95,7 @@ class Openings:
         entry, now = session.entry, self._set_out(session)
         draft = Draft("run.open" if status == "running" else "run.queue")
         numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), entry.event, now)
-        draft.add(inbox.begin(entry.seq, session.run_id, numbered))
+        draft.add(inbox.begin(entry.seq, session.run_id, numbered, in_flight=status == "running"))
         if entry.run_id:
             draft.add(ledger.advance(entry.run_id, "created", status, now, deadline_at=session.deadline_at))
         else:

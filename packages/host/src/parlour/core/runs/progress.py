@@ -26,6 +26,10 @@ class Progress:
     """Files that go with the next message."""
     taken: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
     """The runner's numbers that a row stands for, with the digests of those that were handed in."""
+    ends_with_message: bool = False
+    """Whether its last result is a whole message, with nothing taken in after it."""
+    open_tools: set[str] = field(default_factory=set)
+    """Tool calls that began and have not ended."""
 
     @property
     def missing(self) -> set[int]:
@@ -42,8 +46,11 @@ class Progress:
 
     def add(self, row: Row) -> None:
         self.sequence = row["sequence"]
+        if row["type"] == "steering.injected":
+            self.ends_with_message = False
         if row["source"] != "runner":
             return
+        self.ends_with_message = row["type"] == "message.completed"
         if row["last_sequence"]:
             digests = loads(row["metadata"]).get("digests", {})
             self.taken.append((row["first_sequence"], row["last_sequence"], digests))
@@ -51,6 +58,10 @@ class Progress:
         match row["type"]:
             case "message.delta":
                 self.text += loads(row["data"])["chunk"]["content"]
+            case "tool.call.started":
+                self.open_tools.add(str(loads(row["data"]).get("tool_call_id")))
+            case "tool.call.completed":
+                self.open_tools.discard(str(loads(row["data"]).get("tool_call_id")))
             case "artifact.created":
                 self.waiting += loads(row["artifact_refs"])
             case "message.completed":

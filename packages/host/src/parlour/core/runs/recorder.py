@@ -264,7 +264,7 @@ class Recorder:
             run_id=session.run_id,
             event=session.event,
             agent=session.binding.agent,
-            attempts=session.entry.attempts,
+            tries=session.entry.tries,
             shown=session.shown,
             effects=session.effects,
             next_sequence=session.next_sequence,
@@ -273,6 +273,7 @@ class Recorder:
             injected=tuple(session.injected),
             cancel_requested_at=session.cancel_requested_at,
             streaming=self._showing.begun,
+            model_failure=session.meter.model_failure,
         )
 
     @property

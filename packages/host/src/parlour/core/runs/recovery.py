@@ -6,12 +6,13 @@ from itertools import count
 from parlour.core.agents.book import AgentBook
 from parlour.core.delivery.delivery import Delivery
 from parlour.core.facts import event_log, inbox
-from parlour.core.facts.inbox import Inbox
+from parlour.core.facts.inbox import Inbox, Tries
 from parlour.core.facts.ledger import Ledger, touch
 from parlour.core.facts.queue import Queue
 from parlour.core.facts.tables import EVENTS, RUNS
 from parlour.core.journal import Draft, Journal, Row, Select, Unit, one_of, where
 
+from .answered import is_answered
 from .ending import EndingRun, Endings
 from .outcomes import Outcomes
 from .session import Ending, Entry, Sessions
@@ -20,7 +21,9 @@ from .unfinished import unfinished
 logger = logging.getLogger(__name__)
 
 PAGE = 200
-INTERRUPTED = Ending("failed", "interrupted", "the Host stopped while the run was active")
+INTERRUPTED = Ending("failed", "interrupted", "the Host stopped while the run was active", by_host=True)
+ANSWERED = Ending("completed", "stop")
+CUT_OFF = Ending("failed", "interrupted", "the run was cut off when the Host could not go on with it")
 
 
 class Recovery:
@@ -45,12 +48,26 @@ class Recovery:
 
     async def everything(self) -> list[Entry]:
         """What is owed, in the order it came; runs that were cut off are ended first."""
-        return await self._take_up(await self._inbox.all())
+        return await self._take_up(await self._count_death(await self._inbox.all()), INTERRUPTED)
 
     async def lane(self, name: str) -> list[Entry]:
-        return await self._take_up([row for row in await self._inbox.all() if row["lane"] == name])
+        return await self._take_up([row for row in await self._inbox.all() if row["lane"] == name], CUT_OFF)
 
-    async def _take_up(self, rows: list[Row]) -> list[Entry]:
+    async def _count_death(self, rows: list[Row]) -> list[Row]:
+        """Counts the death of the Host before this one, for the events that were in flight; the rows as they are then.
+
+        One unit for all of them, so that a death in the middle of the recovery makes no event look alone.
+        """
+        in_flight = [row for row in rows if row["in_flight"]]
+        if not in_flight:
+            return rows
+        instructions = [row for row in rows if row["state"] == "control"]
+        alone = len(in_flight) + len(instructions) == 1
+        await self._journal.commit(Unit("inbox.death", (inbox.count_death(alone),)))
+        logger.warning("the Host had stopped without notice while %d events were in flight", len(in_flight))
+        return await self._inbox.all()
+
+    async def _take_up(self, rows: list[Row], ending: Ending) -> list[Entry]:
         entries = {row["event_seq"]: entry for row, entry in zip(rows, await self._entries(rows), strict=True)}
         owed = [entries[row["event_seq"]] for row in rows if row["state"] == "owed"]
         owed += [entries[seq] for seq in await self._release(rows)]
@@ -62,7 +79,7 @@ class Recovery:
                     continue
                 taken = [entries[each["event_seq"]] for each in rows if each["run_id"] == row["run_id"]]
                 async with self._sessions.counting(row["run_id"]):
-                    owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken)
+                    owed += await self._interrupt(row, entries[row["event_seq"]], rows, taken, ending)
         return sorted(owed, key=lambda entry: entry.seq)
 
     async def _release(self, rows: list[Row]) -> list[int]:
@@ -80,17 +97,21 @@ class Recovery:
         entry.run_id, entry.parked = row["run_id"], True
         return entry
 
-    async def _interrupt(self, row: Row, entry: Entry, rows: list[Row], taken: list[Entry]) -> list[Entry]:
+    async def _interrupt(
+        self, row: Row, entry: Entry, rows: list[Row], taken: list[Entry], ending: Ending
+    ) -> list[Entry]:
         run = await self._ledger.run(row["run_id"])
         if run is None:
             raise LookupError(f"inbox row {row['event_seq']} names run {row['run_id']}, which does not exist")
+        if await is_answered(self._journal, run):
+            ending = ANSWERED
         states = {each["event_seq"]: each["state"] for each in rows}
         left = await unfinished(self._ledger, run, run["updated_at"])
         facts = EndingRun(
             run_id=run["run_id"],
             event=entry.event,
             agent=self._agents.get(run["agent_id"]),
-            attempts=entry.attempts,
+            tries=entry.tries,
             shown=bool(run["shown"]),
             effects=bool(run["effects"]),
             next_sequence=count(left.next_sequence).__next__,
@@ -100,12 +121,19 @@ class Recovery:
         )
         draft = Draft("run.interrupt")
         draft.add(touch(run["run_id"], run["updated_at"]), *left.rows)
-        aftermath = self._endings.draft(draft, facts, INTERRUPTED)
+        aftermath = self._endings.draft(draft, facts, ending)
         await self._delivery.deliver(self._journal, draft.unit(), aftermath.rows)
-        logger.warning("run %s was cut off; %s", run["run_id"], "it is tried anew" if aftermath.retry else "told so")
+        then = (
+            "it had answered"
+            if ending is ANSWERED
+            else "it is tried again"
+            if aftermath.retry
+            else "its sender is told"
+        )
+        logger.warning("run %s was cut off; %s", run["run_id"], then)
         self._delivery.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)
         self._outcomes.settled(aftermath.settled)
-        entry.parent_run_id = run["run_id"]
+        entry.parent_run_id, entry.tries = run["run_id"], aftermath.tries
         return [*aftermath.owed_again, entry] if aftermath.retry else aftermath.owed_again
 
     async def _entries(self, rows: list[Row]) -> list[Entry]:
@@ -120,6 +148,7 @@ class Recovery:
                 event_log.restore(events[row["event_seq"]]),
                 attempts=row["attempts"],
                 transcribed=row["transcribed"],
+                tries=Tries(row["failures"], row["deaths"], row["lone_deaths"]),
                 parent_run_id=row["run_id"] if row["state"] == "owed" and row["run_id"] not in created else "",
                 run_id=row["run_id"] if row["run_id"] in created else "",
             )

@@ -54,7 +54,8 @@ def frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]
         shown.leftover(run["finished_at"])
     for notice in notices:
         code = loads(notice["metadata"]).get("notice", "")
-        shown.add({"type": "error", "code": code, "message": notice["content"]}, notice["created_at"])
+        told = {"type": "error", "code": code, "message": notice["content"], "in_history": True}
+        shown.add(told, notice["created_at"])
     shown.add({"type": "run", "status": run["status"]}, run["finished_at"])
     return shown.frames
 

@@ -201,7 +201,7 @@ def effect_of(type: str, data: dict[str, Any], sequence: int) -> Effect:
         case RunCompleted():
             return _finish_well(payload, data, sequence)
         case RunFailed():
-            ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable)
+            ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable, by_runner=True)
             return Finish(data, type, ending, None, sequence)
         case _:
             return _bounded(Note(type, data, sequence))

@@ -12,6 +12,7 @@ from parlour.core.access.rate import Rate, Spacing
 from parlour.core.agents.agent import Binding
 from parlour.core.agents.registry import Descriptor
 from parlour.core.events.envelope import RecordedEvent
+from parlour.core.facts.inbox import Tries
 from parlour.core.facts.incoming import Incoming
 from parlour.core.facts.ledger import Status
 from parlour.core.journal import Insert, Statement
@@ -37,6 +38,7 @@ class Entry:
     attempts: int = 0
     transcribed: int = 0
     """The number of its transcript item, zero until it has one."""
+    tries: Tries = Tries()
     claimed_at: int = 0
     parent_run_id: str = ""
     run_id: str = ""
@@ -65,7 +67,12 @@ class Ending:
     """A sentence for people."""
     retryable: bool = False
     silent: bool = False
+    by_host: bool = False
+    """The Host stopped; the run did not fail by itself."""
     usage: dict[str, Any] = field(default_factory=dict)
+
+    by_runner: bool = False
+    """The runner itself said so."""
 
     @property
     def by_user(self) -> bool:

@@ -47,4 +47,5 @@ def after(entry: Entry, run_id: str, aftermath: Aftermath) -> Turn:
     if not aftermath.retry:
         return Turn(aftermath.owed_again)
     entry.parent_run_id, entry.run_id, entry.parked = run_id, "", False
+    entry.tries = aftermath.tries
     return Turn(sorted([entry, *aftermath.owed_again], key=lambda each: each.seq))

@@ -19,9 +19,8 @@ from parlour.core.events.gateway import Closed
 from parlour.core.facts.ledger import Ledger
 from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.journal import StorageFailed
-from parlour.core.ports import Clock
 from parlour.core.providers import ProviderFailed
-from parlour.core.runs.session import Sessions
+from parlour.core.runs.control import RunControl
 
 from ..errors import Problem
 from ..principals import Authenticator, Principal
@@ -48,9 +47,8 @@ class ChatConnection:
         rows: OutgoingRows,
         said: Said,
         ledger: Ledger,
-        sessions: Sessions,
+        runs: RunControl,
         approvals: Approvals,
-        clock: Clock,
     ) -> None:
         self._approvals = approvals
         self._socket = socket
@@ -61,8 +59,8 @@ class ChatConnection:
         self._rows = rows
         self._said = said
         self._ledger = ledger
-        self._sessions = sessions
-        self._clock = clock
+        self._runs = runs
+        self._cancelling: set[asyncio.Task[None]] = set()
         self.agent_id, self.session, self.owner = chat.agent_id, chat.name, principal.owner
         self._seq = 0
         self._hears = False
@@ -252,12 +250,21 @@ class ChatConnection:
             await self._fail(failure.code, failure.message)
 
     async def _cancel(self) -> None:
-        session = self._sessions.in_lane(self._chat.conversation_id)
+        """The socket goes on while the run comes to its end."""
+        session = self._runs.active(self._chat.conversation_id)
         if session is None:
             await self._fail("conflict", "no run is active in this session")
             return
-        session.cancel_requested_at = self._clock.now()
-        session.stop(CANCELLED)
+        task = asyncio.create_task(self._end(session.run_id))
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
+
+    async def _end(self, run_id: str) -> None:
+        try:
+            await self._runs.cancel(run_id, CANCELLED)
+        except (Refused, StorageFailed) as failure:
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                await self._fail(failure.code, failure.message)
 
     async def _fail(self, code: str, message: str) -> None:
         await self._send({"type": "error", "code": code, "message": message})

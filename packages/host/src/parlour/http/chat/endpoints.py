@@ -19,7 +19,7 @@ from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Journal, Unit, where
 from parlour.core.ports import Clock, Ids
-from parlour.core.runs.session import Sessions
+from parlour.core.runs.control import RunControl
 
 from .. import views
 from ..answers import Answer, Json, Page, Renewed
@@ -46,7 +46,7 @@ def router(
     gateway: Gateway,
     conversations: Conversations,
     feed: Feed,
-    sessions: Sessions,
+    control: RunControl,
     approvals: Approvals,
     authenticator: Authenticator,
     pages: Pages,
@@ -86,9 +86,9 @@ def router(
         await socket.accept()
         key = conversation_key(agent_id, query.session, principal)
         conversation_id = await conversations.open(key, ids, clock)
-        session = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock)
+        session = ChatSession(query.session, agent_id, conversation_id, gateway, ids, clock, query.locale)
         connection = ChatConnection(
-            socket, session, principal, authenticator, feed, rows, said, ledger, sessions, approvals, clock
+            socket, session, principal, authenticator, feed, rows, said, ledger, control, approvals
         )
         connections.add(connection)
         try:

@@ -9,11 +9,12 @@ from parlour_sdk.protocol.content import ContentElement
 
 class ChatQuery(BaseModel):
     """`after` resumes: what came since that `seq` is sent again. With `said`, what is said here or in another tab is
-    told by frames of that type."""
+    told by frames of that type. `locale` is the person's language, in which the Host's own notices come."""
 
     session: str = Field(default="default", min_length=1, max_length=200)
     after: int | None = Field(default=None, ge=0)
     said: bool = False
+    locale: str = Field(default="", max_length=35)
 
 
 class BroadcastBody(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.events.envelope import ConversationKey, EventContext, EventEnvelope, Party
+from parlour.core.events.envelope import LOCALE, ConversationKey, EventContext, EventEnvelope, Party
 from parlour.core.events.gateway import Accepted, Gateway
 from parlour.core.journal import Row
 from parlour.core.ports import Clock, Ids
@@ -45,6 +45,7 @@ class ChatSession:
     gateway: Gateway
     ids: Ids
     clock: Clock
+    locale: str = ""
 
     async def say(self, frame: MessageFrame, principal: Principal) -> Accepted:
         if not (frame.text or "").strip() and not frame.contents:
@@ -61,7 +62,7 @@ class ChatSession:
                 agent_id=self.agent_id,
                 principal=principal.owner,
                 event_time=self.clock.now(),
-                actor=Party("user", principal.id, principal.name),
+                actor=Party("user", principal.id, principal.name, {LOCALE: self.locale} if self.locale else {}),
                 input={"contents": contents} if frame.text is None else {"text": frame.text, "contents": contents},
             )
         )

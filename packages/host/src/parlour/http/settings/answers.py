@@ -4,6 +4,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from parlour.core.texts.catalogue import Language
+
 
 class RetentionShown(TypedDict):
     """How many days things are kept; 0: for ever."""
@@ -23,12 +25,16 @@ class RunsShown(TypedDict):
 
     concurrent: int
     per_person: int
-    per_conversation_per_minute: int
+    per_sender_per_minute: int
     """On platforms; a private chat may be beyond it for ten minutes. 0: no limit."""
+    per_conversation_per_minute: int
+    """For all senders of a group on a platform together. 0: no limit."""
 
 
 class WorkspaceShown(TypedDict):
     time_zone: str
+    language: Language
+    """In which the Host speaks to people whose own language it does not know."""
     outbound_ips: list[str]
     currency: str
     """The code of the currency that costs are shown in; empty: that of the providers, where they agree."""

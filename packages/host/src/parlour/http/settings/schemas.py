@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from parlour.core.routing import windows
+from parlour.core.texts.catalogue import Language
 
 from ..wording import pattern
 
@@ -40,11 +41,13 @@ class RetentionBody(Section):
 class RunsBody(Section):
     concurrent: Annotated[int, Field(ge=1, le=100_000)] | None = None
     per_person: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    per_sender_per_minute: Annotated[int, Field(ge=0, le=100_000, description="0: no limit")] | None = None
     per_conversation_per_minute: Annotated[int, Field(ge=0, le=100_000, description="0: no limit")] | None = None
 
 
 class WorkspaceBody(Section):
     time_zone: Annotated[str, Field(max_length=64), AfterValidator(_known)] | None = None
+    language: Language | None = None
     outbound_ips: Annotated[list[Address], Field(max_length=100)] | None = None
     currency: Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")] | None = None
 

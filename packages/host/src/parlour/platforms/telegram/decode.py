@@ -45,6 +45,9 @@ SERVICE = re.compile(
 )
 
 
+LOCALE_CHARACTERS = 35
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Whose updates these are."""
@@ -60,7 +63,8 @@ def decode(update: Payload, context: Context) -> list[Incoming]:
         told = _incoming(kind, update, context)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's are ValueErrors
         told = [Incoming(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
-    return [Incoming(each.event.carrying(update), **_rest(each, kind)) for each in told]
+    locale = _locale(update.get(kind))
+    return [Incoming(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in told]
 
 
 def _rest(incoming: Incoming, kind: str) -> dict[str, Any]:
@@ -71,6 +75,13 @@ def _rest(incoming: Incoming, kind: str) -> dict[str, Any]:
         "role": incoming.role,
         "native_type": kind[:120],
     }
+
+
+def _locale(told: Any) -> str:
+    """The language of the person who caused the update, as their Telegram client tells it."""
+    by = told.get("from") if isinstance(told, dict) else None
+    code = by.get("language_code") if isinstance(by, dict) else None
+    return code[:LOCALE_CHARACTERS] if isinstance(code, str) else ""
 
 
 def kind_of(update: Payload) -> str:

@@ -4,12 +4,13 @@ from collections.abc import AsyncGenerator, Iterator
 
 from parlour.core.models.model import Model
 from parlour.core.providers import ProviderFailed
+from parlour_sdk import tokens
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
 from .dialects.base import Piece
-from .estimates import FIRST_WIDE, likely
+from .estimates import likely
 
 HEARD_CHARACTERS = 200
 ANSWERS = {
@@ -58,7 +59,7 @@ class Demo:
 def reply(request: InvokeModel) -> str:
     asked = [plain_text(each.content).strip() for each in request.messages if each.role == "user"]
     text = asked[-1] if asked else ""
-    language = "zh" if any(character >= chr(FIRST_WIDE) for character in text) else "en"
+    language = "zh" if tokens.WIDE.search(text) else "en"
     shown = text if len(text) <= HEARD_CHARACTERS else f"{text[:HEARD_CHARACTERS]}…"
     return ANSWERS[language].format(heard=HEARD[language].format(text=shown) if shown else "")
 

@@ -259,7 +259,7 @@ CREATE TABLE inbox (
 	run_id TEXT NOT NULL, 
 	event_seq INTEGER NOT NULL, 
 	attempts INTEGER NOT NULL, 
-	transcribed INTEGER NOT NULL, 
+	transcribed INTEGER NOT NULL, in_flight INTEGER DEFAULT '0' NOT NULL, failures INTEGER DEFAULT '0' NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, lone_deaths INTEGER DEFAULT '0' NOT NULL, 
 	PRIMARY KEY (event_seq)
 )
  STRICT
@@ -734,4 +734,4 @@ CREATE INDEX webhook_calls_by_not_before ON webhook_calls (not_before);
 
 CREATE TRIGGER transcript_removed AFTER DELETE ON transcript WHEN EXISTS (SELECT 1 FROM transcript_words_docsize WHERE id = old.rowid) BEGIN INSERT INTO transcript_words (transcript_words, rowid, words) VALUES ('delete', old.rowid, old.words); END;
 
-INSERT INTO alembic_version VALUES ('0010');
+INSERT INTO alembic_version VALUES ('0011');

@@ -4,6 +4,6 @@ A schedule is a seed: it decides who says what and when, what goes wrong, and in
 """
 
 from .promises import BrokenPromise
-from .schedule import Report, run_schedule
+from .schedule import Report, run_schedule, run_with_poison
 
-__all__ = ["BrokenPromise", "Report", "run_schedule"]
+__all__ = ["BrokenPromise", "Report", "run_schedule", "run_with_poison"]

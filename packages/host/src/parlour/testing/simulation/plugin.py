@@ -33,6 +33,11 @@ BEHAVIOURS = tuple(
 )
 
 
+POISON_SECONDS = 1
+"""After so long a message of this kind kills the Host."""
+SLOW_SECONDS = 3
+
+
 class SimulatedPlugin:
     def __init__(self, world: World) -> None:
         self._world = world
@@ -61,6 +66,11 @@ class SimulatedPlugin:
             return result("message.delta", {"chunk": {"role": "assistant", "content": fragment}})
 
         await self._world.pause()
+        if behaviour == "poison":
+            await asyncio.sleep(POISON_SECONDS)
+            await self._world.die("poison")
+        if behaviour == "slow":
+            await asyncio.sleep(SLOW_SECONDS)
         if behaviour == "crash_once" and context["runtime"]["attempt"] == 1:
             raise PluginLost("crashed")
         if behaviour == "remember":

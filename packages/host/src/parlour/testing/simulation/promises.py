@@ -1,13 +1,14 @@
 """What must hold after every schedule, whatever happened in it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from parlour.core.encoding import loads
 from parlour.core.facts.ledger import ACTIVE
 from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour.core.journal import Row, Select
-from parlour.core.runs.restart import ATTEMPTS
+from parlour.core.runs.recovery import INTERRUPTED
+from parlour.core.runs.restart import ATTEMPTS, DEATHS_BEFORE_ALONE
 from parlour_sdk.values import dataclass
 
 
@@ -35,6 +36,11 @@ class Said:
     person: str
     text: str
     accepted: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Its answer may leave an approval open, and is not the end of its run then."""
+        return self.text.startswith("ask ")
 
     @property
     def token(self) -> str:
@@ -90,6 +96,37 @@ def check_repeats(shown: list[Shown], allowed: int, most_under_way: int) -> None
     require(extras <= allowed, f"{extras} texts are repeated where {allowed} may be")
 
 
+def check_quarantine(read: Callable[[Select], list[Row]], in_flight: Sequence[frozenset[int]]) -> None:
+    """Deaths of the Host alone put an event into quarantine only if it was alone in flight at each of them, or at the
+    fourth, when it was tried alone. `in_flight` are the events in flight at each death.
+    """
+    facts = Facts(read)
+    for seq, outcome in facts.outcomes.items():
+        runs = [run for run in facts.runs if run["event_seq"] == seq and not run["rerun_of"]]
+        if outcome["outcome"] != "quarantined" or any(run["error"] != INTERRUPTED.error for run in runs):
+            continue
+        deaths = [events for events in in_flight if seq in events]
+        alone = [events for events in deaths if len(events) == 1]
+        blamed = len(alone) == len(deaths) >= ATTEMPTS or len(deaths) > DEATHS_BEFORE_ALONE
+        require(blamed, f"event {seq} is not blamed for {len(deaths)} deaths of the Host")
+
+
+def check_poison(read: Callable[[Select], list[Row]], said: list[Said], in_flight: Sequence[frozenset[int]]) -> None:
+    """The message that kills the Host is tried alone at the fourth time and then put aside; all others are answered."""
+    facts = Facts(read)
+    for each in said:
+        event = facts.events[each.event_id]
+        expected = "quarantined" if each.text.startswith("poison") else "answered"
+        outcome = facts.outcomes[event["seq"]]["outcome"]
+        require(outcome == expected, f"{each.text} is {expected}, not {outcome}")
+        if expected == "quarantined":
+            notices = [row for row in facts.outbox if row["conversation_id"] == event["conversation_id"]]
+            codes = [loads(row["payload"])["message"]["metadata"]["notice"] for row in notices]
+            require(codes == ["quarantined.host"], f"the sender is told that the Host stopped each time, not {codes}")
+    require(len(in_flight) == DEATHS_BEFORE_ALONE + 1, f"the Host died {len(in_flight)} times")
+    require(len(in_flight[-1]) == 1, "nothing else was in flight when the message was tried alone")
+
+
 class Facts:
     def __init__(self, read: Callable[[Select], list[Row]]) -> None:
         self.inbox = read(Select(INBOX))
@@ -120,6 +157,9 @@ def _check_message(facts: Facts, said: Said) -> None:
     elif outcome["outcome"] in ("failed", "quarantined", "misconfigured"):
         notices = [row for row in facts.outbox if row["kind"] == "notice" and _told(row, said, event, outcome)]
         require(bool(notices), f"the sender of {said.event_id} was told")
+        complete = [row for row in facts.outbox if row["run_id"] == outcome["run_id"] and _answers(row, said)]
+        cut_off = outcome["reason"] == "interrupted" and not said.asks
+        require(not (cut_off and complete), f"the whole answer to {said.event_id} is not told as interrupted")
     items = [row for row in facts.transcript if row["role"] == "user" and row["event_seq"] == event["seq"]]
     require(len(items) == 1, f"{said.event_id} is once in the transcript, not {len(items)} times")
 
@@ -152,7 +192,7 @@ def _check_runs(facts: Facts) -> None:
             late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
             require(not late, "nothing of a run appears after its end")
     for seq, count in attempts.items():
-        require(count <= ATTEMPTS, f"event {seq} was tried {count} times")
+        require(count <= ATTEMPTS + DEATHS_BEFORE_ALONE, f"event {seq} was tried {count} times")
 
 
 def _check_reruns(facts: Facts) -> None:
@@ -185,7 +225,7 @@ def _check_answers(facts: Facts, said: list[Said]) -> None:
 
 
 def _answers(row: Row, said: Said) -> bool:
-    return row["state"] != "streaming" and _content(row).startswith(said.text)
+    return row["kind"] == "message" and row["state"] != "streaming" and _content(row).startswith(said.text)
 
 
 def _holds(row: Row, token: str) -> bool:

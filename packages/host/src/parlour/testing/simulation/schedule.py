@@ -27,7 +27,17 @@ from .bubbles import check_bubbles, check_decisions
 from .deciding import BOSS, SECONDS, Deciders
 from .loop import SeededLoop
 from .plugin import BEHAVIOURS, DISCOVERY, PLUGIN, RUNNER, SimulatedPlugin
-from .promises import BrokenPromise, Said, check, check_acts, check_files, check_marks, check_repeats
+from .promises import (
+    BrokenPromise,
+    Said,
+    check,
+    check_acts,
+    check_files,
+    check_marks,
+    check_poison,
+    check_quarantine,
+    check_repeats,
+)
 from .worker import SimulatedWorker, granted
 from .world import SimulatedClock, SimulatedIds, SimulatedJournal, SimulatedPlatform, SimulatedTools, World
 
@@ -68,7 +78,34 @@ def run_schedule(seed: int) -> Report:
         journaled=dice.random() < 0.5,
         power_fails=dice.random() < 0.3,
     )
-    plan = _plan(dice)
+    return _carried_out(seed, world, _plan(dice))
+
+
+def run_with_poison(seed: int, innocent: int = 20) -> Report:
+    """One message kills the Host whenever it is tried, while others are being answered."""
+    dice = random.Random(seed)
+    texts = ["poison token."] + [f"slow token{number}." for number in range(innocent)]
+    said = [Said(f"event{at}", f"chat{at}", "webui", f"person{at}", text) for at, text in enumerate(texts)]
+    dice.shuffle(said)
+    world = World(
+        dice,
+        crashes_left=0,
+        storage_faults=False,
+        idempotent=False,
+        answers_questions=False,
+        journaled=False,
+        power_fails=False,
+        concurrent_runs=(256,),
+    )
+    report = _carried_out(seed, world, Plan(said, cancels=0, pending=list(range(len(said)))))
+    try:
+        check_poison(world.database.read, said, world.in_flight)
+    except BrokenPromise as broken:
+        raise BrokenPromise(f"seed {seed}: {broken}") from broken
+    return report
+
+
+def _carried_out(seed: int, world: World, plan: Plan) -> Report:
     try:
         while not _live(world, plan):
             pass
@@ -77,6 +114,8 @@ def run_schedule(seed: int) -> Report:
             check_marks(world.shown, world.tries)
         if not (world.power_fails or world.idempotent):
             check_repeats(world.shown, world.crashes + world.lost_answers, world.most_under_way)
+        if not world.storage_faults:
+            check_quarantine(world.database.read, world.in_flight)
         check_acts(world.acts)
         check_files(world.database.read, world.objects.content)
         check_bubbles(world.database.read, plan.chats, world.crashes + world.lost_answers)
@@ -150,7 +189,7 @@ async def _life(world: World, plan: Plan) -> None:
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),
             plugin_grants=granted,
-            concurrent_runs=world.dice.choice((1, 2, 256)),
+            concurrent_runs=world.dice.choice(world.concurrent_runs),
         )
     )
     plugin.gate = core.gate
@@ -272,7 +311,8 @@ async def _cancel(core: Core, plan: Plan, world: World) -> None:
     await asyncio.sleep(world.dice.random() * 0.4)
     for session in core.sessions.all()[:1]:
         plan.cancels -= 1
-        session.stop(Ending("cancelled", "cancelled", "a person cancelled the run"))
+        with suppress(Refused):
+            await core.control.cancel(session.run_id, Ending("cancelled", "cancelled", "a person cancelled the run"))
 
 
 def _at_rest(core: Core, world: World) -> bool:

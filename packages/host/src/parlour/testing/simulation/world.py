@@ -7,8 +7,9 @@ from dataclasses import field
 from typing import Any, NoReturn
 
 from parlour.core.facts.outgoing import Outgoing
+from parlour.core.facts.tables import INBOX
 from parlour.core.identity import compose
-from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
+from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit, where
 from parlour.core.ports import SendRefused, Sent
 from parlour.testing.memory_handovers import MemoryHandovers
 from parlour.testing.memory_journal import MemoryDatabase
@@ -50,6 +51,10 @@ class World:
     dead: bool = False
     """This life of the Host is over: whatever of it still moves reaches nothing."""
     crashes: int = 0
+    in_flight: list[frozenset[int]] = field(default_factory=list)
+    """The events that were in flight at each crash."""
+    concurrent_runs: tuple[int, ...] = (1, 2, 256)
+    """How many runs at once a life of the Host may allow."""
     lost_answers: int = 0
     points: Counter[str] = field(default_factory=Counter)
     """Named points at which a crash happened."""
@@ -70,10 +75,8 @@ class World:
         if self._countdown > 0:
             return
         self.crashes_left -= 1
-        self.crashes += 1
-        self.points[name] += 1
         self._wind_up()
-        await self._die()
+        await self.die(name)
 
     def hasten(self) -> None:
         """What comes now is rare, so that a crash is sought in it now and then."""
@@ -97,7 +100,11 @@ class World:
     def _wind_up(self) -> None:
         self._countdown = self.dice.randrange(1, self.dice.choice((40, 40, 250)))
 
-    async def _die(self) -> NoReturn:
+    async def die(self, name: str) -> NoReturn:
+        self.crashes += 1
+        self.points[name] += 1
+        in_flight = self.database.read(Select(INBOX, where(in_flight=1), ("event_seq",)))
+        self.in_flight.append(frozenset(row["event_seq"] for row in in_flight))
         self.dead = True
         self.under_way = set()  # of the next life
         if self.power_fails:

@@ -1,0 +1,33 @@
+"""Reads the sentences of a language from its data file and fills in their values."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+Language = Literal["en", "zh-Hans"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+DEFAULT_LANGUAGE: Final[Language] = "en"
+_FOLDER = Path(__file__).parent
+
+
+def text(key: str, language: str = DEFAULT_LANGUAGE, **values: object) -> str:
+    """The sentence in this language, in English where the language is unknown. Raises KeyError for an unknown key."""
+    sentences = _sentences(language if language in LANGUAGES else DEFAULT_LANGUAGE)
+    return sentences[key].format_map(values)
+
+
+def has(key: str) -> bool:
+    return key in _sentences(DEFAULT_LANGUAGE)
+
+
+def matched(locale: str) -> Language | None:
+    """The language that a locale such as `zh-CN`, `zh_Hans` or `en_US` asks for; None if the Host does not have it."""
+    spoken = locale.replace("_", "-").partition("-")[0].lower()
+    return next((each for each in LANGUAGES if each.partition("-")[0] == spoken), None)
+
+
+@cache
+def _sentences(language: str) -> dict[str, str]:
+    loaded: dict[str, str] = json.loads((_FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+    return loaded

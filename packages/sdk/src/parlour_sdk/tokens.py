@@ -1,0 +1,22 @@
+"""Estimates how many tokens a text has, without a tokenizer: Chinese, Japanese and Korean count by character.
+
+The Host reserves budgets by it, and the local agent fits its prompts by it. An estimate errs towards more.
+"""
+
+import re
+
+WIDE = re.compile(
+    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff]"
+)
+CHARACTERS_PER_TOKEN = 4
+OTHER_CHARACTERS_PER_TOKEN = 2
+"""Of scripts that are neither Latin nor wide."""
+
+
+def estimated(text: str) -> int:
+    if text.isascii():
+        return -(-len(text) // CHARACTERS_PER_TOKEN)
+    plain = len(text.encode("ascii", "ignore"))
+    wide = len(WIDE.findall(text))
+    other = len(text) - plain - wide
+    return wide + -(-plain // CHARACTERS_PER_TOKEN) + -(-other // OTHER_CHARACTERS_PER_TOKEN)
