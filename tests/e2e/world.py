@@ -138,7 +138,7 @@ class World:
         simulator = Simulator(account)
         for group in groups:
             simulator.world.add_group(group, role="admin")
-        address = f"ws://127.0.0.1:{port}/onebot/v11/ws"
+        address = f"ws://127.0.0.1:{port}/onebot/v11/ws?access_token=e2e"  # ignored by a bot without a token
         self._accounts[account] = await self._running.enter_async_context(simulator.connecting(address))
 
     async def say(self, account: int, text: str, user: int, group: int = 0, name: str = "Ann") -> None:

@@ -74,7 +74,7 @@ class Peer:
         """Says no to the bot's next call of this name; everything before it is answered."""
         while (frame := json.loads(self._socket.recv(SECONDS))).get("action") != action:
             self._answer(frame)
-        no = {"status": "failed", "retcode": 1200, "data": None, "wording": "not now", "echo": frame.get("echo")}
+        no = {"status": "failed", "retcode": 1400, "data": None, "wording": "not now", "echo": frame.get("echo")}
         self._socket.send(json.dumps(no))
 
     def _answer(self, frame: dict[str, Any]) -> None:

@@ -121,7 +121,8 @@ async def test_a_bot_that_is_switched_off_closes_the_sockets_at_the_hosts_own_po
         bot.switch(enabled=False)
         with pytest.raises(ConnectionClosed) as closed:
             await asyncio.wait_for(socket.recv(), 30)
-    assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1012
     assert (await refusal(bot.hooks_url, **BEARER))[0] == 404
 
 

@@ -58,7 +58,7 @@ let accounts = 20_000;
 /** A bot whose account on QQ is connected, with every message going to the agent. */
 export async function bot(world: World, name: string, agentId: string, groups: number[] = []): Promise<Bot> {
   const port = await world.freePort();
-  const adapter_config = { mode: "reverse", host: "127.0.0.1", port };
+  const adapter_config = { mode: "reverse", host: "127.0.0.1", port, access_token: "e2e" };
   const { bot_id } = await world.api<{ bot_id: string }>("POST", "/bots", { name, adapter: "onebot11", adapter_config });
   const route = { event_type: "*", handler_type: "agent", handler_config: { agent_id: agentId } };
   await world.api("PUT", `/bots/${bot_id}/routes`, [route]);

@@ -29,7 +29,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         if self.response.status_code == 101:
-            self.scope["extensions"][EXTENSION] = self  # type: ignore[index]  # the application starts after this
+            self.scope["extensions"][EXTENSION] = self  # type: ignore[assignment]  # the application starts later
 
     def limit_frames(self, max_bytes: int) -> None:
         self.conn.max_message_size = max_bytes

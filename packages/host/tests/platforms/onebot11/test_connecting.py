@@ -298,6 +298,13 @@ async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
         await asyncio.wait_for(adapter.create(link).serve(), 30)
 
 
+@pytest.mark.parametrize("config", [{"host": "0.0.0.0", "port": 5320}, {"host": "127.0.0.1", "port": 0}])
+async def test_a_stored_bot_that_others_could_reach_without_a_token_is_not_started(config: dict[str, object]) -> None:
+    link = MemoryLink({"mode": "reverse", **config})
+    with pytest.raises(AdapterStopped, match="access_token: is required"):
+        await asyncio.wait_for(adapter.create(link).serve(), 30)
+
+
 def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 

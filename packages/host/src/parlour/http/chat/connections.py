@@ -11,7 +11,6 @@ from parlour_sdk.values import dataclass
 
 from ..errors import Problem
 
-
 logger = logging.getLogger(__name__)
 
 

@@ -1,4 +1,4 @@
-"""Reads what the people of a chat said while one of their tabs was away, as frames. The caller leaves out repetitions."""
+"""Reads what the people of a chat said while one of their tabs was away, as frames. The caller drops repetitions."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -67,8 +67,8 @@ def _way(before: str) -> JoinType:
 def own_invites(state: list[Payload], own: str) -> list[Payload]:
     """Returns the membership events by which the bot is invited.
 
-    The bot's homeserver adds the invitation that it verified to the stripped state, which the inviter's server wrote and
-    can forge. So there may be several, of which one is genuine, at a place that no specification names.
+    The bot's homeserver adds the invitation that it verified to the stripped state, which the inviter's server wrote
+    and can forge. So there may be several, of which one is genuine, at a place that no specification names.
     """
     return [
         each

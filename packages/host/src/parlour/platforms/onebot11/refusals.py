@@ -23,7 +23,8 @@ MEANINGS = {
 }
 FINAL = frozenset((102, 404, 1400, 1401, 1403, 1404))
 """Retcodes after which another try would be refused in the same way. Every other failure is tried again, up to the
-outbox's five tries: implementations answer 1200 (and go-cqhttp 100) for whatever went wrong. The guide has the table."""
+outbox's five tries: implementations answer 1200 (and go-cqhttp 100) for whatever went wrong. The guide has the table.
+"""
 BUSY = frozenset((201, 429, 1429))
 _BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
 LONGEST_WAIT_SECONDS = 3600

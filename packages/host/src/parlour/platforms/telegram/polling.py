@@ -43,8 +43,9 @@ ALLOWED_UPDATES = (
     "removed_chat_boost",
     "managed_bot",
 )
-"""All kinds: those without an event of their own become `platform.telegram.*`. Telegram leaves out reactions and members
-unless it is asked for them, and whatever a list does not name."""
+"""All kinds: those without an event of their own become `platform.telegram.*`. Telegram leaves out reactions and
+members unless it is asked for them, and whatever a list does not name.
+"""
 
 
 class Polling:

@@ -62,9 +62,7 @@ class HostCalls:
 class PluginChannel:
     """What a Host may ask of one plugin."""
 
-    def __init__(
-        self, plugin_id: str, token: Token, plugins: PluginCaller, board: Board, sessions: Sessions
-    ) -> None:
+    def __init__(self, plugin_id: str, token: Token, plugins: PluginCaller, board: Board, sessions: Sessions) -> None:
         self.peer: Peer | None = None
         self._plugin_id = plugin_id
         self._token = token

@@ -12,7 +12,6 @@ from parlour_sdk.wire import WireError
 
 from .. import disk
 
-
 MAX_OPEN_UPLOADS = 4
 """Packages that one connection may be sending or have sent without installing them."""
 
