@@ -44,6 +44,7 @@ ENDPOINTS: dict[str, frozenset[str]] = {
     "GET /runs": SEERS,
     "GET /runs/none": EVERYONE,
     "GET /runs/none/events": EVERYONE,
+    "GET /runs/none/model-calls/none": ADMINS,
     "POST /runs/none/cancel": TALKERS,
     "GET /conversations": EVERYONE,
     "GET /conversations/none": EVERYONE,
