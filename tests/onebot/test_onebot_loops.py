@@ -49,3 +49,13 @@ def limited(own: QQ, last: Json) -> bool:
     answer = own.host.http().get(f"/events/{event_id(last)}/why")
     steps = answer.json()["steps"] if answer.status_code == 200 else []
     return any("its sender has had the runs of this minute" in step["text"] for step in steps)
+
+
+async def test_a_busy_group_of_people_is_no_loop(own: QQ) -> None:
+    people = range(9_000, 9_000 + PER_MINUTE + 10)
+    bot = own.bot(to_agent(own.host.agent(ECHO)))
+    async with bot.connected() as simulator:
+        for person in people:
+            await simulator.say(f"from {person}", user_id=person, group_id=GROUP)
+        await simulator.answered(len(people))
+    assert sorted(each.text for each in simulator.sent()) == [f"from {person}" for person in people]
