@@ -299,7 +299,7 @@ def test_a_host_that_stops_tells_who_waits_for_an_installation(make_host: MakeHo
     uv = tmp_path / "uv"
     uv.write_text("#!/bin/sh\nexec sleep 60\n")
     uv.chmod(0o755)
-    host = make_host(PARLOUR__PLUGINS__UV=uv).start()
+    host = make_host(PARLOUR__PLUGINS__UV=uv, PARLOUR__PLUGINS__SANDBOX="off").start()
     source = write_plugin(tmp_path / "plugin", "slow", requirements="six")
     key, asked = host.key(), {"source": str(source)}
 

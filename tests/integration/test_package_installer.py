@@ -5,8 +5,12 @@ import base64
 import contextlib
 import functools
 import json
+import os
+import stat
+import sys
 import tarfile
 import threading
+import zipfile
 from collections.abc import AsyncIterator, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -177,6 +181,69 @@ async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
 
     with pytest.raises(EnvironmentFailed, match=r"'lodger' can't be installed.*there is no sandbox to do it in"):
         await unboxed.python(LODGER)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "../../../../../../victim",
+        "{tmp}/victim",
+        f"lodger-1.0.data/data/{MARKER}",
+        "lodger-1.0.data/data/pyvenv.cfg",
+        "lodger-1.0.data/scripts/python",
+        "link to the secret",
+    ],
+)
+async def test_a_wheel_with_hostile_members_changes_nothing_outside_and_reads_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, member: str
+) -> None:
+    """Whether it is refused or installed is uv's to decide."""
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    member = member.format(tmp=tmp_path)
+    wheel = write_wheel(tmp_path / "wheels", "lodger", {member: str(data / "secret.key")})
+    if member.startswith("link"):
+        make_link(wheel, member)
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
+
+    with contextlib.suppress(EnvironmentFailed):
+        python = await environments(data).python(LODGER)
+        assert leads_to_our_python(python)
+        assert json.loads((python.parent.parent / MARKER).read_text())["requirements"] == ["lodger"]
+        found = site_packages(python) / member
+        assert not found.is_symlink()
+
+    assert victim.read_text() == "untouched"
+    assert (data / "secret.key").read_text() == "the key of all secrets"
+
+
+def leads_to_our_python(python: Path) -> bool:
+    return os.path.realpath(python) == os.path.realpath(sys.executable)
+
+
+def make_link(wheel: Path, member: str) -> None:
+    """Marks the member as a symbolic link to what it contains."""
+    with zipfile.ZipFile(wheel) as packed:
+        content = {each.filename: packed.read(each) for each in packed.infolist()}
+    with zipfile.ZipFile(wheel, "w") as packed:
+        for name, written in content.items():
+            entry = zipfile.ZipInfo(name)
+            entry.create_system = 3
+            entry.external_attr = (stat.S_IFLNK | 0o777 if name == member else stat.S_IFREG | 0o644) << 16
+            packed.writestr(entry, written)
+
+
+async def test_an_index_in_the_data_directory_is_not_shown_and_the_log_says_so(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wheel(data / "wheels", "lodger", {"lodger.py": ""})
+    monkeypatch.setenv("UV_FIND_LINKS", str(data / "wheels"))
+    said: list[str] = []
+
+    with pytest.raises(EnvironmentFailed):
+        await environments(data).python(LODGER, said.append)
+
+    assert any(f"{data / 'wheels'} lies in the data directory" in line for line in said)
 
 
 async def test_where_a_sandbox_is_required_and_missing_nothing_is_installed(data: Path) -> None:

@@ -45,6 +45,7 @@ def test_make_run_shows_why_there_is_no_sandbox_and_the_command_that_installs_it
         "PARLOUR__PLUGINS__BUBBLEWRAP": str(old),
         "PARLOUR__PLUGINS__BUNDLED": "false",
     }
+    subprocess.run(["make", "setup"], cwd=ROOT, check=True, capture_output=True)  # not with that PATH
     options = [f"DATA={tmp_path / 'data'}", "PORT=0", f"SANDBOX={tmp_path / 'tools'}"]
     process = subprocess.Popen(
         ["make", "run", *options],

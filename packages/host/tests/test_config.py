@@ -107,6 +107,13 @@ def test_any_other_word_for_the_sandbox_is_refused_with_those_that_are_accepted(
         assert "'auto', 'required' or 'off'" in sentence
 
 
+@pytest.mark.parametrize("written", ["https://files.example.org", "files.example.org:http", "one two", "host:"])
+def test_a_host_that_the_installer_may_reach_is_a_name_and_perhaps_a_port(written: str) -> None:
+    assert "plugins.index_hosts" in refusal(PARLOUR__PLUGINS__INDEX_HOSTS=written)
+    listed = load(None, {}, {"PARLOUR__PLUGINS__INDEX_HOSTS": "one.example, two.example:8080"})
+    assert listed.plugins.index_hosts == ["one.example", "two.example:8080"]
+
+
 def test_object_storage_needs_an_account() -> None:
     told = refusal(PARLOUR__ARTIFACTS__STORE="s3")
     assert "'artifacts'" in told

@@ -13,6 +13,7 @@ import pytest
 from parlour.runtime.environments import sdk_wheel, uv
 from parlour.runtime.environments.builds import Builds
 from parlour.runtime.environments.environment import (
+    CACHE_UNUSED_SECONDS,
     MARKER,
     UNUSED_SECONDS,
     EnvironmentFailed,
@@ -317,3 +318,16 @@ async def test_who_builds_is_known_while_it_lasts_and_what_was_said_afterwards(r
     without, *said = builds.lines("acme/hello")
     assert "only wheels are installed, and nothing is compiled" in without
     assert said[:2] == ["working", "error: no luck"]
+
+
+@pytest.mark.parametrize(("age", "stays"), [(CACHE_UNUSED_SECONDS - 60, True), (CACHE_UNUSED_SECONDS + 60, False)])
+def test_downloads_are_kept_until_nothing_was_built_for_long(
+    environments: Environments, root: Path, age: float, stays: bool
+) -> None:
+    (root / ".cache" / "wheels").mkdir(parents=True)
+    then = time.time() - age
+    os.utime(root / ".cache", (then, then))
+
+    environments.sweep(set())
+
+    assert (root / ".cache").exists() is stays

@@ -98,6 +98,7 @@ def test_places_that_are_only_written_to_and_the_root_are_left_out(home: Path, t
     written = str(folder(tmp_path / "written"))
 
     assert read(home, UV_CACHE_DIR=written, PIP_TARGET=written, UV_TOOL_DIR=written, UV_FIND_LINKS="/") == (set(), PYPI)
+    assert read(home, UV_INDEX_OURS_PASSWORD=written, UV_INDEX_OURS_USERNAME="etc", UV_INDEX="etc") == (set(), PYPI)
 
 
 def test_a_damaged_configuration_file_is_left_to_uv_to_complain_about(home: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.denial_log import RECORDED_SINGLY, WINDOW_SECONDS
+from parlour.core.access.denial_log import RECORDED_OF_A_KIND, RECORDED_SINGLY, WINDOW_SECONDS
 from parlour.core.access.gate import Gate
 from parlour.core.access.refusal import Refused
 from parlour.core.access.table import ACTIONS, Action
@@ -192,6 +192,17 @@ async def test_refusals_beyond_the_first_of_a_minute_are_counted_in_one_row_unti
     singly = [row["plugin_id"] for row in world.rows(AUDIT, code="unauthorized")]
     assert singly == [PLUGIN] * RECORDED_SINGLY + ["test/another", PLUGIN]
     assert len(denials(world)) == RECORDED_SINGLY + 3
+
+
+async def test_a_flood_of_refusals_does_not_hide_those_of_another_kind() -> None:
+    world, _ = await active()
+    flooded, hidden = ACTIONS["state_get"], ACTIONS["state_set"]
+    for action in [flooded] * (RECORDED_SINGLY + 5) + [hidden] * (RECORDED_OF_A_KIND + 2):
+        await refused(world, action, **request(action, "no-such-run"))
+
+    assert len(world.rows(AUDIT, action="state_set")) == RECORDED_OF_A_KIND
+    [counted] = world.rows(AUDIT, code="repeated")
+    assert loads(counted["detail"]) == {"count": 7, "actions": {"state_get": 5, "state_set": 2}}
 
 
 async def test_a_count_of_refusals_that_can_not_be_written_is_written_with_the_next() -> None:

@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 WINDOW_SECONDS = 60.0
 RECORDED_SINGLY = 20
 """Refusals of one plugin in a window that have rows of their own."""
+RECORDED_OF_A_KIND = 5
+"""Refusals of one action with one code that have rows in any case, so that a flood of others does not hide them."""
 DENIALS_PER_SECOND = 100
 """Per plugin, written; those beyond are answered as `rate_limited` and counted with the next that is written."""
 TOLD_PER_SECOND = 1
@@ -32,10 +34,21 @@ class Window:
     def __init__(self) -> None:
         self.began = asyncio.get_running_loop().time()
         self.refused = 0
+        self.kinds: Counter[tuple[str, str]] = Counter()
+        """How many there were of each action and code."""
         self.counted: Counter[str] = Counter()
         """Of those without rows of their own, how many there were of each action."""
         self.counted_at = 0
         """When the row with the count was made; 0: it is still to be made."""
+
+    def add(self, action: str, code: str) -> bool:
+        """Counts a refusal. Returns whether it gets a row of its own."""
+        self.refused += 1
+        self.kinds[action, code] += 1
+        if self.refused <= RECORDED_SINGLY or self.kinds[action, code] <= RECORDED_OF_A_KIND:
+            return True
+        self.counted[action] += 1
+        return False
 
     def is_over(self) -> bool:
         return asyncio.get_running_loop().time() - self.began >= WINDOW_SECONDS
@@ -56,10 +69,7 @@ class DenialLog:
         """Writes the refusal. Raises Refused instead when it can't be written or there are too many of them."""
         plugin_id = caller.plugin_id
         window = self._window(plugin_id)
-        window.refused += 1
-        singly = window.refused <= RECORDED_SINGLY
-        if not singly:
-            window.counted[action] += 1
+        singly = window.add(action, refusal.code)
         if not self._written.setdefault(plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND)).take():
             raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
         if self._told.setdefault(plugin_id, Rate(TOLD_PER_SECOND, TOLD_AT_ONCE)).take():

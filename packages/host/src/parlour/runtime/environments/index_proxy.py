@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies_environment, proxy_bypass_environment
+from urllib.request import getproxies_environment, proxy_bypass
 
 from ..packages.commands import Tell
 from .index_settings import Address, address_of
@@ -121,7 +121,7 @@ class IndexProxy:
         return reader, writer
 
     def _proxy(self, address: Address, secure: bool) -> str | None:
-        if proxy_bypass_environment(_shown(address), {"no": self._proxies.get("no", "")}):
+        if proxy_bypass(_shown(address)):  # as NO_PROXY says
             return None
         proxy = self._proxies.get("https" if secure else "http") or self._proxies.get("all")
         return proxy if not proxy or "://" in proxy else f"http://{proxy}"

@@ -30,8 +30,8 @@ MAX_PAGES = 1000
 MAX_PAGE_BYTES = 256 * 1024
 _INDEX_KEY = re.compile(r"index|find[-_]links", re.IGNORECASE)
 _DEFAULT_KEYS = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_NO_INDEX")
-_NOT_SHOWN = re.compile(r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|ROOT|SRC)$")
-"""Places that are written to, of which an installation reads nothing."""
+_NOT_SHOWN = re.compile(r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|ROOT|SRC)$|_(USERNAME|PASSWORD|TOKEN)$")
+"""Places that are written to, of which an installation reads nothing; and logins, which may look like a path."""
 _INDEX_NAME = re.compile(r"^[\w.-]+=(?=[/~.]|\w+:)")
 _LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
 _PROXY_LINE = re.compile(r"^\s*(http-proxy|https-proxy|no-proxy)\s*=.*$", re.MULTILINE)
@@ -43,11 +43,11 @@ Address = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A value of a setting, with its key and the folder that relative paths start from."""
+    """A value of a setting, with its key and the folder that relative paths start from, if they are understood."""
 
     key: str
     value: str
-    base: Path
+    base: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class IndexSettings:
 
 def read(environment: Mapping[str, str]) -> IndexSettings:
     files = tuple(_files(environment))
-    named = [Named(name, value, Path("/")) for name, value in environment.items() if _shown(name)]
+    named = [Named(name, value) for name, value in environment.items() if _shown(name)]
     proxies: dict[str, str] = {}
     default = not any(environment.get(name) for name in _DEFAULT_KEYS)
     for file in files:
@@ -190,9 +190,7 @@ def _ini(file: Path) -> list[Named]:
     except (OSError, UnicodeDecodeError, configparser.Error):
         return []
     # Its keys are pip's: whether uv asks its own default index is not decided here.
-    return [
-        Named(f"pip:{key}", value, Path("/")) for section in parser.sections() for key, value in parser.items(section)
-    ]
+    return [Named(f"pip:{key}", value) for section in parser.sections() for key, value in parser.items(section)]
 
 
 def _words(value: str) -> list[str]:
@@ -201,7 +199,7 @@ def _words(value: str) -> list[str]:
     return list(dict.fromkeys(_INDEX_NAME.sub("", part.strip()) for part in parts if part.strip()))
 
 
-def _path(word: str, base: Path, is_index: bool) -> Path | None:
+def _path(word: str, base: Path | None, is_index: bool) -> Path | None:
     """Returns the absolute path that the word names, if it is there and can be read."""
     if word.lower().startswith("file:"):
         path = Path(unquote(urlsplit(word).path))
@@ -209,7 +207,7 @@ def _path(word: str, base: Path, is_index: bool) -> Path | None:
         return None
     elif word.startswith(("/", "~")):
         path = Path(os.path.expanduser(word))
-    elif is_index or word.startswith("."):
+    elif base is not None and (is_index or word.startswith(".")):
         path = base / word
     else:
         return None

@@ -115,11 +115,12 @@ class SandboxedInstaller:
         bound = {SOCKET: self.socket, RELAY: Path(index_relay.__file__)}
         for number, file in enumerate(self.settings.files):
             text = index_settings.without_proxies(file) if file.suffix == ".toml" else None
-            if text is not None:
+            if text is not None and not is_hidden(file, self.launcher.hidden):
                 bound[file] = self.staging / f"configuration-{number}.toml"
                 bound[file].write_text(text, encoding="utf-8")
-        shown = [self.program, *self.settings.files, *self.settings.paths, *optional]
-        return installer_arguments(shown, [self.staging, self.cache], bound, self.launcher.hidden)
+        shown = [*self.settings.files, *self.settings.paths, *optional]
+        writable = [self.staging, self.cache]
+        return installer_arguments(self.program, shown, writable, bound, self.launcher.hidden)
 
     def _environment(self) -> dict[str, str]:
         logins = self.staging / "netrc"

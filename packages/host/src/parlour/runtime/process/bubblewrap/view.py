@@ -54,12 +54,12 @@ def arguments(start: Start, hidden: Iterable[Path]) -> list[str]:
 
 
 def installer_arguments(
-    shown: Iterable[Path], writable: Iterable[Path], bound: Mapping[Path, Path], hidden: Sequence[Path]
+    program: Path, shown: Iterable[Path], writable: Iterable[Path], bound: Mapping[Path, Path], hidden: Sequence[Path]
 ) -> list[str]:
     """Returns the mounts for the installer of packages: no plugin's files, and nothing below the hidden folders.
 
-    `shown` can be read at their own places, `bound` are files that are shown at another place, by that place; neither
-    reveals what is hidden. `writable` are the installer's own folders, which may lie below a hidden one.
+    `shown` can be read at their own places, unless they are hidden. The installer's own may lie below a hidden folder:
+    `program`, `writable` folders, and `bound` files, which are shown at the place that is their key.
     """
     size = TEMPORARY_MB * MEBIBYTE
     temporary = Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
@@ -70,7 +70,8 @@ def installer_arguments(
             temporary,
             *(each for path in open_paths for each in _everywhere(path)),
             *_hidden(hidden),
-            *(_read_only(source, target) for target, source in bound.items() if not is_hidden(target, hidden)),
+            *_everywhere(program),
+            *(_read_only(source, target) for target, source in bound.items()),
             *(Mount(path, ("--bind", str(path), str(path))) for path in writable),
         ]
     )
