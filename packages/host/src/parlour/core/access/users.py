@@ -158,6 +158,12 @@ class Users:
                     raise UserRefused("", "this account was changed meanwhile; read it again") from failure
         raise UserRefused("role", "this is the last owner; make somebody else owner first")
 
+    async def _digest(self, password: str) -> str:
+        try:
+            return await self._passwords.digest(password)
+        except PasswordRefused as refusal:
+            raise UserRefused("password", str(refusal)) from refusal
+
 
 def _as_read(user: User) -> tuple[Condition, ...]:
     return where(user_id=user.user_id, role=user.role, enabled=int(user.enabled))
@@ -165,12 +171,6 @@ def _as_read(user: User) -> tuple[Condition, ...]:
 
 def _still_owner(user: User) -> Update:
     return Update(USERS, {"role": "owner"}, where(user_id=user.user_id, role="owner", enabled=1))
-
-    async def _digest(self, password: str) -> str:
-        try:
-            return await self._passwords.digest(password)
-        except PasswordRefused as refusal:
-            raise UserRefused("password", str(refusal)) from refusal
 
 
 def _owners(users: Sequence[User], apart_from: User) -> list[User]:

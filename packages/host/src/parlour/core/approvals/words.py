@@ -9,6 +9,7 @@ from .approval import Approval
 
 ARGUMENTS_CHARACTERS = 1000
 COMMENT_CHARACTERS = 300
+REQUESTS = ("request_received", "invited_to_group", "group_join_request")
 
 
 def described(wanted: Wanted, event: EventEnvelope, language: str) -> str:
@@ -28,12 +29,10 @@ def _occasion(event: EventEnvelope, language: str) -> str:
     group = event.data.get("group")
     group = group if isinstance(group, dict) else {"id": event.data.get("group_id")}
     place = _called(group.get("name"), group.get("id"))
-    match event.event_type.rpartition(".")[2]:
-        case "request_received" | "invited_to_group" | "group_join_request" as kind:
-            key = kind
-        case _:
-            key = "asked_in_group" if place else "asked"
-    line = text(f"approval.occasion.{key}", language, who=who, group=place)
+    kind = event.event_type.rpartition(".")[2]
+    if kind not in REQUESTS:
+        kind = "asked_in_group" if place else "asked"
+    line = text(f"approval.occasion.{kind}", language, who=who, group=place)
     comment = event.data.get("message", event.data.get("comment")) if event.data.get("request_id") else None
     return f"\n{line}" + (f": “{_one_line(comment)}”" if isinstance(comment, str) and comment.strip() else "")
 
