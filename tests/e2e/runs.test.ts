@@ -129,8 +129,12 @@ it("leads from a run to its agent, bot, person and conversation, with what it co
 
 it("keeps the menu around an address that leads nowhere, and shows no internal names in a decision trail", async () => {
   const { page } = await visit("/no/such/page");
-  await page.getByRole("heading", { name: word("errors.missing") }).waitFor();
-  await page.getByRole("navigation", { name: word("nav.label") }).getByRole("link", { name: word("nav.runs") }).waitFor();
+  for (const path of ["/no/such/page", "/runs/none", "/agents/none", "/bots/none"]) {
+    await page.goto(path);
+    await page.getByRole("heading", { name: word("errors.missing") }).waitFor();
+    await page.getByRole("navigation", { name: word("nav.label") }).getByRole("link", { name: word("nav.runs") }).waitFor();
+    expect(await page.getByRole("main").innerText()).not.toMatch(/\/api\/v1/);
+  }
 
   await page.goto(`/runs/${runId}?tab=why`);
   const trail = page.getByRole("tabpanel");

@@ -241,6 +241,8 @@ def test_what_an_agent_used_of_a_model_is_told_by_the_day(modelled: Host, server
     for _ in range(2):
         server.will(Say("Hello!", usage={"prompt_tokens": 100, "completion_tokens": 10}))
         modelled.ask(agent, "hello")
+    server.will(Refuse(400))
+    modelled.ask(agent, "a call that the service refuses is no usage")
 
     used = [row for row in modelled.items("/stats/usage", days=2) if row["agent_id"] == agent]
     names = {(row["model_id"], row["model_name"], row["agent_name"]) for row in used}

@@ -3,7 +3,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
 import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/facts";
-import { Problem, readable } from "../src/api/problem";
+import { Problem, readable, withoutInternals } from "../src/api/problem";
 import { ErrorNote } from "../src/components/Notes";
 import { Pairs, SEALED } from "../src/components/form/pairs";
 import { bodyOf as budgetBody, draftOf as budgetDraft, FRESH as NO_BUDGET, share, subjectName } from "../src/features/models/budget";
@@ -139,6 +139,20 @@ describe("sealed values", () => {
     render(<KeyList control={{ id: "x" }} value={[SEALED, SEALED]} required onChange={(next) => (value = next)} />);
     fireEvent.change(screen.getByLabelText("API key 2"), { target: { value: "sk-new" } });
     expect(value).toEqual([SEALED, "sk-new"]);
+  });
+});
+
+describe("a sentence of the Host", () => {
+  const label = (name: string) => (name === "api_base_url" ? "API address" : "");
+
+  it.each([
+    ["run '01a1ed74-3a62-7049-80ce-ba243fd98430' does not exist; GET /api/v1/runs lists them", "run does not exist"],
+    ["what answers at api_base_url is not the Bot API", "what answers at “API address” is not the Bot API"],
+    ["it is off; restart it; see POST /api/v1/plugins/a/b/restart", "it is off; restart it"],
+    ["the key was refused", "the key was refused"],
+    ["GET /api/v1/runs lists them", "GET /api/v1/runs lists them"],
+  ])("%s", (said, shown) => {
+    expect(withoutInternals(said, label)).toBe(shown);
   });
 });
 

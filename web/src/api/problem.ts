@@ -19,6 +19,9 @@ export class Problem extends Error {
   }
 }
 
+/** What the address names does not exist, or no longer. */
+export const isGone = (error: unknown): boolean => error instanceof Problem && error.status === 404;
+
 export function problemOf(status: number, body: unknown): Problem {
   const error = (body as { error?: { code?: string; message?: string; details?: unknown } } | undefined)?.error;
   if (error?.message) return new Problem(status, error.code ?? "runtime_error", error.message, error.details);
@@ -40,4 +43,16 @@ export function readable(problem: Problem, called: (name: string) => string = ()
   if (!first || !problem.message.startsWith(`${first.field}:`)) return problem.message;
   const name = first.field.split(".").filter((part) => !/^\d+$/.test(part)).at(-1) ?? first.field;
   return `${called(name) || name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
+}
+
+const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1/;
+const OWN_ID = / ?'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'/g;
+
+/**
+ * A sentence of the Host without what only programs need: advice to send a request, ids that it made, and the names of
+ * fields, which a form calls otherwise.
+ */
+export function withoutInternals(message: string, called: (name: string) => string = () => ""): string {
+  const clauses = message.split("; ").filter((clause) => !REQUEST.test(clause));
+  return clauses.join("; ").replaceAll(OWN_ID, "").replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (called(name) ? `“${called(name)}”` : name)) || message;
 }

@@ -1,4 +1,4 @@
-// Asks before somebody leaves a form with changes that are not saved: by a link, the browser's back button, or closing the tab.
+// Asks for confirmation before a form with unsaved changes is left: by a link, the browser's back button, or closing the tab.
 import { useBlocker } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 

@@ -4,23 +4,24 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { FormItem } from "../api/facts";
-import { Problem, readable } from "../api/problem";
+import { Problem, readable, withoutInternals } from "../api/problem";
 import { classes } from "../lib/classes";
 import { worded } from "../lib/text";
 
 /** `items` are those of the form that the error is about. */
-export function useSentence(items: FormItem[] = []): (error: unknown) => string {
+export function useSentence(): (error: unknown, items?: FormItem[]) => string {
   const { t, i18n } = useTranslation();
-  const called = (name: string) => worded(items.find((item) => item.name === name)?.label, i18n.language);
-  return (error) => {
+  return (error, items = []) => {
+    const called = (name: string) => worded(items.find((item) => item.name === name)?.label, i18n.language);
     if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
-    const message = error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
+    const whole = error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
+    const message = withoutInternals(whole, called);
     return message.charAt(0).toUpperCase() + message.slice(1);
   };
 }
 
 export function ErrorNote({ error, mild, items }: { error: unknown; mild?: boolean; items?: FormItem[] }) {
-  const sentence = useSentence(items);
+  const sentence = useSentence();
   if (!error) return null;
   return (
     <div
@@ -28,7 +29,7 @@ export function ErrorNote({ error, mild, items }: { error: unknown; mild?: boole
       className={classes("flex gap-2.5 rounded-control px-3.5 py-2.5 text-sm", mild ? "bg-warn-wash text-warn" : "bg-bad-wash text-bad")}
     >
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-      <p className="min-w-0 break-words">{sentence(error)}</p>
+      <p className="min-w-0 wrap-anywhere">{sentence(error, items)}</p>
     </div>
   );
 }

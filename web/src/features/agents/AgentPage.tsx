@@ -7,7 +7,9 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
 import type { Agent, Runner } from "../../api/facts";
+import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
+import { Missing } from "../../app/Failures";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
@@ -31,6 +33,7 @@ export default function AgentPage() {
   const agent = useQuery(queries.agent(agentId));
   const runners = useQuery(queries.runners);
   const problem = agent.error ?? runners.error;
+  if (isGone(problem)) return <Missing />;
   if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
   if (!agent.data || !runners.data) return <div className="p-8"><Loading /></div>;
   return <Editor key={agentId} current={agent.data} runners={runners.data} />;

@@ -4,8 +4,10 @@ import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Bot } from "../../api/facts";
+import type { Adapter, Bot } from "../../api/facts";
+import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
+import { Missing } from "../../app/Failures";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ErrorNote, Loading } from "../../components/Notes";
@@ -25,6 +27,7 @@ export default function BotPage() {
   const bot = useQuery(queries.bot(botId));
   const adapters = useQuery(queries.adapters);
   const problem = bot.error ?? adapters.error;
+  if (isGone(problem)) return <Missing />;
   if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
   if (!bot.data || !adapters.data) return <div className="p-8"><Loading /></div>;
   const shown = bot.data.value;
@@ -32,7 +35,7 @@ export default function BotPage() {
   if (!adapter) return <div className="p-8"><ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} /></div>;
   return (
     <PageBody name={shown.name} title={<Title bot={shown} />} text={worded(adapter.label, i18n.language)} actions={<OnOff current={bot.data} />}>
-      <Trouble current={bot.data} />
+      <Trouble current={bot.data} adapter={adapter} />
       <Tabs
         tabs={[
           { id: "routes", label: t("bots.routes"), content: <RoutesEditor key={botId} botId={botId} adapter={adapter} /> },
@@ -75,7 +78,7 @@ function useKeeping(current: Versioned<Bot>) {
   });
 }
 
-function Trouble({ current }: { current: Versioned<Bot> }) {
+function Trouble({ current, adapter }: { current: Versioned<Bot>; adapter: Adapter }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const bot = current.value;
@@ -85,7 +88,7 @@ function Trouble({ current }: { current: Versioned<Bot> }) {
   if (!bot.status.last_error) return null;
   return (
     <div className="mb-5 space-y-2">
-      <ErrorNote error={again.error ?? new Error(bot.status.last_error)} mild={!failed} />
+      <ErrorNote error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
       {failed && edit && <Button small busy={again.isPending} onClick={() => again.mutate(true)}>{t("common.again")}</Button>}
     </div>
   );

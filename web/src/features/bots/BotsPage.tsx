@@ -35,7 +35,7 @@ export default function BotsPage() {
               text={
                 <>
                   {worded(adapters.find((each) => each.name === bot.adapter)?.label, i18n.language) || bot.adapter}
-                  {bot.enabled && bot.status.last_error && <span className="block text-warn">{sentence(bot.status.last_error)}</span>}
+                  {bot.enabled && bot.status.last_error && <span className="block text-warn">{sentence(bot.status.last_error, adapters.find((each) => each.name === bot.adapter)?.config)}</span>}
                 </>
               }
               marks={bot.enabled ? <State state={bot.status.state} /> : <Badge>{t("common.disabled")}</Badge>}

@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
+import { useSentence } from "../../components/Notes";
+import { worded } from "../../lib/text";
 import type { RunSearch } from "../runs/search";
 import { MEASURES } from "./figures";
 
@@ -11,10 +13,13 @@ export type Concern = { key: string; text: string; to: string; params?: Record<s
 const HEALTHY = new Set(["connected", "connecting", "ready", "building", "starting", "disabled", "stopped"]);
 
 export function useConcerns(): Concern[] {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const sentence = useSentence();
+  const word = (state: string) => (i18n.exists(`state.${state}`) ? t(`state.${state}`) : state);
   const approvals = useQuery(queries.approvals).data ?? [];
   const bots = useQuery(queries.bots).data ?? [];
   const plugins = useQuery(queries.plugins).data ?? [];
+  const adapters = useQuery(queries.adapters).data ?? [];
   const models = useQuery(queries.models).data;
   const servers = useQuery(queries.mcpServers).data ?? [];
   const totals = useQuery(queries.stats(24)).data?.totals ?? {};
@@ -27,19 +32,19 @@ export function useConcerns(): Concern[] {
       .filter((bot) => bot.enabled && (bot.status.last_error || !HEALTHY.has(bot.status.state)))
       .map((bot) => ({
         key: bot.bot_id,
-        text: t("concern.bot", { name: bot.name, reason: bot.status.last_error ?? bot.status.state }),
+        text: t("concern.bot", { name: bot.name, reason: bot.status.last_error ? sentence(bot.status.last_error, adapters.find((each) => each.name === bot.adapter)?.config) : word(bot.status.state) }),
         to: "/bots/$botId",
         params: { botId: bot.bot_id },
       })),
     ...plugins
       .filter((plugin) => plugin.enabled && !HEALTHY.has(plugin.status))
-      .map((plugin) => ({ key: plugin.id, text: t("concern.plugin", { name: plugin.id, reason: plugin.reason ?? plugin.status }), to: "/plugins" })),
+      .map((plugin) => ({ key: plugin.id, text: t("concern.plugin", { name: worded(plugin.label, i18n.language) || plugin.id, reason: plugin.reason ? sentence(plugin.reason) : word(plugin.status) }), to: "/plugins" })),
     ...(unsandboxed
       ? [{ key: "sandbox", text: t("concern.sandbox", { remedy: unsandboxed.sandbox_command ?? unsandboxed.sandbox_remedy }), to: "/plugins" }]
       : []),
     ...servers
       .filter((server) => server.enabled && server.status?.last_error)
-      .map((server) => ({ key: server.server_id, text: t("concern.server", { name: server.name, reason: server.status?.last_error }), to: "/tools" })),
+      .map((server) => ({ key: server.server_id, text: t("concern.server", { name: server.name, reason: sentence(server.status?.last_error) }), to: "/tools" })),
     ...(failed > 0 ? [{ key: "failed", text: t("concern.failed", { count: failed }), to: "/runs", search: { status: "failed", within: "day" } as const }] : []),
     ...(models && !models.some((model) => model.provider_id !== "demo") ? [{ key: "models", text: t("concern.demo"), to: "/models" }] : []),
   ];

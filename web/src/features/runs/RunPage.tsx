@@ -7,7 +7,9 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Run } from "../../api/facts";
+import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
+import { Missing } from "../../app/Failures";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ErrorNote, Loading } from "../../components/Notes";
@@ -30,6 +32,7 @@ export { Why };
 export default function RunPage() {
   const { runId } = useParams({ from: "/inside/runs/$runId" });
   const run = useQuery(queries.run(runId));
+  if (isGone(run.error)) return <Missing />;
   if (run.error) return <div className="mx-auto max-w-5xl p-8"><ErrorNote error={run.error} /></div>;
   if (!run.data) return <div className="mx-auto max-w-5xl p-8"><Loading /></div>;
   return <Shown key={runId} run={run.data} />;

@@ -51,7 +51,7 @@ export default function WelcomePage() {
   );
 }
 
-/** The bots that something was written to, of the first few: whoever has more is beyond first steps. */
+/** Finds the bots that have received events, among the first `LOOKED_AT`. */
 function useHeard(bots: Bot[]): Set<string> {
   const looked = bots.slice(0, LOOKED_AT);
   const events = useQueries({ queries: looked.map((bot) => queries.botEvents(bot.bot_id)) });
