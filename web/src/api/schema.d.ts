@@ -378,7 +378,8 @@ export interface paths {
         };
         /**
          * Read Setup
-         * @description Whether the first owner is still to be made, and whether that takes the set-up token.
+         * @description Tells whether the first owner is still to be made, and whether that takes the set-up token: it does unless
+         *     the page was opened on the Host's own machine, without a proxy.
          */
         get: operations["read_setup"];
         put?: never;
@@ -514,7 +515,7 @@ export interface paths {
         };
         /**
          * List Conversations
-         * @description Newest first; with a chat key only its own.
+         * @description Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none.
          */
         get: operations["list_conversations"];
         put?: never;
@@ -1095,7 +1096,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first. With `q` a page may hold a few more than `limit`, or fewer; `next_cursor` goes on.
+         * @description Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on.
          */
         get: operations["list_runs"];
         put?: never;
@@ -1175,6 +1176,28 @@ export interface paths {
          * @description In the order they happened.
          */
         get: operations["list_run_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/model-calls/{call_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Model Call
+         * @description The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
+         *
+         *     Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
+         */
+        get: operations["read_model_call"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1550,7 +1573,11 @@ export interface components {
             /** @default false */
             read_only?: boolean;
         };
-        /** ActorBody */
+        /**
+         * ActorBody
+         * @description The sender. Unless the key's scope is `platform`, its id becomes `key:<key id>:<actor_id>` and a role in
+         *     `metadata` is ignored.
+         */
         ActorBody: {
             /** Actor Id */
             actor_id: string;
@@ -1576,6 +1603,7 @@ export interface components {
             actions?: {
                 [key: string]: components["schemas"]["ActionDeclaration"];
             };
+            address_fields?: string[];
             /** @default false */
             buttons?: boolean;
             components: components["schemas"]["Components"];
@@ -1758,6 +1786,7 @@ export interface components {
              *       "scopes": [
              *         "conversation",
              *         "actor",
+             *         "subject",
              *         "binding"
              *       ]
              *     }
@@ -1876,6 +1905,7 @@ export interface components {
              *       "scopes": [
              *         "conversation",
              *         "actor",
+             *         "subject",
              *         "binding"
              *       ]
              *     }
@@ -2046,7 +2076,7 @@ export interface components {
              * @example 1789026600000
              */
             created_at: number;
-            /** @description Of a change, what was before and after, without secrets. */
+            /** @description Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count. */
             detail: unknown;
             /** @enum {string} */
             kind: "access" | "admin" | "runtime";
@@ -2785,6 +2815,10 @@ export interface components {
             label: {
                 [key: string]: string;
             };
+            /** @default null */
+            maximum?: number | null;
+            /** @default null */
+            minimum?: number | null;
             name: string;
             /** @default null */
             options?: components["schemas"]["FormOption"][] | null;
@@ -2816,6 +2850,8 @@ export interface components {
             [key: string]: unknown;
         };
         Info: {
+            /** @description The code of the currency that costs are in; empty where the providers' prices are in several, or unknown. */
+            currency: string;
             /** @description What this Host can do. */
             features: {
                 [key: string]: boolean;
@@ -2926,6 +2962,10 @@ export interface components {
             status: components["schemas"]["McpStatus"];
             /** @enum {string} */
             transport: "http" | "sse" | "stdio";
+            /** @description When that was, in milliseconds since 1970; 0: nobody did. */
+            unsandboxed_at: number;
+            /** @description Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`. */
+            unsandboxed_by: string;
             url: string;
         };
         /**
@@ -2950,6 +2990,12 @@ export interface components {
              * @default
              */
             command?: string;
+            /**
+             * Confirmation
+             * @description For a server over stdio that is new or changed: 'run without a sandbox', sent by a logged-in person; not needed where the setting mcp.allow_unsandboxed is on
+             * @default
+             */
+            confirmation?: string;
             /**
              * Enabled
              * @default true
@@ -3106,6 +3152,37 @@ export interface components {
              */
             type?: "llm" | "embedding" | "rerank";
         };
+        /** @description A call of a model: what it was asked and what it answered, without secrets. */
+        ModelCallShown: {
+            /** @description `text`, `reasoning`, `tool_calls` and `finish_reason`; or `error` */
+            answer: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            call_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            finished_at: number;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            model_id: string;
+            /** @description `answered`, or the code of what went wrong. */
+            outcome: string;
+            /** @description `messages`, `tools` and `parameters`; or what was to be embedded or ranked */
+            request: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            started_at: number;
+            /** @description Long texts were cut or media left out; a note says so in their place */
+            truncated: boolean;
+        };
         /** @description A service, or a family of servers that speak alike. */
         ModelKind: {
             /** @description Empty when everybody has their own. */
@@ -3209,6 +3286,8 @@ export interface components {
             scheme: "standard" | "github";
             /** @description Shown this once. */
             secret: string;
+            /** @description The same below `http.public_url`; null where that is not set */
+            url: string | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
         };
@@ -3454,6 +3533,10 @@ export interface components {
             reason: string | null;
             /** @description How it is confined; null when that is not known. */
             sandbox: string | null;
+            /** @description What to type where the plugin runs to have it; null when that is not known. */
+            sandbox_command: string | null;
+            /** @description Whether a sandbox is wanted and can't be had. */
+            sandbox_missing: boolean;
             sandbox_reason: string | null;
             sandbox_remedy: string | null;
             sha256: string;
@@ -3577,6 +3660,8 @@ export interface components {
             contents?: (components["schemas"]["TextElement"] | components["schemas"]["MediaElement"] | components["schemas"]["JsonElement"] | components["schemas"]["QuoteElement"] | components["schemas"]["MentionElement"])[];
             /** Message Id */
             message_id?: string | null;
+            /** Name */
+            name?: string | null;
             /** Sender */
             sender?: string | null;
             /**
@@ -3761,6 +3846,8 @@ export interface components {
             audit_days?: number | null;
             /** Events Days */
             events_days?: number | null;
+            /** Model Calls Days */
+            model_calls_days?: number | null;
             /** Run Events Days */
             run_events_days?: number | null;
         };
@@ -3770,6 +3857,8 @@ export interface components {
             audit_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
             events_days: number;
+            /** @description Prompts, parameters and answers of models. */
+            model_calls_days: number;
             /** @description What runs did, step by step. */
             run_events_days: number;
         };
@@ -4414,6 +4503,7 @@ export interface components {
              * @default [
              *       "conversation",
              *       "actor",
+             *       "subject",
              *       "binding"
              *     ]
              */
@@ -4602,6 +4692,8 @@ export interface components {
             path: string;
             /** @enum {string} */
             scheme: "standard" | "github";
+            /** @description The same below `http.public_url`; null where that is not set */
+            url: string | null;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
         };
@@ -4648,6 +4740,8 @@ export interface components {
         };
         /** WorkspaceBody */
         WorkspaceBody: {
+            /** Currency */
+            currency?: string | null;
             /** Language */
             language?: ("en" | "zh-Hans") | null;
             /** Outbound Ips */
@@ -4656,6 +4750,8 @@ export interface components {
             time_zone?: string | null;
         };
         WorkspaceShown: {
+            /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
+            currency: string;
             /**
              * @description In which the Host speaks to people whose own language it does not know.
              * @enum {string}
@@ -6022,6 +6118,8 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description Part of what was said in it, or of a sender's name or id */
+                q?: string | null;
             };
             header?: never;
             path?: never;
@@ -7558,7 +7656,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description How many items at most */
                 limit?: number;
-                /** @description Held by how the text begins that the run answers */
+                /** @description Part of an answer, of the sender's name or id, or of how the text begins that the run answers */
                 q?: string | null;
                 /** @description Milliseconds since 1970 */
                 since?: number | null;
@@ -7713,6 +7811,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_RunEventShown_"];
+                };
+            };
+            /** @description What went wrong, in words */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_model_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A good answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelCallShown"];
                 };
             };
             /** @description What went wrong, in words */
