@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from parlour.config import Settings
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
@@ -36,8 +37,11 @@ def validated(settings: Settings, path: Path, pythons: Interpreters) -> Valid:
     plugin = read(path)
     for warning in plugin.warnings:
         print(f"  note: {warning}", flush=True)
-    components = _imported(plugin.file or plugin.folder, pythons.of(plugin), settings.plugins.start_seconds)
-    return Valid(plugin, components)
+    verdict = _imported(plugin.file or plugin.folder, pythons.of(plugin), settings.plugins.start_seconds)
+    for warning in verdict["warnings"]:
+        if warning not in plugin.warnings:
+            print(f"  note: {warning}", flush=True)
+    return Valid(plugin, tuple((kind, name) for kind, name in verdict["components"]))
 
 
 def read(path: Path) -> Plugin:
@@ -47,8 +51,8 @@ def read(path: Path) -> Plugin:
         raise CommandFailed(str(error)) from error
 
 
-def _imported(path: Path, python: Path, seconds: float) -> tuple[tuple[str, str], ...]:
-    """As long as a Host would wait for its start."""
+def _imported(path: Path, python: Path, seconds: float) -> dict[str, Any]:
+    """Returns the verdict of a process that imports it, for as long as a Host would wait for its start."""
     command = [str(python), *CHECK, str(path)]
     try:
         child = subprocess.run(
@@ -66,4 +70,4 @@ def _imported(path: Path, python: Path, seconds: float) -> tuple[tuple[str, str]
         raise CommandFailed(f"{path}: its code ended the process while it was imported (status {child.returncode})")
     if verdict["problem"]:
         raise CommandFailed(verdict["problem"])
-    return tuple((kind, name) for kind, name in verdict["components"])
+    return {"warnings": [], **verdict}
