@@ -164,7 +164,7 @@ def test_ctrl_c_twice_leaves_code_that_blocks_everything(terminal: Terminal) -> 
 REACTING = """\
 from parlour_sdk import command, on, plugin
 
-plugin("test/reacting", version="1.0", permissions={"events": ["message.*", "group.*"], "platform_api": ["message.send"]})
+plugin("test/reacting", version="1.0", permissions={"events": ["*"], "platform_api": ["message.send"]})
 
 
 @command("greet", aliases=["hi"])
