@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .commands import PARLOUR, Finished, clean_environment, parlour_here, refusal
-from .harness import Host, texts
+from .harness import Host, eventually, texts
 from .plugins import write_plugin
 
 SIX = "six==1.17.0\n"
@@ -207,3 +207,120 @@ def test_a_place_that_can_not_be_is_refused_and_nothing_is_left(plugin: Path, ou
     assert named in refusal("plugin", "build", plugin, "-o", plugin.parent / output)
 
     assert sorted(plugin.parent.rglob("*")) == before
+
+
+LISTENER = """\
+from parlour_sdk import on, plugin, results, runner, tool
+
+plugin("test/odd", version="1.0")
+
+
+@tool
+async def greet(name: str):
+    \"\"\"Greets.\"\"\"
+    return f"Hello {name}"
+
+
+@on("group.member_joined")
+async def welcome(event, ctx):
+    await ctx.reply("welcome")
+
+
+@runner(
+    permissions={"tools": ["call"]},
+    config=[
+        {"name": "tools", "type": "tool-multi-selector", "default": ["greet", "time.now", "time.then"]},
+        {"name": "times", "type": "integer", "default": "three"},
+    ],
+)
+async def agent(ctx, api):
+    yield results.completed("hello")
+    yield results.finished()
+"""
+ODD = (
+    "welcome will never hear of 'group.member_joined'; add it to the plugin's permissions.events",
+    "'tools' names the tool 'greet', which no Host has; did you mean test/odd.greet?",
+    "'tools' names the tool 'time.then', which no Host has",
+    "the default of 'times' must be of type integer, not str",
+)
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    (folder / "odd.py").write_text(LISTENER)
+    return folder / "odd.py"
+
+
+def notes(finished: Finished) -> list[str]:
+    return [line for line in finished.stdout.splitlines() if line.startswith("  note: ")]
+
+
+def test_validate_and_test_tell_what_the_workers_log_tells(odd: Path) -> None:
+    (odd.parent / "test_odd.py").write_text("def test_it():\n    pass\n")
+
+    for told in (notes(parlour_here("plugin", "validate", odd)), notes(run_tests(odd))):
+        assert len(told) == len(ODD), told
+        assert all(any(sentence in line for line in told) for sentence in ODD), told
+
+
+def test_the_workers_log_tells_the_same(odd: Path, tmp_path: Path) -> None:
+    host = Host(tmp_path / "host")
+    try:
+        host.install(odd)
+        host.start()
+        log = host.data / "logs" / "plugins" / "test" / "odd.log"
+        eventually(lambda: log.exists() and all(each in log.read_text() for each in ODD), "the log tells it", 30)
+    finally:
+        host.close()
+
+
+def test_a_component_file_that_is_not_listed_is_told(plugin: Path) -> None:
+    spare = plugin / "components" / "tools" / "spare.yaml"
+    spare.parent.mkdir(parents=True)
+    spare.write_text("apiVersion: parlour/v1\nkind: Tool\nmetadata: {name: spare}\n")
+    (spare.parent / "data.yaml").write_text("kind: Tool\n")
+
+    [told] = notes(parlour_here("plugin", "validate", plugin))
+
+    assert told.endswith(
+        "this Tool is not loaded; add `- components/tools/spare.yaml` to spec.components of manifest.yaml"
+    )
+
+
+ENGINE = """\
+from parlour_sdk import KnowledgeEngine
+
+
+class Engine(KnowledgeEngine):
+    async def ingest(self, kb_id, file, ctx):
+        return ctx.config["size"]
+
+    async def retrieve(self, kb_id, query, top_k, filters, ctx):
+        return []
+
+    async def delete(self, kb_id, file_id, ctx):
+        return None
+"""
+ENGINE_FILE = """\
+apiVersion: parlour/v1
+kind: KnowledgeEngine
+metadata: {name: engine}
+spec:
+  config_schema:
+    - {name: size, label: {en_US: Size}, type: integer, default: many}
+execution: {python: {path: engine.py, attr: Engine}}
+"""
+
+
+def test_a_default_of_an_engines_form_that_does_not_fit_is_told(plugin: Path) -> None:
+    (plugin / "engine.py").write_text(ENGINE)
+    (plugin / "engine.yaml").write_text(ENGINE_FILE)
+    manifest = (plugin / "manifest.yaml").read_text()
+    assert "components: [" in manifest
+    (plugin / "manifest.yaml").write_text(manifest.replace("components: [", "components: [engine.yaml, "))
+
+    [told] = notes(parlour_here("plugin", "validate", plugin))
+
+    assert told.endswith("config_schema: the default of 'size' must be of type integer, not str")

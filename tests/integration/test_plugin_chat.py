@@ -159,3 +159,38 @@ def test_ctrl_c_twice_leaves_code_that_blocks_everything(terminal: Terminal) -> 
     terminal.type(CTRL_C)
 
     assert terminal.status() == 130
+
+
+REACTING = """\
+from parlour_sdk import command, on, plugin
+
+plugin("test/reacting", version="1.0", permissions={"events": ["*"], "platform_api": ["message.send"]})
+
+
+@command("greet", aliases=["hi"])
+async def greet(ctx):
+    yield f"Hello {ctx.text}"
+
+
+@on("message.received")
+async def heard(event, ctx):
+    await ctx.reply(f"heard {event.message_chain[0].text}")
+
+
+@on("group.member_joined")
+async def joined(event, ctx):
+    await ctx.reply(f"welcome {event.member.user.nickname}")
+"""
+
+
+def test_commands_and_listeners_can_be_talked_to(tmp_path: Path) -> None:
+    file = tmp_path / "reacting.py"
+    file.write_text(REACTING)
+
+    done = chat(file, said="/greet Ann\n/hi Bo\ngood morning\n/event group.member_joined\n/nothing\n/event no.event")
+
+    lines = done.stdout.decode().splitlines()
+    assert lines[:4] == ["Hello Ann", "Hello Bo", "heard good morning", "welcome User One"]
+    assert lines[4] == "· there is no /nothing; /help shows what there is"
+    assert lines[5].startswith("· there is no event 'no.event'; there are message.received, ")
+    assert (done.returncode, done.stderr) == (0, b"")

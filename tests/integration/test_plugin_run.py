@@ -165,3 +165,29 @@ def test_a_host_that_ends_and_comes_back_has_what_was_saved_meanwhile(
     finally:
         running.process.kill()
         running.process.wait(10)
+
+
+ASKING = """\
+from parlour_sdk import plugin, results, runner
+
+plugin("test/asking", version="1.0", permissions={"network": ["example.org"], "models": ["invoke"]})
+
+
+@runner
+async def asking(ctx, api):
+    yield results.completed("hello")
+    yield results.finished()
+"""
+
+
+def test_an_author_grants_less_than_everything(host: Host, tmp_path: Path) -> None:
+    file = tmp_path / "asking.py"
+    file.write_text(ASKING)
+    running = Running(file, host.data, tmp_path / "printed.txt", "--grant", "models", "--remove")
+    try:
+        running.until("test/asking 1.0 is taken")
+        [line] = [each for each in installed(host).splitlines() if "test/asking" in each]
+        assert "granted models" in line
+        assert "not granted network" in line
+    finally:
+        assert running.end() == 0

@@ -140,7 +140,11 @@ class MatrixRig(Rig):
         ]
 
     def same(self, sent: Component, received: Component) -> bool:
-        """A file's size comes back with it."""
+        """A file comes back with its size, a quote with its author's name, an own part with its words."""
+        if isinstance(sent, Quote) and isinstance(received, Quote):
+            return sent.model_copy(update={"name": received.name}) == received
+        if isinstance(sent, Platform) and isinstance(received, Platform):
+            return sent.model_copy(update={"text": received.text}) == received
         if isinstance(sent, Media) and isinstance(received, Media):
             return received.size is not None and sent == received.model_copy(update={"size": None})
         return sent == received

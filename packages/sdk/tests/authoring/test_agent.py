@@ -29,7 +29,7 @@ async def test_a_model_can_answer_with_the_lines_of_a_file_in_turn(puppet: Path,
 
 def test_the_configuration_is_as_the_form_wants_it(puppet: Path) -> None:
     agent = agent_of(load(read_plugin(puppet)), None, ["times=3", "name=12", "model=gpt=4"], "echo")
-    assert agent.config == {"times": 3, "name": "12", "model": "gpt=4", "tools": ["double"]}
+    assert agent.config == {"times": 3, "name": "12", "model": "gpt=4", "tools": ["test/puppet.double"]}
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_what_can_not_be_is_refused_before_anything_is_said(
 def test_a_plugin_without_an_agent_has_nobody_to_talk_to(tmp_path: Path) -> None:
     file = tmp_path / "tools.py"
     file.write_text('from parlour_sdk import plugin\n\nplugin("test/tools", version="1")\n')
-    with pytest.raises(NotAnswerable, match="test/tools has no AgentRunner"):
+    with pytest.raises(NotAnswerable, match="test/tools has no AgentRunner, Command or EventListener"):
         agent_of(load(read_plugin(file)), None, [], "echo")

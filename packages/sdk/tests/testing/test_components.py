@@ -32,7 +32,7 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
     PlatformSpecific,
 )
-from parlour_sdk.testing import GROUP, USER, FakeHost, HandlerFailed, event, failure, message
+from parlour_sdk.testing import GROUP, USER, FakeHost, HandlerFailed, PluginWarning, event, failure, message
 from parlour_sdk.wire import WireError
 
 ECHO = Path(__file__).parents[4] / "plugins" / "echo-agent"
@@ -365,3 +365,72 @@ async def test_a_plugin_can_claim_and_execute_queued_runs() -> None:
 
     await FakeHost().emit(Worker(), message("go"))
     assert seen == ["completed", None, "message.completed"]
+
+
+ODD_PLUGIN = """\
+from parlour_sdk import on, plugin, results, runner, tool
+
+plugin("test/odd", version="1.0")
+
+
+@tool
+async def greet(name: str):
+    \"\"\"Greets.\"\"\"
+    return f"Hello {name}"
+
+
+@on("group.member_joined")
+async def welcome(event, ctx):
+    await ctx.reply("welcome")
+
+
+@runner(
+    capabilities=["tool_calling"],
+    permissions={"tools": ["call"]},
+    config=[{"name": "tools", "type": "tool-multi-selector"}],
+)
+async def agent(ctx, api):
+    outcome = await api.tools.call(ctx.config["tools"][0], {"name": "Ann"})
+    yield results.completed(outcome.content[0].text)
+    yield results.finished()
+"""
+
+
+async def test_a_fake_host_warns_in_the_words_of_the_workers_log(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD_PLUGIN)
+    with pytest.warns(PluginWarning) as told:
+        run = await FakeHost().run(tmp_path / "odd.py", "hi", config={"tools": ["greet"]})
+    sentences = [str(each.message) for each in told]
+    assert run.text == "Hello Ann"
+    assert any("add it to the plugin's permissions.events" in each for each in sentences)
+    assert any("'greet', which no Host has; did you mean test/odd.greet?" in each for each in sentences)
+
+
+async def test_a_plugins_own_tool_has_the_id_that_it_has_in_a_host(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD_PLUGIN)
+    run = await FakeHost().run(tmp_path / "odd.py", "hi", config={"tools": ["test/odd.greet"]})
+    assert run.text == "Hello Ann"
+
+
+async def test_an_engine_gets_the_defaults_of_its_form(tmp_path: Path) -> None:
+    folder = tmp_path / "engine-plugin"
+    folder.mkdir()
+    (folder / "manifest.yaml").write_text(
+        "apiVersion: parlour/v1\nkind: Plugin\nmetadata: {author: test, name: e, version: '1'}\n"
+        "spec: {components: [engine.yaml]}\nexecution: {}\n"
+    )
+    (folder / "engine.yaml").write_text(
+        "apiVersion: parlour/v1\nkind: KnowledgeEngine\nmetadata: {name: engine}\n"
+        "spec: {config_schema: [{name: size, label: {en_US: Size}, type: integer, default: 7}]}\n"
+        "execution: {python: {path: own_engine.py, attr: Engine}}\n"
+    )
+    (folder / "own_engine.py").write_text(
+        "from parlour_sdk import KnowledgeEngine\n\n\n"
+        "class Engine(KnowledgeEngine):\n"
+        "    async def ingest(self, kb_id, file, ctx):\n        return ctx.config['size']\n\n"
+        "    async def retrieve(self, kb_id, query, top_k, filters, ctx):\n        return []\n\n"
+        "    async def delete(self, kb_id, file_id, ctx):\n        return None\n"
+    )
+    assert (await FakeHost().ingest(folder, "text")).chunks == 7
+    with pytest.raises(ValueError, match="'depth' is unknown; this knowledge engine takes size"):
+        await FakeHost().ingest(folder, "text", config={"depth": 1})

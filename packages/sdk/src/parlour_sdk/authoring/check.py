@@ -17,8 +17,9 @@ def check(path: Path) -> dict[str, Any]:
     try:
         loaded = load(read_plugin(path))
     except PluginInvalid as error:
-        return {"problem": str(error), "components": []}
-    return {"problem": None, "components": [[each["kind"], each["name"]] for each in loaded.components]}
+        return {"problem": str(error), "components": [], "warnings": []}
+    components = [[each["kind"], each["name"]] for each in loaded.components]
+    return {"problem": None, "components": components, "warnings": list(loaded.warnings)}
 
 
 def main() -> None:

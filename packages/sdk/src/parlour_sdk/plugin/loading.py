@@ -37,11 +37,12 @@ def load(plugin: Plugin) -> LoadedPlugin:
         knowledge_engines=made["KnowledgeEngine"],
         parsers=made["Parser"],
         components=tuple(summary(each, made[each.manifest.kind].get(each.name)) for each in plugin.components),
-        warnings=(*plugin.warnings, *_unheard(plugin, made["EventListener"])),
+        warnings=(*plugin.warnings, *unheard_events(plugin, made["EventListener"])),
     )
 
 
-def _unheard(plugin: Plugin, listeners: dict[str, Any]) -> list[str]:
+def unheard_events(plugin: Plugin, listeners: dict[str, Any]) -> list[str]:
+    """Builds a warning for each handler whose event is not among the plugin's permissions."""
     if not listeners:
         return []
     from .event_names import unheard

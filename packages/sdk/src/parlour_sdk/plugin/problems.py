@@ -237,6 +237,23 @@ def cannot_make(place: Place, name: str, error: Exception) -> PluginInvalid:
     )
 
 
+def unlisted(place: Place, kind: str, file: str) -> str:
+    return plain(f"{place}: this {kind} is not loaded; add `- {file}` to spec.components of manifest.yaml")
+
+
+def unfit_default(place: Place, item: str, reason: str) -> str:
+    return plain(f"{place}: config_schema: the default of '{item}' {reason}")
+
+
+def unknown_tool(place: Place | str, item: str, tool_id: str, known: Iterable[str]) -> str:
+    words = list(known)
+    own = [each for each in words if each.endswith(f".{tool_id}")]
+    near = f"; did you mean {own[0]}?" if own else nearest(tool_id, words)
+    return plain(
+        f"{place}: '{item}' names the tool '{tool_id}', which no Host has{near or '; known are ' + ', '.join(words)}"
+    )
+
+
 # Code
 
 

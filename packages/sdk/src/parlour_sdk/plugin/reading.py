@@ -1,6 +1,7 @@
 """Reads a plugin, a folder or one file, and says what is wrong and where. Imports nothing of it."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from parlour_sdk.protocol.manifest import PluginManifest
@@ -14,6 +15,12 @@ from .yaml_file import read_yaml
 
 MANIFEST = "manifest.yaml"
 REQUIREMENTS = "requirements.txt"
+COMPONENTS = "components"
+MOST_FILES = 200
+HEAD_BYTES = 4096
+_KIND = re.compile(
+    r"^kind:\s*['\"]?(AgentRunner|EventListener|Tool|Command|KnowledgeEngine|Parser|Page)\b", re.MULTILINE
+)
 
 
 def read_plugin(path: Path) -> Plugin:
@@ -33,6 +40,7 @@ def _read_file(file: Path) -> Plugin:
     manifest, requirements = declarations.manifest(), declarations.requirements()
     warnings += _odd_events(manifest, Place(file))
     components = tuple(_distinct(declarations.components()))
+    warnings += _odd_defaults(manifest, components)
     return Plugin(file.parent, manifest, components, file, requirements, tuple(warnings))
 
 
@@ -48,8 +56,39 @@ def _read_folder(folder: Path) -> Plugin:
         read_component(folder, inside(folder, relative, source, "spec", "components", place), warnings)
         for place, relative in enumerate(manifest.spec.components)
     ]
-    declared = _declared(folder, manifest, source)
-    return Plugin(folder, manifest, tuple(_distinct([*named, *declared])), warnings=tuple(warnings))
+    warnings += _unlisted(folder, [each.file for each in named])
+    components = tuple(_distinct([*named, *_declared(folder, manifest, source)]))
+    warnings += _odd_defaults(manifest, components)
+    return Plugin(folder, manifest, components, warnings=tuple(warnings))
+
+
+def _unlisted(folder: Path, listed: Iterable[Path]) -> Iterable[str]:
+    """Builds a warning for each component file beside the listed ones, or below `components`, that is not listed."""
+    known = {file.resolve() for file in listed}
+    beside = [file for each in {file.parent for file in known} for file in each.glob("*.yaml")]
+    found = {file.resolve() for file in [*beside, *(folder / COMPONENTS).rglob("*.yaml")]}
+    for file in sorted(found - known)[:MOST_FILES]:
+        kind = _component_kind(file)
+        if kind and file.is_relative_to(folder.resolve()):
+            yield problems.unlisted(Place(file), kind, file.relative_to(folder.resolve()).as_posix())
+
+
+def _component_kind(file: Path) -> str:
+    """Returns the kind of a component file; an empty text for any other file."""
+    try:
+        head = file.read_bytes()[:HEAD_BYTES].decode(errors="replace")
+    except OSError:
+        return ""
+    found = _KIND.search(head) if problems.API_VERSION in head else None
+    return found[1] if found else ""
+
+
+def _odd_defaults(manifest: PluginManifest, components: Sequence[Component]) -> list[str]:
+    if not any(each.manifest.spec.get("config_schema") for each in components):
+        return []
+    from .forms import odd_defaults
+
+    return odd_defaults(manifest.identity, components)
 
 
 def _check_named_files(folder: Path, manifest: PluginManifest, source: Source) -> None:

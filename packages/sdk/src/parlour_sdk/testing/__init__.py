@@ -1,6 +1,7 @@
 """Test a plugin without a Host: `run = await FakeHost().run(Greeter(), "hello")`. See docs/plugins/testing.md."""
 
 from .calling import HandlerFailed
+from .components import PluginWarning
 from .events import BOT, GROUP, USER, event, message
 from .host import FakeHost
 from .run import FakeRun
@@ -23,6 +24,7 @@ __all__ = [
     "FakeRun",
     "FakeTool",
     "HandlerFailed",
+    "PluginWarning",
     "RecordedCall",
     "Reply",
     "SentMessage",

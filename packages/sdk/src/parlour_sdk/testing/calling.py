@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.protocol.component_specs import KnowledgeEngineSpec
 from parlour_sdk.protocol.components import CommandReply, EventOutcome
 from parlour_sdk.protocol.events import Actor, Conversation
 from parlour_sdk.protocol.knowledge import (
@@ -20,6 +21,7 @@ from parlour_sdk.protocol.platform_events import PlatformEvent
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from .components import as_loaded, pick, reading
+from .config import filled
 from .events import BOT, USER
 from .line import Line
 
@@ -106,8 +108,9 @@ class ComponentCalls(ABC):
     async def ingest(
         self, engine: Any, file: File, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
     ) -> IngestOutcome:
-        asked = {"kb_id": kb_id, "file": _told(file), "config": config or {}}
-        return IngestOutcome.model_validate(await self._ask(as_loaded(engine), "kb_ingest", asked))
+        loaded = as_loaded(engine)
+        asked = {"kb_id": kb_id, "file": _told(file), "config": _engine_config(loaded, config)}
+        return IngestOutcome.model_validate(await self._ask(loaded, "kb_ingest", asked))
 
     async def retrieve(
         self,
@@ -119,14 +122,18 @@ class ComponentCalls(ABC):
         filters: dict[str, Any] | None = None,
         config: dict[str, Any] | None = None,
     ) -> list[KnowledgeChunk]:
-        asked = {"kb_id": kb_id, "query": query, "top_k": top_k, "filters": filters, "config": config or {}}
-        return KnowledgeResult.model_validate(await self._ask(as_loaded(engine), "kb_retrieve", asked)).chunks
+        loaded = as_loaded(engine)
+        asked = {"kb_id": kb_id, "query": query, "top_k": top_k, "filters": filters}
+        asked["config"] = _engine_config(loaded, config)
+        return KnowledgeResult.model_validate(await self._ask(loaded, "kb_retrieve", asked)).chunks
 
     async def delete(
         self, engine: Any, file_id: str | None = None, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
     ) -> None:
         """Without a file the whole base."""
-        await self._ask(as_loaded(engine), "kb_delete", {"kb_id": kb_id, "file_id": file_id, "config": config or {}})
+        loaded = as_loaded(engine)
+        asked = {"kb_id": kb_id, "file_id": file_id, "config": _engine_config(loaded, config)}
+        await self._ask(loaded, "kb_delete", asked)
 
     async def parse(self, parser: Any, file: File, *, config: dict[str, Any] | None = None) -> ParsedFile:
         told = _told(file)
@@ -141,6 +148,13 @@ class ComponentCalls(ABC):
         conversation = Conversation(conversation_id=self.conversation_id, bot_id=BOT, sender_id=USER.id)
         actor = Actor(actor_type="user", actor_id=USER.id, actor_name=USER.nickname)
         return {"conversation": conversation.model_dump(), "actor": actor.model_dump()}
+
+
+def _engine_config(loaded: LoadedPlugin, config: dict[str, Any] | None) -> dict[str, Any]:
+    """Fills in the defaults of the engine's form, as the Host does. Raises ValueError for what the form refuses."""
+    name = next(iter(loaded.knowledge_engines), "")
+    spec = KnowledgeEngineSpec.model_validate(loaded.spec("KnowledgeEngine", name))
+    return filled(spec.config_schema, config or {}, "knowledge engine")
 
 
 def _told(file: File) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
+from warnings import warn
 
 from parlour_sdk import components as bases
 from parlour_sdk.components.event_listener import subscriptions
@@ -17,6 +18,7 @@ from parlour_sdk.decorators import KIND
 from parlour_sdk.plugin import Component, LoadedPlugin, Plugin, load, read_plugin
 from parlour_sdk.plugin.declarations import Declarations
 from parlour_sdk.plugin.functions import function_component
+from parlour_sdk.plugin.loading import unheard_events
 from parlour_sdk.plugin.modules import place_of
 from parlour_sdk.plugin.problems import Place
 from parlour_sdk.plugin.reading import MANIFEST
@@ -36,7 +38,20 @@ FIELDS = {
 }
 
 
+class PluginWarning(UserWarning):
+    """Something about a plugin that a Host writes into the plugin's log when it starts."""
+
+
 def as_loaded(given: Any) -> LoadedPlugin:
+    """Loads what a test gives; what is odd about its plugin is a PluginWarning, in the words of the worker's log."""
+    loaded = _as_loaded(given)
+    if not isinstance(given, LoadedPlugin):
+        for sentence in loaded.warnings:
+            warn(sentence, PluginWarning, stacklevel=3)
+    return loaded
+
+
+def _as_loaded(given: Any) -> LoadedPlugin:
     match given:
         case LoadedPlugin():
             return given
@@ -114,7 +129,9 @@ def _described_alone(plugin: Plugin, component: Component, instance: Any) -> Loa
     manifests = plugin.runner_manifests()
     own = {component.name: manifests[component.name]} if component.manifest.kind == "AgentRunner" else {}
     held: dict[str, Any] = {FIELDS[component.manifest.kind]: {component.name: instance}}
-    return LoadedPlugin(plugin.manifest, runner_manifests=own, components=(summary(component, instance),), **held)
+    odd = [*plugin.warnings, *unheard_events(plugin, held.get("listeners", {}))]
+    told = (summary(component, instance),)
+    return LoadedPlugin(plugin.manifest, runner_manifests=own, components=told, warnings=tuple(odd), **held)
 
 
 def _alone(kind: str, instance: Any) -> LoadedPlugin:

@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from warnings import warn
 
 from parlour_sdk.components import Tool
 from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.plugin.forms import TOOL_SELECTOR, tool_names, unknown_tools
+from parlour_sdk.plugin.problems import unknown_tool
 from parlour_sdk.protocol.events import Actor, AgentEvent
 from parlour_sdk.protocol.history import TranscriptItem
 from parlour_sdk.protocol.listing import BotCapabilities
@@ -14,7 +17,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
 from .calling import ComponentCalls
-from .components import as_loaded, pick
+from .components import PluginWarning, as_loaded, pick
 from .events import BOT
 from .facts import Facts, Ids
 from .gate import Door, Gate
@@ -114,6 +117,7 @@ class FakeHost(ComponentCalls):
         """
         loaded = self._with_own_tools(as_loaded(component))
         name = pick(loaded.runners, runner, "runner")
+        self._warn_of_unknown_tools(loaded, name, config or {})
         seconds = self._timeout if timeout is None else timeout
         session, told = self._openings.open(
             self._policy.manifest(loaded, name),
@@ -177,9 +181,20 @@ class FakeHost(ComponentCalls):
     def _with_own_tools(self, loaded: LoadedPlugin) -> LoadedPlugin:
         """A plugin's runner can be granted the plugin's own tools."""
         for name in loaded.tools:
-            if not self._offer.tools.has(name):
-                self._offer.tools.add(name, self._tool(loaded, name))
+            for each in (name, f"{loaded.identity}.{name}"):  # a Host knows the second only
+                if not self._offer.tools.has(each):
+                    self._offer.tools.add(each, self._tool(loaded, name))
         return loaded
+
+    def _warn_of_unknown_tools(self, loaded: LoadedPlugin, runner: str, config: Mapping[str, Any]) -> None:
+        """Warns of selected tools that a Host would not find under this id."""
+        form = self._policy.manifest(loaded, runner).config_schema
+        for item in (each for each in form if each.type == TOOL_SELECTOR):
+            selected, offered = config.get(item.name) or (), self._offer.tools
+            ids = [each for each in selected if each in loaded.tools or not offered.has(each)]
+            for tool_id in unknown_tools(loaded.identity, loaded.tools, ids):
+                known = tool_names(loaded.identity, loaded.tools)
+                warn(unknown_tool("config", item.name, tool_id, known), PluginWarning, stacklevel=4)
 
     def _tool(self, component: Any, name: str | None) -> FakeTool:
         async def call(**parameters: Any) -> Any:

@@ -22,6 +22,12 @@ def add(actions: Actions, common: argparse.ArgumentParser) -> None:
     _add_chat(actions)
     run = actions.add_parser("run", parents=[common], help="keep a plugin's newest state in a running Host")
     run.add_argument("path", type=Path, metavar="PATH", help=PATH)
+    run.add_argument(
+        "--grant",
+        default="all",
+        metavar="WHAT",
+        help="the permissions it gets: all (the default), none, or a list such as models,network:api.example.org",
+    )
     run.add_argument("--remove", action="store_true", help="remove it from the Host at the end")
     run.set_defaults(run=_run)
     build = _add(actions, "build", "make a zip of a plugin, to be installed elsewhere")
@@ -87,7 +93,7 @@ def _chat(arguments: argparse.Namespace, settings: "Settings") -> None:
 def _run(arguments: argparse.Namespace, settings: "Settings") -> None:
     from . import run
 
-    run.run(settings, arguments.path, arguments.remove)
+    run.run(settings, arguments.path, arguments.remove, arguments.grant)
 
 
 def _build(arguments: argparse.Namespace, settings: "Settings") -> None:

@@ -22,9 +22,9 @@ from .watching import Watched
 LOOK_SECONDS = 0.3
 
 
-def run(settings: Settings, path: Path, remove: bool) -> None:
+def run(settings: Settings, path: Path, remove: bool, grant: str) -> None:
     """Until it is interrupted."""
-    session = Session(settings, path.expanduser().absolute())
+    session = Session(settings, path.expanduser().absolute(), grant)
     session.require_host()
     with _until_interrupted():
         session.watch()
@@ -47,8 +47,9 @@ def _until_interrupted() -> Iterator[None]:
 class Session:
     """One plugin while its author works on it."""
 
-    def __init__(self, settings: Settings, path: Path) -> None:
+    def __init__(self, settings: Settings, path: Path, grant: str) -> None:
         self._settings = settings
+        self._grant = grant
         self._path = path
         self._directory = DataDirectory(settings.data)
         self._pythons = interpreters.at(settings, self._directory.path / "environments")
@@ -98,7 +99,7 @@ class Session:
         try:
             valid = validated(self._settings, self._path, self._pythons)
             first = self._follow_log(valid.plugin.manifest.identity)
-            plugins.install(self._settings, str(self._path), "all", None, say if first else _nothing)
+            plugins.install(self._settings, str(self._path), self._grant, None, say if first else _nothing)
         except CommandFailed as error:
             say(f"not taken: {error}")
         else:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from parlour.config import Settings
 from parlour.data_directory import DataDirectory
@@ -48,7 +49,11 @@ def validated(settings: Settings, path: Path, pythons: Interpreters) -> Valid:
     plugin = read(path)
     for warning in plugin.warnings:
         print(f"  note: {warning}", flush=True)
-    return Valid(plugin, _imported(settings, plugin, pythons.of(plugin)))
+    verdict = _imported(settings, plugin, pythons.of(plugin))
+    for warning in verdict["warnings"]:
+        if warning not in plugin.warnings:
+            print(f"  note: {warning}", flush=True)
+    return Valid(plugin, tuple((kind, name) for kind, name in verdict["components"]))
 
 
 def read(path: Path) -> Plugin:
@@ -58,8 +63,8 @@ def read(path: Path) -> Plugin:
         raise CommandFailed(str(error)) from error
 
 
-def _imported(settings: Settings, plugin: Plugin, python: Path) -> tuple[tuple[str, str], ...]:
-    """Imports the plugin and returns its components. It may take as long as a Host would wait for its start."""
+def _imported(settings: Settings, plugin: Plugin, python: Path) -> dict[str, Any]:
+    """Returns the verdict of a process that imports the plugin, for as long as a Host would wait for its start."""
     path, seconds = plugin.file or plugin.folder, settings.plugins.start_seconds
     try:
         with _boxed(settings, plugin, python, [str(python), *CHECK, str(path)]) as (command, environment):
@@ -82,7 +87,7 @@ def _imported(settings: Settings, plugin: Plugin, python: Path) -> tuple[tuple[s
         raise CommandFailed(f"{path}: its code ended the process while it was imported (status {status})")
     if verdict["problem"]:
         raise CommandFailed(verdict["problem"])
-    return tuple((kind, name) for kind, name in verdict["components"])
+    return {"warnings": [], **verdict}
 
 
 @contextlib.contextmanager

@@ -285,7 +285,7 @@ class Outbox:
             row = replace(row, message_id=found.platform_message_id)
             return await self._change(row, "sending", "its first words were found", sent=found)
         repeatable = surface.repeatable(row)
-        if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable):
+        if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable and not row.is_edit):
             await self._give_up(row, "the platform never answered; it may have been sent", "delivery.unknown")
             return None
         marked = row if repeatable else replace(row, possibly_repeated=True)

@@ -39,12 +39,12 @@ class PlatformSurface:
         """Rows that have waited for their turn and may be sent."""
 
     def repeatable(self, outgoing: Outgoing) -> bool:
-        """An edit can be made twice."""
-        return bool(outgoing.message_id or outgoing.message.get("edits")) or self._shows_once(outgoing)
+        """An edit is not: where the message can't be changed, it is sent as a new one."""
+        return self._shows_once(outgoing)
 
     def line(self, outgoing: Outgoing) -> str:
         """One for each account."""
-        if outgoing.kind == "action" or self.repeatable(outgoing):
+        if outgoing.kind == "action" or outgoing.is_edit or self.repeatable(outgoing):
             return ""
         return addresses.room(outgoing.bot_id, outgoing.address).account
 
@@ -98,7 +98,7 @@ class PlatformSurface:
         manifest = self._bots.manifest(outgoing.bot_id)
         if manifest is None:
             return 0.0
-        edit = bool(outgoing.message_id or outgoing.message.get("edits") or self._streams.of(outgoing.outbox_id))
+        edit = outgoing.is_edit or self._streams.of(outgoing.outbox_id) is not None
         return self._pace.book(chat.room, manifest.limits, edit, longest)
 
     async def find(self, outgoing: Outgoing) -> Sent | None:

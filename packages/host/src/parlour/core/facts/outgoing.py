@@ -46,6 +46,11 @@ class Outgoing:
     message_id: str = ""
     """The platform's own, of a message that was shown as it grew: it is edited, not sent."""
 
+    @property
+    def is_edit(self) -> bool:
+        """Whether it changes a message that was sent before; where that can't be changed, it is sent as a new one."""
+        return bool(self.message_id or self.message.get("edits"))
+
     def with_state(self, state: State) -> "Outgoing":
         return replace(self, state=state)
 

@@ -75,8 +75,9 @@ class NameDirectory:
         self._lookups: dict[NameKey, asyncio.Task[None]] = {}
 
     def lacks(self, envelope: EventEnvelope) -> bool:
-        """Tells whether a name of the event has to be looked up."""
-        return bool(self._missing(envelope))
+        """Tells whether the event has to be `named` first: a name is known that it does not have, or not known yet."""
+        known = (self._fresh(key) for key in _nameless(envelope))
+        return any(each is None or each.name for each in known)
 
     def filled(self, envelope: EventEnvelope) -> EventEnvelope:
         """Returns the event with the names that are in memory."""

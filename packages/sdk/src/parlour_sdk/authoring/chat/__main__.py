@@ -61,7 +61,8 @@ async def _talk(agent: Agent, out: TextIO, typed: bool) -> None:
 
 
 def _greeting(loaded: LoadedPlugin, runner: str) -> str:
-    return f"{loaded.identity} {loaded.version}, runner {runner}. Say something; /help shows what else you can do."
+    heard_by = f"runner {runner}" if runner else "its commands and listeners"
+    return f"{loaded.identity} {loaded.version}, {heard_by}. Say something; /help shows what else you can do."
 
 
 class _Interrupts:

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.protocol.chain import chain_text
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.form import FormItem
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
 from parlour_sdk.protocol.models import InvokeModel
+from parlour_sdk.protocol.platform_events import PlatformEvent
 from parlour_sdk.testing import FakeHost, FakeRun, embedding, reranker
 from parlour_sdk.testing.components import pick
 from parlour_sdk.testing.config import filled
 
 from ...values import dataclass
+from .terminal import NOTE
 
 ECHO = "echo"
 TEXTS = ("string", "text", "secret", "select", "prompt-editor")
@@ -37,23 +40,45 @@ class Agent:
     host: FakeHost
     loaded: LoadedPlugin
     runner: str
+    """Empty for a plugin that has commands or listeners only."""
     config: Mapping[str, Any]
     steers: bool
 
     def start(self, text: str) -> FakeRun:
         return self.host.start(self.loaded, text, runner=self.runner, config=self.config)
 
+    def command_named(self, word: str) -> str | None:
+        """Returns the command that this word calls, by its name or an alias."""
+        for name in self.loaded.commands:
+            if word in (name, *self.loaded.spec("Command", name).get("aliases", ())):
+                return name
+        return None
+
+    async def command(self, name: str, text: str) -> list[str]:
+        """Returns the replies of a command."""
+        replies = await self.host.command(self.loaded, text, name=name)
+        return [each.text or chain_text(each.chain or []) for each in replies]
+
+    async def emit(self, happened: PlatformEvent) -> list[str]:
+        """Returns the messages that listeners sent, and a note when no listener took the event."""
+        before = len(self.host.sent)
+        outcome = await self.host.emit(self.loaded, happened)
+        sent = [each.text for each in self.host.sent[before:]]
+        return sent or ([] if outcome.handled else [f"{NOTE}no listener answered {happened.type}"])
+
 
 def agent_of(loaded: LoadedPlugin, runner: str | None, pairs: Sequence[str], model: str) -> Agent:
     """Raises NotAnswerable."""
+    if not loaded.runners and not loaded.commands and not loaded.listeners:
+        raise NotAnswerable(f"{loaded.identity} has no AgentRunner, Command or EventListener to talk to")
     if not loaded.runners:
-        raise NotAnswerable(f"{loaded.identity} has no AgentRunner, and so nobody to talk to")
+        return Agent(FakeHost(timeout=0), loaded, "", {}, steers=False)
     try:
         name = pick(loaded.runners, runner, "runner")
     except LookupError as error:
         raise NotAnswerable(f"--runner: {error}") from error
     manifest = AgentRunnerManifest.model_validate(loaded.runner_manifests[name])
-    config = _config(manifest.config_schema, pairs, sorted(loaded.tools))
+    config = _config(manifest.config_schema, pairs, [f"{loaded.identity}.{name}" for name in sorted(loaded.tools)])
     models = {"model": _answers(model), "embedding": embedding(), "reranker": reranker()}
     return Agent(FakeHost(models=models, timeout=0), loaded, name, config, manifest.capabilities.steering)
 

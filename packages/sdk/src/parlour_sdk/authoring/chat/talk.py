@@ -4,8 +4,12 @@ import asyncio
 import json
 import logging
 from collections import deque
+from collections.abc import Coroutine
+from typing import Any
 
+from parlour_sdk.protocol.platform_events import EVENTS, MessageReceived
 from parlour_sdk.testing import FakeRun
+from parlour_sdk.testing.events import event, message
 
 from .agent import Agent
 from .shown import Shown
@@ -18,7 +22,10 @@ HELP = """\
 /cancel       stop what it is doing
 /new          begin a new conversation
 /state        show what it remembers
-/quit         leave"""
+/event TYPE   let listeners hear an event, such as group.member_joined or message.received TEXT
+/NAME WORDS   use a command of the plugin
+/quit         leave
+A plugin without an agent hears what you say with its listeners."""
 FOR_THE_RUN = ("/steer", "/cancel")
 """What makes no sense once the run is over."""
 
@@ -37,6 +44,7 @@ class Talk:
         self._last: FakeRun | None = None
         self._following: asyncio.Task[None] | None = None
         self._leaving = False
+        self._answering = False
         self._over = asyncio.Event()
 
     async def serve(self, lines: Queue) -> None:
@@ -66,7 +74,7 @@ class Talk:
         if not self._typed:
             self._waiting.append(line)
             self._go_on()
-        elif self._run is None or line.startswith("/"):
+        elif not self._busy or (line.startswith("/") and not self._answering):
             self._do(line)
             self._go_on()
         elif line and self._agent.steers:
@@ -76,17 +84,39 @@ class Talk:
 
     def _go_on(self) -> None:
         """With what waits; then it is the person's turn."""
-        while self._waiting and (self._run is None or _is_for_the_run(self._waiting[0])):
+        while self._waiting and (not self._busy or _is_for_the_run(self._waiting[0])):
             self._do(self._waiting.popleft())
-        if self._run is None:
+        if not self._busy:
             self._over.set() if self._leaving else self._screen.prompt()
 
     def _do(self, line: str) -> None:
         if line.startswith("/"):
             self._command(*line.split(" ", 1))
+        elif line and not self._agent.runner:
+            self._answer(self._agent.emit(message(line)))
         elif line:
             self._run = self._last = self._agent.start(line)
             self._following = asyncio.ensure_future(self._follow(self._run))
+
+    def _answer(self, work: Coroutine[Any, Any, list[str]]) -> None:
+        """Shows what a command or the listeners answer; what is entered meanwhile waits."""
+        self._answering = True
+        self._following = asyncio.ensure_future(self._shown(work))
+
+    async def _shown(self, work: Coroutine[Any, Any, list[str]]) -> None:
+        try:
+            for text in await work:
+                self._screen.line(text)
+        except Exception as error:
+            cause = error.__cause__ or error
+            logger.exception("the component failed")
+            self._screen.note(f"it failed: {type(cause).__name__}: {cause}")
+        self._answering = False
+        self._go_on()
+
+    @property
+    def _busy(self) -> bool:
+        return self._run is not None or self._answering
 
     async def _follow(self, run: FakeRun) -> None:
         shown = Shown(self._screen)
@@ -120,8 +150,31 @@ class Talk:
                 self._quit()
             case "/help":
                 self._screen.line(HELP)
+            case "/event":
+                self._event(*words.strip().split(" ", 1))
             case _:
-                self._screen.note(f"there is no {name}; /help shows what there is")
+                self._plugin_command(name, words.strip())
+
+    def _plugin_command(self, name: str, words: str) -> None:
+        command = self._agent.command_named(name.removeprefix("/"))
+        if command is None:
+            self._screen.note(f"there is no {name}; /help shows what there is")
+        elif self._busy:
+            self._screen.note(f"{name} has to wait until the agent has answered")
+        else:
+            self._answer(self._agent.command(command, words))
+
+    def _event(self, event_type: str, words: str = "") -> None:
+        kind = EVENTS.get(event_type)
+        if kind is None:
+            self._screen.note(f"there is no event '{event_type}'; there are {', '.join(EVENTS)}")
+            return
+        try:
+            happened = message(words) if kind is MessageReceived else event(kind)
+        except (TypeError, ValueError) as error:
+            self._screen.note(f"this event can't be made here; write a test with FakeHost.emit ({error})")
+            return
+        self._answer(self._agent.emit(happened))
 
     def _steer(self, text: str) -> None:
         if self._run is None:

@@ -1,0 +1,58 @@
+"""Names of people and groups: one question for each, again only after they expired, and swept when they are old."""
+
+import asyncio
+
+from parlour.core.facts.retention import Retention, Terms
+from parlour.core.facts.tables import NAMES
+from parlour.core.journal import Select
+from parlour.core.platforms.book import Bot
+from parlour.core.platforms.names import KEPT_MILLISECONDS
+from parlour_sdk.protocol.people import Group, GroupMember, User
+from parlour_sdk.protocol.platform_events import MemberJoined
+
+from ..delivery.platform_support import BOT, PlatformWorld
+from ..support import LoopClock, make_agent
+
+EXPIRY_SECONDS = KEPT_MILLISECONDS / 1000 + 1
+
+
+async def opened() -> PlatformWorld:
+    world = await PlatformWorld.open(agent=make_agent(event_types=("*",), stale_after=0))
+    await world.core.bots.add(Bot(BOT, "bot", "fake"))
+    return world
+
+
+async def joined(world: PlatformWorld, number: int) -> str:
+    """Returns the nickname that the run's event has."""
+    group, member = Group(id="g"), GroupMember(user=User(id="eve"), group_id="g")
+    event = MemberJoined(event_id=f"e{number}", timestamp=number, group=group, member=member)
+    await world.platform.happen(event)
+    run = await world.plugins.next_run()
+    run.answer("hi")
+    await world.rest()
+    return str(run.context["event"]["data"]["member"]["user"]["nickname"])
+
+
+def asked(world: PlatformWorld) -> list[str]:
+    return [name for name, _ in world.platform.calls if name in ("get_user_info", "get_group_info")]
+
+
+async def test_a_name_is_asked_for_once_until_it_expires() -> None:
+    world = await opened()
+    assert [await joined(world, 1), await joined(world, 2)] == ["Eve", "Eve"]
+    assert sorted(asked(world)) == ["get_group_info", "get_user_info"]
+    await asyncio.sleep(EXPIRY_SECONDS)
+    assert await joined(world, 3) == "Eve"
+    assert len(asked(world)) == 4
+
+
+async def test_names_that_expired_are_swept() -> None:
+    world = await opened()
+    await joined(world, 1)
+    retention = Retention(world.journal, world.core.artifacts, LoopClock(), Terms(events=0))
+    assert len(world.journal.database.read(Select(NAMES))) == 2
+    await retention.once()
+    assert len(world.journal.database.read(Select(NAMES))) == 2
+    await asyncio.sleep(EXPIRY_SECONDS)
+    await retention.once()
+    assert world.journal.database.read(Select(NAMES)) == []

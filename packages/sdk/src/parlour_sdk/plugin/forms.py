@@ -1,0 +1,83 @@
+"""Checks the defaults of a form: their type, their options, and the ids of tools that a selector names."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from parlour_sdk.protocol.form import FormItem
+
+from . import problems
+from .files import Component
+
+NATIVE_TOOLS = ("artifact.read", "calculator.evaluate", "time.now", "web.fetch")
+"""Tools that every Host has."""
+TOOL_SELECTOR = "tool-multi-selector"
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("string", "text", "secret", "select"), (str,)),
+    **dict.fromkeys(("llm-model-selector", "rerank-model-selector", "embedding-model-selector"), (str,)),
+    **dict.fromkeys(("multi-select", "array[string]", "array[file]"), (list,)),
+    **dict.fromkeys(("knowledge-base-multi-selector", TOOL_SELECTOR, "skill-multi-selector"), (list,)),
+    **dict.fromkeys(("model-fallback-selector", "file"), (dict,)),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "prompt-editor": (str, list),
+}
+
+
+def misfit(item: FormItem, value: Any) -> str:
+    """Says what an item takes instead of this value; an empty text when it fits."""
+    accepted = _TYPES.get(item.type)
+    wrong = accepted is not None and not isinstance(value, accepted)
+    if wrong or (isinstance(value, bool) and item.type not in ("boolean", "json")):
+        return f"must be of type {item.type}, not {type(value).__name__}"
+    if isinstance(value, int | float) and (reason := _out_of_range(item, value)):
+        return reason
+    allowed = [option.value for option in item.options or []]
+    chosen = value if isinstance(value, list) else [value]
+    if allowed and any(each not in allowed for each in chosen):
+        return f"must be one of {', '.join(allowed)}"
+    return ""
+
+
+def _out_of_range(item: FormItem, value: float) -> str:
+    if item.minimum is not None and not value >= item.minimum:
+        return f"must be at least {item.minimum:.15g}"
+    if item.maximum is not None and not value <= item.maximum:
+        return f"must be at most {item.maximum:.15g}"
+    return ""
+
+
+def unknown_tools(identity: str, own: Iterable[str], ids: Iterable[Any]) -> Iterator[str]:
+    """Yields ids that no Host can have: a plugin's tool is `author/name.tool`, an MCP server's `server.tool`."""
+    ours = {f"{identity}.{name}" for name in own}
+    areas = {name.partition(".")[0] for name in NATIVE_TOOLS}
+    for tool_id in ids:
+        if not isinstance(tool_id, str) or tool_id in ours or tool_id in NATIVE_TOOLS:
+            continue
+        area, dot, _ = tool_id.partition(".")
+        if not dot or area in areas or area == identity:
+            yield tool_id
+
+
+def tool_names(identity: str, own: Iterable[str]) -> list[str]:
+    return [*(f"{identity}.{name}" for name in own), *NATIVE_TOOLS]
+
+
+def odd_defaults(identity: str, components: Iterable[Component]) -> list[str]:
+    """Builds a warning for each default that an agent or a knowledge base could not be made with."""
+    listed = list(components)
+    own = [each.name for each in listed if each.manifest.kind == "Tool"]
+    return [warning for each in listed for warning in _warnings(identity, own, each)]
+
+
+def _warnings(identity: str, own: list[str], component: Component) -> Iterator[str]:
+    for told in component.manifest.spec.get("config_schema") or ():
+        if told.get("default") is None:
+            continue
+        item = FormItem.model_validate(told)
+        reason = misfit(item, item.default)
+        if reason:
+            yield problems.unfit_default(component.place, item.name, reason)
+        elif item.type == TOOL_SELECTOR:
+            for tool_id in unknown_tools(identity, own, item.default):
+                yield problems.unknown_tool(component.place, item.name, tool_id, tool_names(identity, own))
