@@ -9,7 +9,7 @@ from parlour.core.events.gateway import Accepted, Gateway
 from parlour.core.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
 
-from .webhook import EVENT_TYPE, NotGenuine, Webhook, call_id
+from .webhook import EVENT_TYPE, CallMalformed, Webhook, call_id
 
 
 class WebhookCalls:
@@ -47,5 +47,5 @@ def _read(body: bytes) -> dict[str, Any]:
     try:
         content = loads(body.decode()) if body else {}
     except ValueError as error:
-        raise NotGenuine("the body must be JSON in UTF-8") from error
+        raise CallMalformed("the body must be JSON in UTF-8") from error
     return content if isinstance(content, dict) else {"value": content}

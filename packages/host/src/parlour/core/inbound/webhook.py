@@ -36,7 +36,7 @@ class NotGenuine(Exception):
 
 
 class CallMalformed(Exception):
-    """The call can't be read; the message says which header and what is accepted."""
+    """The call can't be read; the message says which header, or the body, and what is accepted."""
 
 
 def call_id(webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: int) -> str:
