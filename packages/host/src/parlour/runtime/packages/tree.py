@@ -19,7 +19,7 @@ LEFT_OUT = ("__pycache__", ".git", ".venv", "venv", ".pytest_cache", ".mypy_cach
 def copy(source: Path, target: Path, limits: SizeLimits) -> None:
     """Into a folder that is not there yet. Raises PluginInvalid, or OSError when the disk refuses."""
     count = total = 0
-    target.mkdir()
+    target.mkdir(mode=0o700)
     for path, information in _walk(source):
         name = path.relative_to(source)
         if len(os.fsencode(name)) > PATH_BYTES:
@@ -27,7 +27,11 @@ def copy(source: Path, target: Path, limits: SizeLimits) -> None:
         folder = stat.S_ISDIR(information.st_mode)
         count, total = count + 1, total + (0 if folder else information.st_size)
         limits.check(count, total)
-        (target / name).mkdir() if folder else shutil.copy(path, target / name)
+        if folder:
+            (target / name).mkdir(mode=0o700)
+        else:
+            shutil.copyfile(path, target / name)
+            (target / name).chmod(stat.S_IMODE(information.st_mode) & 0o700 | 0o600)  # others have no rights to it
 
 
 def digest(folder: Path) -> str:
