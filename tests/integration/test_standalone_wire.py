@@ -265,8 +265,9 @@ async def test_a_revoked_token_is_refused_on_all_its_open_connections(runtime: R
             with pytest.raises(WireError, match="revoked"):
                 await entered(silent)
         async with asyncio.timeout(SECONDS):
-            for each in (control, peer, silent):
-                await each.wait_closed()
+            for each in (control, peer):
+                assert "revoked" in await each.wait_closed()
+            await silent.wait_closed()
         with pytest.raises(WireError):
             await endless
         assert (await entered(other))["session"]
@@ -296,6 +297,28 @@ async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> Non
                     await peer.call("hello", {"session": session}, timeout=SECONDS)
                 assert refused.value.code in ("invalid_argument", "unauthorized")
         assert await control.call("upload", {})
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ("", "must be JSON"),
+        ("7", "must be a JSON object"),
+        ('{"id": 1, "action": "hello"}', "seq_id must be"),
+        ("[" * 200_000 + "]" * 200_000, "malformed frame"),
+    ],
+    ids=["empty", "number", "no seq_id", "deep"],
+)
+async def test_a_frame_that_can_not_be_answered_closes_the_connection_in_words(
+    runtime: Runtime, frame: str, told: str
+) -> None:
+    headers = {"Authorization": f"Bearer {shared_token(runtime)}"}
+    async with open_websocket(f"{runtime.url}{CONTROL}", additional_headers=headers, proxy=None) as socket:
+        await socket.send(frame)
+        async with asyncio.timeout(SECONDS):
+            await socket.wait_closed()
+    assert socket.close_code == 1008
+    assert told in str(socket.close_reason)
 
 
 async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:

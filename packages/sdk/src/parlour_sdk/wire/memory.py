@@ -58,7 +58,7 @@ class MemoryTransport:
         self._paused = False
         self._schedule()
 
-    def close(self) -> None:
+    def close(self, refusal: str = "") -> None:
         if self._closed:
             return
         self._closed = True

@@ -70,14 +70,17 @@ class Peer:
         """Answers that came for requests this side doesn't wait for."""
         return self._calling.ignored_frames
 
-    def close(self, reason: str = "closed by this side") -> None:
-        """Idempotent. Everything pending fails at once and everything being served is cancelled."""
+    def close(self, reason: str = "closed by this side", *, refused: bool = False) -> None:
+        """Idempotent. Everything pending fails at once and everything being served is cancelled.
+
+        With `refused` the other side gets the reason too.
+        """
         if self._reason is not None:
             return
         self._reason = reason
         if self._resume is not None:
             self._resume.cancel()
-        self._transport.close()
+        self._transport.close(reason if refused else "")
         self._calling.close(reason)
         self._serving.close()
         self._closed.set()
@@ -144,7 +147,7 @@ class Peer:
 
     def _refuse(self, error: MalformedFrame) -> None:
         if error.seq_id is None:
-            self.close(f"malformed frame: {error.message}")
+            self.close(f"malformed frame: {error.message}", refused=True)
         elif error.is_request:
             self._serving.refuse(error.seq_id, error)
         else:

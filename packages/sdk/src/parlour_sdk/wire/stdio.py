@@ -75,7 +75,7 @@ class StdioTransport:
             self._paused = False
             self._loop.call_soon(self._deliver)
 
-    def close(self) -> None:
+    def close(self, refusal: str = "") -> None:
         if self._closed:
             return
         self._flush()

@@ -32,5 +32,8 @@ class Transport(Protocol):
 
     def resume(self) -> None: ...
 
-    def close(self) -> None:
-        """Idempotent. What is buffered still goes out if the other side reads it soon."""
+    def close(self, refusal: str = "") -> None:
+        """Idempotent. What is buffered still goes out if the other side reads it soon.
+
+        `refusal` is the reason that the other side is given, by transports that can carry one.
+        """

@@ -92,7 +92,7 @@ class Service:
         for name in sorted({self._admitted[peer].name for peer in revoked}):
             logger.warning("the token '%s' was revoked; its Host is disconnected", name)
         for peer in revoked:
-            peer.close(REVOKED)
+            peer.close(REVOKED, refused=True)
 
     def _refuse_revoked(self, token: Token) -> None:
         """Raises WireError for a call on a connection whose token was revoked after it was opened."""

@@ -26,8 +26,8 @@ class Session:
     def end(self, reason: str) -> None:
         """Its runs are cancelled in the plugins, which go on."""
         for channel in [*self.channels.values()]:
-            channel.close(reason)
-        self._control.close(reason)
+            channel.close(reason, refused=True)
+        self._control.close(reason, refused=True)
 
 
 class Sessions:

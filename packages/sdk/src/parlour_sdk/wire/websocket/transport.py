@@ -35,6 +35,7 @@ _JOINED_BYTES: Final = 16 * 1024
 _UNSENT_BYTES: Final = 128 * 1024
 _BEATS: Final = 4  # within the patience; the other side is gone when nothing came between all of them
 _CONTROL_BYTES: Final = 6  # what a ping costs beside its payload
+_REASON_BYTES: Final = 123  # what a close frame has room for
 # How long the other side may take to read what is buffered and to say goodbye.
 _LINGER: Final = 2.0
 
@@ -107,8 +108,9 @@ class WebSocketTransport(asyncio.Protocol):
             self._paused = False
             self._loop.call_soon(self._deliver)
 
-    def close(self) -> None:
-        self._close(CloseCode.NORMAL_CLOSURE, "")
+    def close(self, refusal: str = "") -> None:
+        reason = refusal.encode()[:_REASON_BYTES].decode(errors="ignore")
+        self._close(CloseCode.POLICY_VIOLATION if refusal else CloseCode.NORMAL_CLOSURE, reason)
 
     def shut_down(self, reason: str) -> None:
         """Close because the program on this side ends, which the other side and `on_closed` are told."""
