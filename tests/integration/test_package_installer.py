@@ -183,6 +183,28 @@ async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
         await unboxed.python(LODGER)
 
 
+@pytest.mark.parametrize("sandbox", ["required", "off"])
+@pytest.mark.parametrize(
+    "setting",
+    ['[pip]\nno-binary = ["lodger"]', 'no-binary-package = ["lodger"]', '[pip]\nonly-binary = [":none:"]'],
+)
+async def test_a_configuration_that_makes_uv_build_is_refused_while_building_is_off(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, sandbox: Any
+) -> None:
+    """For packages that such a setting names, uv ignores the option to install wheels only."""
+    ran = data / "environments" / ".cache" / "ran"
+    write_source(tmp_path / "sources", secret="", data="", victim=str(ran), port=1)
+    monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
+    (tmp_path / "uv.toml").write_text(setting + "\n")
+    monkeypatch.setenv("UV_CONFIG_FILE", str(tmp_path / "uv.toml"))
+    rules = EnvironmentRules(sandbox=sandbox, hidden=(data,))
+
+    with pytest.raises(EnvironmentFailed, match=r"binary.* in .*uv\.toml makes uv build packages from source"):
+        await Environments(data / "environments", rules).python(LODGER)
+
+    assert not list(ran.parent.glob("sdists*"))
+
+
 @pytest.mark.parametrize(
     "member",
     [

@@ -23,7 +23,7 @@ from ..packages.commands import Tell, nothing
 from ..packages.requirements import Requirements
 from ..process.bubblewrap import BubblewrapLauncher
 from ..process.sandbox import SandboxWish, choose_launcher
-from . import sdk_wheel
+from . import index_settings, sdk_wheel
 from .installer import InstallerUnusable, PackageInstaller, PlainInstaller, base_python, sandboxed
 from .uv import UvMissing, find, reason
 
@@ -155,6 +155,7 @@ class Environments:
             await asyncio.to_thread(listed.write_text, "\n".join(requirements.lines) + "\n", encoding="utf-8")
             sdk = await asyncio.to_thread(sdk_wheel.write, staging)
             async with self._installer(program, staging, tell) as installer:
+                self._require_wheels(installer)
                 empty = ["venv", "--relocatable", "--python", str(base_python()), str(fresh)]
                 await self._ask(installer, empty, requirements, tell)
                 binary = [] if installer.builds_sources else ["--only-binary", ":all:"]
@@ -198,6 +199,20 @@ class Environments:
         with contextlib.suppress(OSError):
             os.utime(cache)
 
+    def _require_wheels(self, installer: PackageInstaller) -> None:
+        """Raises EnvironmentFailed where uv's configuration would build from source though building is off."""
+        forced = "" if installer.builds_sources else index_settings.forced_build(os.environ)
+        if forced:
+            raise EnvironmentFailed(
+                f"{forced} makes uv build packages from source, which runs their code, and that is off "
+                f"({self._why_not_built()}); remove it there"
+            )
+
+    def _why_not_built(self) -> str:
+        if self._rules.allow_building:
+            return "there is no sandbox to do it in"
+        return "plugins.allow_building allows it"
+
     async def _ask(
         self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, tell: Tell
     ) -> None:
@@ -214,10 +229,7 @@ class Environments:
         what = f"its requirement '{named}'" if named else f"its requirements ({', '.join(requirements.lines)[:200]})"
         advice = ""
         if not installer.builds_sources and ("wheel" in words or "build" in words):
-            allowed = "plugins.allow_building allows it"
-            if self._rules.allow_building:
-                allowed = "there is no sandbox to do it in"
-            advice = f" (building from source, which runs the package's code, is off; {allowed})"
+            advice = f" (building from source, which runs the package's code, is off; {self._why_not_built()})"
         return "; ".join(filter(None, (f"{what} can't be installed: {words}{advice}", installer.advice())))
 
 

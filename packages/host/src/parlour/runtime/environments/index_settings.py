@@ -35,6 +35,10 @@ _NOT_SHOWN = re.compile(r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|R
 _INDEX_NAME = re.compile(r"^[\w.-]+=(?=[/~.]|\w+:)")
 _LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
 _PROXY_LINE = re.compile(r"^\s*(http-proxy|https-proxy|no-proxy)\s*=.*$", re.MULTILINE)
+_SOURCE_KEYS = ("no-binary", "no-binary-package")
+_NO_PACKAGE = (":all:", ":none:", "True")
+"""Values of these keys that name no package; uv's options win over them."""
+_NO_WHEELS = ("only-binary", ":none:")
 _PORTS = {"http": 80, "https": 443}
 
 Address = tuple[str, int]
@@ -127,6 +131,20 @@ def without_proxies(file: Path) -> str | None:
         return None
     changed = _PROXY_LINE.sub("", text)
     return None if changed == text else changed
+
+
+def forced_build(environment: Mapping[str, str]) -> str:
+    """Returns the setting in uv's configuration that makes it build packages from source whatever its options say.
+
+    Empty when there is none. For a package that is named there, uv ignores `--only-binary :all:`.
+    """
+    chosen = environment.get("UV_CONFIG_FILE")  # then uv reads no other file
+    for file in [Path(chosen)] if chosen else [each for each in _files(environment) if each.suffix == ".toml"]:
+        for each in _toml(file):
+            key = each.key.removeprefix("pip.")
+            if (key in _SOURCE_KEYS and each.value not in _NO_PACKAGE) or (key, each.value) == _NO_WHEELS:
+                return f"{each.key} in {file}"
+    return ""
 
 
 def netrc_of(hosts: frozenset[Address], environment: Mapping[str, str]) -> str:
