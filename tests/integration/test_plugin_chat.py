@@ -162,6 +162,8 @@ def test_ctrl_c_twice_leaves_code_that_blocks_everything(terminal: Terminal) -> 
 
 
 REACTING = """\
+import asyncio
+
 from parlour_sdk import command, on, plugin
 
 plugin("test/reacting", version="1.0", permissions={"events": ["*"], "platform_api": ["message.send"]})
@@ -175,6 +177,13 @@ async def greet(ctx):
 @on("message.received")
 async def heard(event, ctx):
     await ctx.reply(f"heard {event.message_chain[0].text}")
+
+
+@command("hang")
+async def hang(ctx):
+    print("hanging")
+    await asyncio.sleep(600)
+    yield "never"
 
 
 @on("group.member_joined")
@@ -194,3 +203,31 @@ def test_commands_and_listeners_can_be_talked_to(tmp_path: Path) -> None:
     assert lines[4] == "· there is no /nothing; /help shows what there is"
     assert lines[5].startswith("· there is no event 'no.event'; there are message.received, ")
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_ctrl_c_cancels_a_command_that_hangs_and_the_talk_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "reacting.py").write_text(REACTING)
+    with Terminal([PARLOUR, "plugin", "chat", "reacting.py"], tmp_path) as terminal:
+        terminal.until("> ")
+        terminal.enter("/hang")
+        terminal.until("hanging")
+        terminal.type(CTRL_C)
+        terminal.until("· cancelled")
+        terminal.until("> ", times=2)
+        terminal.enter("/greet Ann")
+        terminal.until("Hello Ann")
+        terminal.enter("/quit")
+
+        assert terminal.status() == 0
+
+
+def test_an_event_waits_until_the_agent_has_answered(terminal: Terminal) -> None:
+    terminal.enter("wait")
+    terminal.until("waiting")
+    terminal.enter("/event message.received hello")
+    terminal.until("/event has to wait until the agent has answered")
+    terminal.enter("/steer go")
+    terminal.until("heard go")
+    terminal.enter("/quit")
+
+    assert terminal.status() == 0

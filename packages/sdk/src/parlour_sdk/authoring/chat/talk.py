@@ -57,10 +57,12 @@ class Talk:
     def interrupt(self) -> None:
         """A first Ctrl-C; a second one is not for us."""
         self._screen.entered()
-        if self._run is None:
-            self._screen.prompt()
-        else:
+        if self._run is not None:
             self._run.cancel()
+        elif self._answering and self._following is not None:
+            self._following.cancel()
+        else:
+            self._screen.prompt()
 
     async def _hear_all(self, lines: Queue) -> None:
         while (line := await lines.get()) is not None:
@@ -107,6 +109,8 @@ class Talk:
         try:
             for text in await work:
                 self._screen.line(text)
+        except asyncio.CancelledError:
+            self._screen.note("cancelled")
         except Exception as error:
             cause = error.__cause__ or error
             logger.exception("the component failed")
@@ -159,10 +163,13 @@ class Talk:
         command = self._agent.command_named(name.removeprefix("/"))
         if command is None:
             self._screen.note(f"there is no {name}; /help shows what there is")
-        elif self._busy:
-            self._screen.note(f"{name} has to wait until the agent has answered")
-        else:
+        elif not self._must_wait(name):
             self._answer(self._agent.command(command, words))
+
+    def _must_wait(self, name: str) -> bool:
+        if self._busy:
+            self._screen.note(f"{name} has to wait until the agent has answered")
+        return self._busy
 
     def _event(self, event_type: str, words: str = "") -> None:
         kind = EVENTS.get(event_type)
@@ -174,7 +181,8 @@ class Talk:
         except (TypeError, ValueError) as error:
             self._screen.note(f"this event can't be made here; write a test with FakeHost.emit ({error})")
             return
-        self._answer(self._agent.emit(happened))
+        if not self._must_wait("/event"):
+            self._answer(self._agent.emit(happened))
 
     def _steer(self, text: str) -> None:
         if self._run is None:
