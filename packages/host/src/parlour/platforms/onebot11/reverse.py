@@ -115,7 +115,9 @@ def waiting(link: Link) -> str:
         place = "THIS-MACHINE" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         places.append(f"ws://{place}:{port}/onebot/v11/ws")
     if link.config.get("access_token"):
-        places.append(f"/hooks/{link.bot_id}/onebot/v11/ws at the address of this Host's page")
+        path = f"/hooks/{link.bot_id}/onebot/v11/ws"
+        public = f"ws{link.public_url.removeprefix('http')}{path}"
+        places.append(public if link.public_url else f"{path} at the address of this Host's page")
     return f"no OneBot implementation is connected; point its reverse WebSocket at {', or at '.join(places)}"
 
 
