@@ -145,6 +145,7 @@ async def test_strangers_who_ask_for_nothing_are_few_at_a_time(
     port: int, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "_MAX_UPGRADES", 10)
+    monkeypatch.setattr(server, "_UPGRADE_WITHIN", 3600.0)
     async with AsyncExitStack() as stack:
         strangers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(15)]
         for _, writer in strangers:
