@@ -74,6 +74,16 @@ def test_a_key_does_not_reach_the_state_of_a_person_it_names(host: Host) -> None
     assert called(host, agent, "platform", READ_NOTE, **ALICE) == [{"found": True, "value": "private"}]
 
 
+def test_a_key_does_not_reach_the_state_of_another_callers_subject(host: Host) -> None:
+    agent, ticket = host.agent(CALLER), {"subject": {"subject_type": "membership", "subject_id": "alice"}}
+    written = ("state_set", {"scope": "subject", "key": "note", "value": "private"})
+    read = ("state_get", {"scope": "subject", "key": "note"})
+    called(host, agent, "platform", written, **ticket)
+
+    assert called(host, agent, "chat", read, **ticket) == [{"found": False, "value": None}]
+    assert called(host, agent, "platform", read, **ticket) == [{"found": True, "value": "private"}]
+
+
 def test_a_key_uses_the_budget_of_its_own_person(host: Host) -> None:
     provider = host.http().post("/model-providers", json={"name": "demo", "kind": "demo"}).json()["provider_id"]
     model = host.http().post("/models", json={"provider_id": provider, "name": "demo"}).json()["model_id"]

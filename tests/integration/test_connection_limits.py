@@ -17,6 +17,10 @@ from .harness import ECHO, ECHO_PLUGIN, NO_TLS, PUPPET, PUPPET_PLUGIN, Host, bea
 from .raw_http import RawClient
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+HANDSHAKE = (
+    b"GET /hooks/bot/onebot/v11/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
 SILENT_SECONDS = 0.5
 
 
@@ -82,6 +86,25 @@ def test_a_head_that_does_not_come_in_time_ends_the_connection(impatient: Host, 
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b'"request_timeout"' in answer
     assert refused(impatient, "head_time") == before + 1
+
+
+@pytest.mark.parametrize(
+    ("handshake", "status"),
+    [
+        pytest.param(HANDSHAKE + b"Content-Length: 10\r\n\r\n", b"400", id="with a body"),
+        pytest.param(HANDSHAKE + b"Transfer-Encoding: chunked\r\n\r\n", b"400", id="with chunks"),
+        pytest.param(HANDSHAKE + b"X-Long: " + b"a" * 9000 + b"\r\n\r\n", b"431", id="a long header"),
+        pytest.param(HANDSHAKE + b"X-Many: a\r\n" * 200 + b"\r\n", b"431", id="many headers"),
+        pytest.param(HANDSHAKE + b"\r\n", b"404", id="no such bot"),
+    ],
+)
+def test_a_handshake_that_can_not_succeed_is_answered_and_closed(
+    impatient: Host, handshake: bytes, status: bytes
+) -> None:
+    with RawClient(impatient) as client:
+        client.send(handshake)
+        assert client.rest().startswith(b"HTTP/1.1 " + status)
+    assert "without completing handshake" not in impatient.log()
 
 
 def test_an_answered_connection_is_not_kept_open_by_empty_lines(impatient: Host) -> None:

@@ -11,15 +11,18 @@ from typing import Any
 import httpx
 import pytest
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
+from parlour.testing.onebot_simulator import Simulator as OneBotSimulator
 from parlour.testing.telegram_simulator import Simulator
 
 from .conftest import MakeHost
-from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, error_code
+from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, error_code, eventually
 from .nginx import PREFIX, Nginx
 
 NAME = "chat.example.org"
 OWNER = {"email": "owner@example.org", "password": "correct horse battery"}
+ONEBOT_TOKEN = "a-token-of-the-implementation"
 PROXY_SIGNS = (
     {"Host": NAME},
     {"X-Forwarded-For": "203.0.113.7"},
@@ -159,6 +162,45 @@ async def test_the_chat_speaks_through_the_proxy(proxied: Proxied, owner: httpx.
                 said += [frame["message"]["content"]] if frame["type"] == "message" else []
 
     assert said == ["through the proxy"]
+
+
+def onebot_bot(owner: httpx.Client, agent: str) -> str:
+    config = {"mode": "reverse", "port": 0, "access_token": ONEBOT_TOKEN}
+    made = owner.post("/api/v1/bots", json={"name": "qq", "adapter": "onebot11", "adapter_config": config})
+    assert made.status_code == 201, made.text
+    bot_id = str(made.json()["bot_id"])
+    routes = [{"event_type": "*", "handler_type": "agent", "handler_config": {"agent_id": agent}}]
+    assert owner.put(f"/api/v1/bots/{bot_id}/routes", json=routes).status_code == 200
+    return bot_id
+
+
+async def test_an_onebot_implementation_talks_through_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
+    bot = await asyncio.to_thread(onebot_bot, owner, proxied.host.agent(ECHO))
+    url = f"{proxied.origin}{proxied.prefix}/hooks/{bot}/onebot/v11/ws".replace("https", "wss")
+    options = {"host": "127.0.0.1", "ssl": proxied.nginx.context()}
+
+    def said_by_the_bot(words: str) -> bool:
+        return words in (owner.get(f"/api/v1/bots/{bot}").json()["status"]["last_error"] or "")
+
+    await asyncio.to_thread(eventually, lambda: said_by_the_bot(url), "the bot says where to connect")
+    stranger, simulator = OneBotSimulator(10001, "wrong"), OneBotSimulator(10001, ONEBOT_TOKEN)
+    stranger.connect_options = simulator.connect_options = options
+    async with stranger.connecting(url, **{"X-Forwarded-For": "203.0.113.7"}):
+        await stranger.until(lambda: stranger.refusal == 401)
+    await asyncio.to_thread(eventually, lambda: said_by_the_bot("at 127.0.0.1 was refused"), "the refusal is shown")
+    async with simulator.connecting(url):
+        await simulator.say("through the proxy", user_id=11)
+        assert [each.text for each in await simulator.answered(1)] == ["through the proxy"]
+        await simulator.cut()
+        await simulator.say("and again", user_id=11)
+        assert [each.text for each in await simulator.answered(2)] == ["through the proxy", "and again"]
+    with pytest.raises(InvalidStatus) as refused:
+        async with connect(
+            url, additional_headers={"Authorization": f"Bearer {ONEBOT_TOKEN}"}, origin=proxied.origin, **options
+        ):
+            pass
+    assert refused.value.response.status_code == 403
+    assert ONEBOT_TOKEN not in proxied.host.log()
 
 
 def test_who_guesses_passwords_makes_nobody_else_wait(proxied: Proxied, owner: httpx.Client) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from urllib.parse import urlsplit
 
 import pytest
 from websockets.asyncio.client import connect
@@ -138,6 +139,23 @@ async def test_a_second_claim_waits_for_the_first_ones_pong(bot: Bot) -> None:
             await successor.say("I am back", ANN)
             await successor.answered(1)
         dead.transport.abort()
+
+
+async def test_strangers_at_the_bots_own_port_take_few_of_the_hosts_files(bot: Bot, qq: QQ) -> None:
+    async with bot.connected(token=TOKEN) as simulator:
+        before = qq.host.process.num_fds()
+        address = urlsplit(bot.url)
+        assert address.hostname
+        strangers = [await asyncio.open_connection(address.hostname, address.port) for _ in range(150)]
+        await bot.told("too many connections are open")
+        assert qq.host.process.num_fds() - before <= 110
+        await simulator.say("still here", ANN)
+        await simulator.answered(1)
+        for _, writer in strangers:
+            writer.close()
+    async with bot.connected(token=TOKEN) as simulator:
+        await simulator.say("and again", ANN)
+        await simulator.answered(1)
 
 
 async def test_other_paths_and_bots_are_refused(bot: Bot, qq: QQ) -> None:

@@ -39,6 +39,25 @@ def actor_key(agent: str, actor_id: str, actor_type: str = "user") -> str:
     return scope_key("actor", RUNNER, BINDINGS[agent], "", "default", actor_type, actor_id)
 
 
+def subject_key(subject_id: str, *caller: str) -> str:
+    return scope_key("subject", RUNNER, BINDINGS["a"], "", "default", "ticket", subject_id, *caller)
+
+
+def add_subjects() -> None:
+    """Gives some events a subject: two callers share `t1`, and a chat of a platform has `t2` too."""
+    events = {row["seq"]: row for row in ROWS["events"]}
+    for seq, subject_id in ((3, "t1"), (4, "t1"), (5, "t2"), (6, "t2")):
+        events[seq] |= {"subject_type": "ticket", "subject_id": subject_id}
+    events[5]["body"] = events[5]["body"].replace('"surface":"api"', '"surface":"platform"')
+    state = {"name": "note", "scope": "subject", "conversation_id": "", "updated_at": 1}
+    ROWS["state"] += [
+        {**state, "scope_key": subject_key(each), "value": json.dumps(f"of {each}")} for each in ("t1", "t2")
+    ]
+
+
+add_subjects()
+
+
 async def upgraded_file(path: Path) -> Journal:
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
@@ -80,7 +99,7 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         yield opened
 
 
-async def test_state_follows_the_callers_that_named_its_actor(journal: Journal) -> None:
+async def test_state_follows_the_callers_that_named_its_actor_or_subject(journal: Journal) -> None:
     kept = {row["scope_key"]: json.loads(row["value"]) for row in await journal.read(Select(STATE))}
     one, two = KEYS["one"], KEYS["two"]
     assert kept == {
@@ -92,6 +111,9 @@ async def test_state_follows_the_callers_that_named_its_actor(journal: Journal) 
         actor_key("a", "person"): "of a person",
         actor_key("a", "other person"): "of another person",
         actor_key("a", two.removeprefix("key:"), "api_key"): "of the key itself",
+        subject_key("t1", one): "of t1",
+        subject_key("t1", two): "of t1",
+        subject_key("t2"): "of t2",
     }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from parlour_sdk.wire import ConnectionClosed, Limits, Peer
-from parlour_sdk.wire.websocket import CannotConnect, WebSocketTransport, connect, serve, serve_admitted
+from parlour_sdk.wire.websocket import CannotConnect, WebSocketTransport, connect, serve, serve_admitted, server
 
 from .outsider import Outsider, accept, dialled, outside_server, upgrade_request
 from .support import TOKEN, Handlers, in_virtual_time, no_other_tasks, now, settle, websocket, within
@@ -139,6 +139,39 @@ def test_a_connection_that_asks_for_nothing_is_hung_up_on_after_a_while(visitors
             assert 9 < now() < 11
 
     in_virtual_time(scenario())
+
+
+async def test_strangers_who_ask_for_nothing_are_few_at_a_time(
+    port: int, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_MAX_UPGRADES", 10)
+    monkeypatch.setattr(server, "_UPGRADE_WITHIN", 3600.0)
+    async with AsyncExitStack() as stack:
+        strangers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(15)]
+        for _, writer in strangers:
+            stack.callback(writer.close)
+        for reader, _ in strangers[10:]:
+            assert await within(_hung_up(reader))
+    transport = await within(_connected_soon(port))
+    assert visitors.paths == ["/control"]
+    transport.close()
+    await within(transport.wait_closed())
+
+
+async def _hung_up(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await reader.read(1) == b""
+    except ConnectionError:
+        return True
+
+
+async def _connected_soon(port: int) -> WebSocketTransport:
+    """Connects as soon as the server has noticed that the strangers left."""
+    while True:
+        try:
+            return await connect(f"ws://127.0.0.1:{port}/control", TOKEN)
+        except CannotConnect:
+            await asyncio.sleep(0.01)
 
 
 async def test_a_port_nobody_listens_at_is_reported() -> None:

@@ -14,6 +14,11 @@ from parlour.http.socket_control import EXTENSION
 
 CLOSE_SECONDS = 5.0
 """How long a peer may take to read what is left when its socket is closed for not reading."""
+BAD_HANDSHAKE = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: 73\r\nconnection: close\r\n\r\n"
+    b"the request can't open a WebSocket: send GET without a body, as HTTP/1.1\n"
+)
 quiet_logger = logging.getLogger(__name__)
 quiet_logger.setLevel(logging.ERROR)  # the server logs each socket's query string, which may hold an access token
 
@@ -25,6 +30,18 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         super().__init__(*arguments, **options)
         self.logger = quiet_logger
         self._pongs: dict[bytes, asyncio.Future[None]] = {}
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.handshake_initiated and self.conn.handshake_exc is not None:
+            # the server itself would neither answer nor close
+            self.transport.write(b"".join(self.conn.data_to_send()) or BAD_HANDSHAKE)
+            self.transport.close()
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            self.handshake_complete = True  # otherwise the server logs each refused handshake as an error
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)

@@ -15,6 +15,7 @@ from parlour.core.agents.registry import Descriptor
 from parlour.core.encoding import dumps, loads
 from parlour.core.events.envelope import EventEnvelope, RecordedEvent
 from parlour.core.facts.state import Scopes, scope_key
+from parlour.core.platforms.chats import SURFACE
 from parlour.core.providers import Providers
 from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -218,7 +219,7 @@ def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor
     own_ids: dict[str, tuple[Any, ...] | None] = {
         "conversation": (event.conversation_id, envelope.thread_id),
         "actor": (envelope.actor.type, envelope.actor.id) if envelope.actor.id else None,
-        "subject": (envelope.subject.type, envelope.subject.id) if envelope.subject.id else None,
+        "subject": _subject_ids(envelope),
         "binding": (),
         "runner": (),
     }
@@ -230,3 +231,11 @@ def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor
         owner = (descriptor.runner_id, "", "", envelope.workspace_id) if scope == "runner" else identity
         keys[scope] = scope_key(scope, *owner, *ids)
     return Scopes(keys, event.conversation_id)
+
+
+def _subject_ids(event: EventEnvelope) -> tuple[str, ...] | None:
+    """Returns what identifies the subject. An API caller names it freely, so each caller has subjects of its own."""
+    if not event.subject.id:
+        return None
+    named_by_caller = event.source == "api" and event.surface != SURFACE and event.commission is None
+    return (event.subject.type, event.subject.id, *((event.principal,) if named_by_caller else ()))

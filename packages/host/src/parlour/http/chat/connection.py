@@ -30,7 +30,7 @@ from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, M
 from .said import MOST, Said, said_frame
 from .session import ChatSession
 
-PAGE = 4
+MISSED_MESSAGES_AT_ONCE = 1
 """Messages that a client which does not read may hold in memory, beside the frame that is on its way."""
 TOO_SLOW = 1013
 TOO_SLOW_REASON = "too slow; connect again with after"
@@ -147,7 +147,7 @@ class ChatConnection:
         if self._hears:
             others += await self._said.since(conversation_id, seen)
         others.sort(key=itemgetter(0))
-        while rows := await self._rows.shown_after(conversation_id, seen, PAGE):
+        while rows := await self._rows.shown_after(conversation_id, seen, MISSED_MESSAGES_AT_ONCE):
             for row in rows:
                 while others and others[0][0] < row.feed_seq:
                     await self._tell_other(others.pop(0)[1])

@@ -92,6 +92,10 @@ class Accounts:
         sentence = f"a OneBot implementation at {peer} was refused: set access_token to let it connect to this address"
         self.incident("unset", peer, sentence)
 
+    def too_many_connections(self) -> None:
+        sentence = "too many connections are open at the bot's own port, so that new ones are refused; see who connects"
+        self.incident("crowd", "", sentence)
+
     def nameless(self, connection: Connection, problem: str) -> None:
         """Of a connection that was asked whose it is; an empty problem says that it is over."""
         told = f"whoever is connected at {connection.peer} did not say whose account it is: {problem}"

@@ -4,7 +4,9 @@ import asyncio
 import errno
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -25,9 +27,34 @@ EVERYWHERE = ("0.0.0.0", "::")
 """Addresses to listen on by which nobody can connect."""
 PING_SECONDS = 20.0
 """So often it is looked whether the other end is there, and so long an answer may take."""
+MAX_CONNECTIONS = 100
+"""At one port, authenticated or not, so that nobody takes all files that the Host may open."""
 quiet_logger = logging.getLogger(f"{__name__}.socket")
 quiet_logger.setLevel(logging.ERROR)  # the library logs whole requests, and with them the token
 Talk = Callable[[Connection], Awaitable[None]]
+
+
+class LimitedConnection(ServerConnection):
+    """Ends a new connection at once while MAX_CONNECTIONS others are open."""
+
+    def __init__(
+        self, others: set[ServerConnection], refused: Callable[[], None], *arguments: Any, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self._others = others
+        self._refused = refused
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if len(self._others) < MAX_CONNECTIONS:
+            self._others.add(self)
+        else:
+            self.transport.abort()
+            self._refused()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._others.discard(self)
 
 
 class Listener:
@@ -69,6 +96,7 @@ class Listener:
             self._host,
             self._port,
             process_request=self._admit,
+            create_connection=cast(Any, partial(LimitedConnection, set(), self._accounts.too_many_connections)),
             max_size=LARGEST_FRAME,
             compression=None,
             ping_interval=PING_SECONDS,
@@ -115,7 +143,9 @@ def waiting(link: Link) -> str:
         place = "THIS-MACHINE" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         places.append(f"ws://{place}:{port}/onebot/v11/ws")
     if link.config.get("access_token"):
-        places.append(f"/hooks/{link.bot_id}/onebot/v11/ws at the address of this Host's page")
+        path = f"/hooks/{link.bot_id}/onebot/v11/ws"
+        public = f"ws{link.public_url.removeprefix('http')}{path}"
+        places.append(public if link.public_url else f"{path} at the address of this Host's page")
     return f"no OneBot implementation is connected; point its reverse WebSocket at {', or at '.join(places)}"
 
 

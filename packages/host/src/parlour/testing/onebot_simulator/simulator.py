@@ -46,6 +46,8 @@ class Simulator:
         """How many of those who connect to it next it does not let in."""
         self.requests: list[Payload] = []
         """Every call, as it came."""
+        self.connect_options: dict[str, Any] = {}
+        """Options of `websockets` for its own connections, such as `ssl`."""
         self._deaf = False
         """By a connection for events alone nothing is ever read, as with go-cqhttp and Lagrange."""
         self._late: list[str] = []
@@ -155,7 +157,12 @@ class Simulator:
     async def _keep_connected(self, url: str, headers: dict[str, str]) -> None:
         while True:
             try:
-                options: dict[str, Any] = {"max_size": None, "proxy": None, "logger": quiet_logger}
+                options: dict[str, Any] = {
+                    "max_size": None,
+                    "proxy": None,
+                    "logger": quiet_logger,
+                    **self.connect_options,
+                }
                 async with connect(url, additional_headers=headers, **options) as socket:
                     await self._talk(socket)
             except InvalidHandshake as refused:

@@ -21,6 +21,8 @@ Admit: TypeAlias = Callable[[str], OnConnection | None]
 """Who takes the connections of whoever presents this token; None when nobody knows it."""
 
 _UPGRADE_WITHIN: Final = 10.0  # seconds for the request to come, and for a refusal to be read
+_MAX_UPGRADES: Final = 512
+"""Connections that may be open without having presented a token, so that they do not take all files of the process."""
 
 
 def serve(
@@ -103,7 +105,10 @@ class _Upgrade(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._socket = cast(asyncio.Transport, transport)
         self._timer = asyncio.get_running_loop().call_later(_UPGRADE_WITHIN, self.abort)
-        self._desk.upgrades.add(self)
+        if len(self._desk.upgrades) < _MAX_UPGRADES:
+            self._desk.upgrades.add(self)
+        else:
+            self.abort()
 
     def data_received(self, data: bytes) -> None:
         self._protocol.receive_data(data)

@@ -3,7 +3,7 @@
 Their events, state and budget uses are moved from `<name>` to `key:<key id>:<name>` (`user:<user id>:<name>` for a
 person's session). What several callers wrote under one name is copied to each of them. What a person of a platform or
 a key with the scope `platform` shares with such a name stays with that person, and no copy is made: it may have been
-theirs. State whose runs retention has removed can't be assigned to a caller and stays where it is.
+theirs. State in the scope `subject` is moved in the same way: API callers have subjects of their own. State whose runs retention has removed can't be assigned to a caller and stays where it is.
 """
 
 import hashlib
@@ -54,6 +54,26 @@ MOVED_STATE = """
         AND other.actor_type = own.actor_type AND other.actor_id = own.before
     WHERE other.actor_id IS NULL
 """
+MOVED_SUBJECTS = """
+    INSERT INTO moved_state (before, after)
+    WITH subjects AS (
+        SELECT DISTINCT runner_id, binding_id, runs.bot_id, runs.workspace_id, subject_type, subject_id,
+            CASE WHEN source = 'api' AND principal NOT LIKE 'plugin:%' AND {surface} <> 'platform' THEN principal
+            ELSE '' END AS caller
+        FROM events JOIN runs ON runs.event_seq = events.seq
+        WHERE subject_id IN (SELECT subject_id FROM events WHERE source = 'api' AND subject_id <> '')
+    )
+    SELECT
+        {hash}('subject', own.runner_id, own.binding_id, own.bot_id, own.workspace_id, own.subject_type,
+            own.subject_id),
+        {hash}('subject', own.runner_id, own.binding_id, own.bot_id, own.workspace_id, own.subject_type,
+            own.subject_id, own.caller)
+    FROM subjects AS own LEFT JOIN subjects AS other ON other.runner_id = own.runner_id
+        AND other.binding_id = own.binding_id AND other.bot_id = own.bot_id
+        AND other.workspace_id = own.workspace_id AND other.subject_type = own.subject_type
+        AND other.subject_id = own.subject_id AND other.caller = ''
+    WHERE own.caller <> '' AND other.caller IS NULL
+"""
 MOVED_USES = """
     CREATE TEMPORARY TABLE moved_uses AS
     SELECT {sender} || before AS before, {sender} || after AS after
@@ -101,13 +121,21 @@ POSTGRES_HASH = """
 def upgrade() -> None:
     if on_postgres():
         op.execute(POSTGRES_HASH)
-        names = {"hash": "pg_temp.scope_key", "data": "(body::json -> 'actor_data')::text"}
+        names = {
+            "hash": "pg_temp.scope_key",
+            "data": "(body::json -> 'actor_data')::text",
+            "surface": "(body::json ->> 'surface')",
+        }
     else:
         connection = op.get_bind().connection.driver_connection
         assert connection is not None
         connection.create_function("scope_key", -1, _scope_key)
-        names = {"hash": "scope_key", "data": "json_extract(body, '$.actor_data')"}
-    for statement in (RENAMED, MOVED_STATE, MOVED_USES, *MOVES):
+        names = {
+            "hash": "scope_key",
+            "data": "json_extract(body, '$.actor_data')",
+            "surface": "json_extract(body, '$.surface')",
+        }
+    for statement in (RENAMED, MOVED_STATE, MOVED_SUBJECTS, MOVED_USES, *MOVES):
         op.execute(statement.format(sender=SENDER, **names))
     if on_postgres():
         op.execute("DROP FUNCTION pg_temp.scope_key(text[])")
