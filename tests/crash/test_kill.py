@@ -51,7 +51,6 @@ TELLING = {
     "send:after",
 }
 """What `make test` has; the simulation goes through all of them, in far more orders."""
-SECOND_ACCEPTED = pytest.param("event.accept:after#2", marks=pytest.mark.long)
 ANSWERED_WITHIN = 30
 UNSENT = ("pending", "sending", "streaming")
 
@@ -89,7 +88,11 @@ async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
 
 
 @pytest.mark.parametrize(
-    "point", ["run.end:before", pytest.param("run.stream:after", marks=pytest.mark.long), SECOND_ACCEPTED]
+    "point",
+    [
+        "run.end:before",
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("run.open:after", "run.end:before#2")),
+    ],
 )
 async def test_nothing_is_quarantined_when_the_host_is_killed_twice_at(
     point: str, life: Life, prepared: Prepared, people: People

@@ -385,6 +385,20 @@ def test_a_budget_of_5000_tokens_is_usable_to_its_end_with_a_model_of_long_answe
     assert use["used"]["tokens"] == 20 * 188
 
 
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+def test_a_limit_among_the_models_parameters_is_lowered_to_what_is_left_of_a_budget(
+    modelled: Host, server: ModelServer, budget: Any, name: str
+) -> None:
+    model = add_model(modelled, add_provider(modelled, server), parameters={name: 8192})
+    agent = talking(modelled, model)
+    budget(scope="agent", target=agent, tokens=5000)
+    assert texts(modelled.ask(agent, "hello")) == ["pong"]
+    sent = server.asked[-1].body
+    limits = {each: sent[each] for each in ("max_tokens", "max_completion_tokens", "max_output_tokens") if each in sent}
+    assert list(limits) == ["max_tokens"]
+    assert 4000 < limits["max_tokens"] < 5000
+
+
 def test_a_model_that_ignores_its_limit_is_settled_at_what_it_used_and_not_asked_again(
     modelled: Host, server: ModelServer, model: str, budget: Any
 ) -> None:

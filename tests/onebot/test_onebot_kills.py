@@ -124,6 +124,7 @@ async def killed(own: QQ, kills: int, rate: float, seconds: tuple[float, float],
         await simulator.until(lambda: any(each.text == "token-last." for each in simulator.sent()), seconds=120)
         await eventually(lambda: owed(own.host.data) == 0, "nothing is owed any more", 120)
     check(simulator, accepted(own.host.data, said))
+    check_outcomes(own.host.data)
     assert repeated(simulator) <= under_way, "only what nobody could know of is repeated"
     extras.append(len(repeated(simulator)))
     assert all(after - before <= 1 for before, after in pairwise(extras)), f"one per kill at most: {extras}"
@@ -149,6 +150,22 @@ def check(simulator: Simulator, events: list[Json]) -> None:
         [segment] = event["message"]
         chat, text = f"private:{event['user_id']}", segment["data"]["text"]
         assert (chat, text) in shown or chat in told, f"{text} was neither answered nor its sender told"
+
+
+def check_outcomes(data: Path) -> None:
+    """Checks that kills put nothing into quarantine, and that no whole answer is called interrupted."""
+    with closing(sqlite3.connect(data / "parlour.db")) as database:
+        quarantined = database.execute(
+            "SELECT event_seq, reason FROM outcomes WHERE outcome = 'quarantined'"
+        ).fetchall()
+        interrupted = database.execute(
+            "SELECT events.input_summary, outbox.payload FROM outcomes "
+            "JOIN events ON events.seq = outcomes.event_seq JOIN outbox ON outbox.run_id = outcomes.run_id "
+            "WHERE outcome = 'failed' AND reason = 'interrupted' AND outbox.kind = 'message'"
+        ).fetchall()
+    assert quarantined == [], "no message is put aside because the Host was killed"
+    answered = [said for said, payload in interrupted if json.loads(payload)["message"]["content"] == said]
+    assert answered == [], "nobody is told that a whole answer was interrupted"
 
 
 def repeated(simulator: Simulator) -> set[tuple[str, str]]:

@@ -16,7 +16,7 @@ from parlour.core.delivery.rendering.repeats import MARK
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
 from tests.onebot.qq import eventually, to_agent
-from tests.onebot.test_onebot_kills import owed
+from tests.onebot.test_onebot_kills import check_outcomes, owed
 
 from .tg import Telegram
 
@@ -52,6 +52,7 @@ async def test_everything_is_answered_though_the_host_is_killed_five_times(own: 
         for message in said:
             key = (message["chat"]["id"], message["text"])
             assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender told"
+    check_outcomes(own.host.data)
     for (chat, text), number in shown.items():
         if number > 1 and text.startswith("token-"):
             copies = [each for each in simulator.texts(chat) if each.removesuffix(MARK) == text]

@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parlour.core.budgets.spending import bounded
 from parlour.core.models.model import Model, Prices
 from parlour.providers.models import estimates
 from parlour.providers.models.catalogue import ShippedCatalogue
@@ -60,6 +63,18 @@ def test_the_worst_case_is_never_less_than_what_is_likely() -> None:
         ({"generationConfig": {"maxOutputTokens": 8}}, 8),
     ):
         assert estimates.at_most(Model("m", "p", "n"), request(extra=extra)).completion_tokens == tokens
+
+
+@pytest.mark.parametrize("own", [{"max_completion_tokens": 900}, {"generationConfig": {"maxOutputTokens": 900}}])
+def test_a_limit_of_the_request_replaces_that_of_the_model(own: dict[str, Any]) -> None:
+    model = Model("m", "p", "n", parameters={"temperature": 1, **own})
+    assert estimates.at_most(model, request(extra={"max_tokens": 7})).completion_tokens == 7
+    assert estimates.at_most(model, request()).completion_tokens == 900
+
+
+def test_several_answers_share_what_was_reserved() -> None:
+    model, asked = Model("m", "p", "n", max_output_tokens=50), request(extra={"n": 3})
+    assert estimates.at_most(model, bounded(asked, 100)).completion_tokens <= 100
 
 
 @given(st.text())

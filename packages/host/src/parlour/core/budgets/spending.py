@@ -46,6 +46,9 @@ def bounded(request: Request, answer_tokens: int) -> Request:
     if not isinstance(request, InvokeModel) or not answer_tokens:
         return request
     extra = dict(request.extra or {})
+    answers = extra.get("n")
+    if isinstance(answers, int) and answers > 1:
+        answer_tokens = max(1, answer_tokens // answers)
     given = [name for name in ANSWER_LIMITS if isinstance(extra.get(name), int)]
     limits = {name: min(extra[name], answer_tokens) for name in given} or {"max_tokens": answer_tokens}
     return request.model_copy(update={"extra": {**extra, **limits}})

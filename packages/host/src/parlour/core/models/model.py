@@ -1,5 +1,6 @@
 """A model that agents can use, and the service that answers for it, as values. A key is sealed here and stays so."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Any, Literal
 
@@ -77,6 +78,15 @@ class Model:
         prices = None if fields["prices"] is None else Prices(**fields["prices"])
         return cls(**{**fields, "abilities": tuple(fields["abilities"]), "prices": prices})
 
+    def with_own_parameters(self, extra: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Returns the parameters of a request: the model's own, and those of the request in their place.
+
+        A limit of the answer in the request replaces that of the model, whichever name each of them has.
+        """
+        extra = extra or {}
+        own = _without_answer_limits(self.parameters) if _limits_answer(extra) else self.parameters
+        return {**own, **extra}
+
     def cost_micros(self, usage: Usage) -> int | None:
         return None if self.prices is None else self.prices.cost_micros(usage)
 
@@ -91,3 +101,15 @@ class Model:
             max_output_tokens=self.max_output_tokens or None,
             abilities=list(self.abilities),
         )
+
+
+def _limits_answer(parameters: Mapping[str, Any]) -> bool:
+    return any(isinstance(parameters.get(name), int) for name in ANSWER_LIMITS)
+
+
+def _without_answer_limits(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in parameters.items() if name not in ANSWER_LIMITS}
+    settings = kept.get("generationConfig")
+    if isinstance(settings, dict):
+        kept["generationConfig"] = _without_answer_limits(settings)
+    return kept

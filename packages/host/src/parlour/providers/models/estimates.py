@@ -60,7 +60,7 @@ def _element(element: ContentElement) -> int:
 
 def _answer(model: Model, request: InvokeModel) -> int:
     """Of several limits the greatest counts, and several answers count each."""
-    given = {**model.parameters, **(request.extra or {})}
+    given = model.with_own_parameters(request.extra)
     settings = given.get("generationConfig")
     given |= settings if isinstance(settings, dict) else {}
     limits = [given[name] for name in ANSWER_LIMITS if isinstance(given.get(name), int) and given[name] > 0]

@@ -132,7 +132,7 @@ class Dialect(Protocol):
 
 def parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
     """The model's own, then what the request says besides."""
-    given = {**called.model.parameters, **(request.extra or {})}
+    given = called.model.with_own_parameters(request.extra)
     return {name: value for name, value in given.items() if name not in DECIDED}
 
 
