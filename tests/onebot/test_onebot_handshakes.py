@@ -80,12 +80,14 @@ async def test_without_a_token_the_hosts_own_port_lets_nobody_in(qq: QQ) -> None
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1"])
 async def test_a_web_page_is_refused_at_both_addresses(origin: str, bot: Bot, qq: QQ) -> None:
+    await bot.told("no OneBot implementation is connected")
     for url in (bot.url, bot.hooks_url):
         status, sentence = await refusal(url, Origin=origin, **OWN, **BEARER)
         assert status == 403
         assert "Origin" in sentence
     await bot.told("a web page in a browser at 127.0.0.1 tried to connect")
     tokenless = qq.bot(access_token="")
+    await tokenless.told("no OneBot implementation is connected")
     assert (await refusal(tokenless.url, Origin=origin, **OWN))[0] == 403
 
 
