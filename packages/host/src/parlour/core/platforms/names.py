@@ -125,8 +125,7 @@ class NameDirectory:
     def _lookup(self, key: NameKey, envelope: EventEnvelope) -> asyncio.Task[None]:
         """Shares one lookup between all events that wait for the same name."""
         if key not in self._lookups:
-            group = envelope.data.get("group")
-            group_id = str(group["id"]) if isinstance(group, dict) and group.get("id") else ""
+            group_id = str(_group(envelope.data).get("id") or "")
             account = str(envelope.data.get("account", ""))
             lookup = asyncio.create_task(self._find(key, account, group_id))
             self._lookups[key] = lookup
@@ -200,12 +199,21 @@ def _nameless(envelope: EventEnvelope) -> list[NameKey]:
     users += [member.get("user")] if isinstance(member, dict) else []
     found += [("user", each.get("id")) for each in users if isinstance(each, dict) and not each.get("nickname")]
     found += [("user", each.id) for each in (envelope.actor, envelope.subject) if each.type == "user" and not each.name]
-    group = data.get("group")
-    if isinstance(group, dict) and not group.get("name"):
+    group = _group(data)
+    if group and not group.get("name"):
         found.append(("group", group.get("id")))
     found += [("user", each.get("sender")) for each in _quotes(envelope) if not each.get("name")]
     keys = (NameKey(envelope.bot_id, kind, entity_id) for kind, entity_id in found if isinstance(entity_id, str))
     return list(dict.fromkeys(key for key in keys if key.entity_id))
+
+
+def _group(data: dict[str, Any]) -> dict[str, Any]:
+    """Returns the group of an event; events of one platform alone name only the chat that they happened in."""
+    group = data.get("group")
+    if isinstance(group, dict):
+        return group
+    in_group = group is None and data.get("chat_type") == "group"
+    return {"id": data.get("chat_id")} if in_group else {}
 
 
 def _quotes(envelope: EventEnvelope) -> Iterable[dict[str, Any]]:
@@ -234,8 +242,8 @@ def _with_names(envelope: EventEnvelope, names: dict[NameKey, str]) -> EventEnve
     data |= {name: user(data[name]) for name in _USERS if name in data}
     if isinstance(data.get("member"), dict):
         data["member"] = {**data["member"], "user": user(data["member"].get("user"))}
-    group = data.get("group")
-    if isinstance(group, dict) and not group.get("name"):
+    group = _group(data)
+    if group and not group.get("name"):
         data["group"] = {**group, "name": name_of("group", group.get("id"))}
     if isinstance(data.get("message_chain"), list):
         data["message_chain"] = [quoted(each) for each in data["message_chain"]]
