@@ -7,6 +7,7 @@ event's own turn.
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -49,6 +50,8 @@ MOST_KEYS = 20
 """Names that are asked for one event."""
 
 Kind = Literal["user", "group"]
+_CHAT = re.compile(r"(?:^|/)(?P<type>group|private):(?P<id>.+)")
+"""The key of a chat; ids may hold slashes."""
 _USERS = ("sender", "editor", "user", "operator", "inviter")
 
 
@@ -96,10 +99,10 @@ class NameDirectory:
 
     def forget_chat(self, bot_id: str, chat: str) -> list[Statement]:
         """Forgets the person or group of a chat; the statements belong to the unit that deletes the conversation."""
-        chat_type, _, entity_id = chat.rpartition("/")[2].partition(":")
-        if not entity_id:
+        found = _CHAT.search(chat)
+        if found is None:
             return []
-        key = NameKey(bot_id, "group" if chat_type == "group" else "user", entity_id)
+        key = NameKey(bot_id, "group" if found["type"] == "group" else "user", found["id"])
         self._known.pop(key, None)
         return [Delete(NAMES, matching(**key._asdict()), expect=ANY)]
 
@@ -114,7 +117,11 @@ class NameDirectory:
 
     def _fresh(self, key: NameKey) -> KnownName | None:
         known = self._known.get(key)
-        return known if known is not None and known.expires_at > self._clock.now() else None
+        return known if known is not None and self._lasts(known.expires_at) else None
+
+    def _lasts(self, expires_at: int) -> bool:
+        """Returns whether a name is still used; one that was kept while the clock was ahead is asked for again."""
+        return 0 < expires_at - self._clock.now() <= KEPT_MILLISECONDS
 
     def _remember(self, key: NameKey, known: KnownName) -> None:
         self._known[key] = known
@@ -155,7 +162,7 @@ class NameDirectory:
 
     async def _kept(self, key: NameKey) -> KnownName | None:
         rows = await self._journal.read(Select(NAMES, matching(**key._asdict()), ("name", "expires_at"), limit=1))
-        if not rows or rows[0]["expires_at"] <= self._clock.now():
+        if not rows or not self._lasts(rows[0]["expires_at"]):
             return None
         return KnownName(rows[0]["name"], rows[0]["expires_at"])
 
