@@ -1,8 +1,8 @@
 """Builds the Markdown parser for texts of models.
 
 It differs from CommonMark in what a run of `*` means. Beside Chinese, Japanese and Korean characters it may open
-and close emphasis also next to punctuation, as in `**注意：**请`, since these languages put no space there. Between ASCII
-letters or digits it is an operator, as in `x**2 + y**2`.
+and close emphasis also next to punctuation, as in `**注意：**请`, since these languages put no space there.
+Between ASCII letters or digits it is an operator, as in `x**2 + y**2`.
 """
 
 from typing import TYPE_CHECKING
