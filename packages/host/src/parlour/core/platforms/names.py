@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -214,7 +214,7 @@ def _nameless(envelope: EventEnvelope) -> list[NameKey]:
     return list(dict.fromkeys(key for key in keys if key.entity_id))
 
 
-def _group(data: dict[str, Any]) -> dict[str, Any]:
+def _group(data: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the group of an event; events of one platform alone name only the chat that they happened in."""
     group = data.get("group")
     if isinstance(group, dict):
