@@ -47,7 +47,10 @@ async def test_an_implementation_talks_at_the_hosts_own_port(qq: QQ, echo: str) 
 
 
 async def test_both_addresses_serve_one_bot(bot: Bot) -> None:
-    async with Simulator(1, TOKEN).connecting(bot.url) as own, Simulator(2, TOKEN).connecting(bot.hooks_url) as hosted:
+    async with (
+        Simulator(10011, TOKEN).connecting(bot.url) as own,
+        Simulator(10012, TOKEN).connecting(bot.hooks_url) as hosted,
+    ):
         for simulator in (own, hosted):
             await simulator.say("hello", ANN)
             await simulator.answered(1)
