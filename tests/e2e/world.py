@@ -14,7 +14,7 @@ from aiohttp import web
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
 from tests.integration.commands import parlour_here
-from tests.integration.harness import ECHO_PLUGIN, ROOT, Host
+from tests.integration.harness import ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
 from tests.integration.nginx import PREFIX, Nginx
 
 from .model import WrittenModel
@@ -30,7 +30,7 @@ class PageHost(Host):
     """At the same address in each of its lives, so that an open page finds it again."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+        super().__init__(folder, PARLOUR__PLUGINS__BUNDLED="true", **NO_RUN_LIMITS)
         self._port = free_port()
 
     def expect_proxy(self, public_url: str) -> None:

@@ -24,6 +24,8 @@ CLAIMING_PUPPET = "plugin:test/puppet-agent/claiming"
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients of plain addresses: without it each of them reads all certificate authorities first."""
 
+NO_RUN_LIMITS = {"PARLOUR__RUNS__PER_SENDER_PER_MINUTE": 0, "PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE": 0}
+"""Settings of a Host whose few senders say more in a minute than people do."""
 Seen = TypeVar("Seen")
 Json = dict[str, Any]
 

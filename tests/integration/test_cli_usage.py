@@ -41,6 +41,9 @@ def test_a_wrong_command_line_is_refused_with_what_is_wrong_in_it(arguments: lis
         ("PARLOUR__KITCHEN__SINK", "1", "kitchen"),
         ("PARLOUR__HTTP", "5300", "http"),
         ("PARLOUR__RUNS__CONCURRENT", "0", "runs.concurrent"),
+        ("PARLOUR__TELEMETRY__ENDPOINT", "http://127.0.0.1:99999", "telemetry.endpoint"),
+        ("PARLOUR__TELEMETRY__ENDPOINT", "http://[::1", "telemetry.endpoint"),
+        ("PARLOUR__TELEMETRY__ENDPOINT", "http://:4318", "telemetry.endpoint"),
     ],
 )
 def test_a_bad_setting_in_the_environment_is_named_in_one_sentence(

@@ -2,6 +2,7 @@
 `PARLOUR_FAKE_OPENAI` names, of which the same is asked; and one that goes wrong as it is told."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -184,3 +185,18 @@ async def test_fifty_tokens_at_a_tenth_of_a_second_arrive_as_they_are_made(host:
     assert seen_and_kept(host, chat, frame) == {words}
     assert times[0] < 0.3
     assert len({round(each, 2) for each in times}) >= 10
+
+
+def test_anthropic_is_told_that_a_tool_failed(host: Host, faulty: ModelServer) -> None:
+    call = {"type": "tool_use", "id": "a", "name": "calculator_evaluate", "input": {"expression": "1 / 0"}}
+    answers = [{"content": [call], "stop_reason": "tool_use"}, {"content": [{"type": "text", "text": "no"}]}]
+    faulty.will(*(Raw(json.dumps({"usage": {}, **each}).encode(), "application/json") for each in answers))
+    body = {"name": "Claude", "kind": "anthropic", "base_url": faulty.address, "api_keys": ["sk-test"]}
+    provider_id = host.http().post("/model-providers", json=body).json()["provider_id"]
+    made = host.http().post("/models", json={"provider_id": provider_id, "name": "claude", "abilities": ["tools"]})
+    assert made.status_code == 201, made.text
+    config = {"model": {"primary": made.json()["model_id"], "fallbacks": []}, "streaming": False}
+    answer = host.ask(host.agent(LOCAL, config=config, resource_policy={"tools": ["calculator.evaluate"]}), "divide")
+    assert answer["run"]["status"] == "completed", answer
+    [result] = faulty.asked[-1].body["messages"][-1]["content"]
+    assert (result["type"], result["is_error"]) == ("tool_result", True)

@@ -7,7 +7,7 @@ import pytest
 
 import parlour.testing
 from parlour.testing.synapse_server import SynapseServer
-from tests.integration.harness import ECHO, ECHO_PLUGIN, PUPPET, PUPPET_PLUGIN, ROOT, Host
+from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, PUPPET, PUPPET_PLUGIN, ROOT, Host
 
 from .rig import Home
 from .world import World
@@ -32,7 +32,7 @@ def home(synapse: SynapseServer) -> Home:
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory, synapse: SynapseServer) -> Iterator[World]:
-    host = Host(tmp_path_factory.mktemp("matrix host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+    host = Host(tmp_path_factory.mktemp("matrix host"), **NO_RUN_LIMITS)
     for plugin in (ECHO_PLUGIN, PROBE_PLUGIN, PUPPET_PLUGIN):
         host.install(plugin)
     host.start()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import parlour.testing
-from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT, Host
+from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
 
 from .qq import QQ
 
@@ -16,7 +16,7 @@ TOOLBOX_PLUGIN = ROOT / "tests" / "plugins" / "toolbox.py"
 
 @pytest.fixture(scope="session")
 def qq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
-    host = Host(tmp_path_factory.mktemp("platform host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+    host = Host(tmp_path_factory.mktemp("platform host"), **NO_RUN_LIMITS)
     host.install(ECHO_PLUGIN)
     host.install(PROBE_PLUGIN)
     host.install(TOOLBOX_PLUGIN)

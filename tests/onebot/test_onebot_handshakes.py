@@ -48,7 +48,10 @@ async def test_an_implementation_talks_at_the_hosts_own_port(qq: QQ, echo: str) 
 
 
 async def test_both_addresses_serve_one_bot(bot: Bot) -> None:
-    async with Simulator(1, TOKEN).connecting(bot.url) as own, Simulator(2, TOKEN).connecting(bot.hooks_url) as hosted:
+    async with (
+        Simulator(10011, TOKEN).connecting(bot.url) as own,
+        Simulator(10012, TOKEN).connecting(bot.hooks_url) as hosted,
+    ):
         for simulator in (own, hosted):
             await simulator.say("hello", ANN)
             await simulator.answered(1)
@@ -81,12 +84,14 @@ async def test_without_a_token_the_hosts_own_port_lets_nobody_in(qq: QQ) -> None
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1"])
 async def test_a_web_page_is_refused_at_both_addresses(origin: str, bot: Bot, qq: QQ) -> None:
+    await bot.told("no OneBot implementation is connected")
     for url in (bot.url, bot.hooks_url):
         status, sentence = await refusal(url, Origin=origin, **OWN, **BEARER)
         assert status == 403
         assert "Origin" in sentence
     await bot.told("a web page in a browser at 127.0.0.1 tried to connect")
     tokenless = qq.bot(access_token="")
+    await tokenless.told("no OneBot implementation is connected")
     assert (await refusal(tokenless.url, Origin=origin, **OWN))[0] == 403
 
 

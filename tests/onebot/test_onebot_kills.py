@@ -20,7 +20,7 @@ import pytest
 from parlour.core.delivery.notices import sentence
 from parlour.core.delivery.rendering.repeats import MARK
 from parlour.testing.onebot_simulator import Simulator
-from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
+from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json
 
 from .acting import ACTING_PLUGIN, ASK, BOSS, GROUP, about_eve, agent, decisions, kicks, tell
 from .qq import QQ, event_id, eventually, to_agent
@@ -30,7 +30,7 @@ CHATS = 25
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
-    host = Host(tmp_path_factory.mktemp("killed host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+    host = Host(tmp_path_factory.mktemp("killed host"), **NO_RUN_LIMITS)
     host.install(ECHO_PLUGIN)
     host.install(ACTING_PLUGIN)
     host.start()

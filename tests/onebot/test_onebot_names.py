@@ -20,6 +20,7 @@ from .acting import ACTING_PLUGIN, EVE, GROUP, agent
 from .qq import QQ, eventually, to_agent, to_plugins
 
 NEWCOMER, HOST_MEMBER = 7, 8
+DOGS = 55
 WELCOME = {"group.member_joined": "{{event.member.user.nickname}} came to {{group}}."}
 _numbers = count()
 """Notices of one second are told apart by their content."""
@@ -140,22 +141,39 @@ async def test_names_are_deleted_with_their_conversation(named: QQ) -> None:
     bot.delete()
 
 
-async def test_an_approval_says_who_asks_and_what_they_wrote(named: QQ) -> None:
-    wanted = json.dumps([["friend_request.answer", None, {"approve": True}, 0]])
+async def approval_question(named: QQ, action: str, wanted: Json, event_type: str, request: Json) -> str:
+    """Returns the words in which an agent's answer to a request is put before the people of a group."""
     bot = named.bot()
     place = {"bot_id": bot.bot_id, "chat_type": "group", "chat_id": str(GROUP)}
-    ask = {"decision": "ask", "show_in": place}
-    events = ["friend.request_received"]
-    agent_id = await agent(named, {"friend_request.answer": ask}, event_types=events, config={"otherwise": wanted})
+    call = json.dumps([[action.partition(".set_")[0], None, wanted, 0]])
+    policy = {action: {"decision": "ask", "show_in": place}}
+    agent_id = await agent(named, policy, event_types=[event_type], config={"otherwise": call})
     routed = await asyncio.to_thread(named.host.http().put, f"/bots/{bot.bot_id}/routes", json=to_agent(agent_id))
     assert routed.status_code == 200, routed.text
-    async with bot.connected() as simulator:
+    simulator = Simulator()
+    simulator.world.add_group(DOGS, "Dogs")
+    async with bot.connected(simulator):
         simulator.world.requests["flag-1"] = {}
-        fields = {"user_id": EVE, "comment": "I am\nEve from “school”"}
-        await simulator.report(native.request(simulator.self_id, "friend", "flag-1", **fields))
+        await simulator.report(native.request(simulator.self_id, flag="flag-1", user_id=EVE, **request))
         [question] = [each.text for each in await simulator.answered(1, f"group:{GROUP}")]
     bot.delete()
+    return question
+
+
+async def test_an_approval_says_who_asks_and_what_they_wrote(named: QQ) -> None:
+    request = {"request_type": "friend", "comment": "I am\nEve from “school”"}
+    event_type = "friend.request_received"
+    question = await approval_question(named, "friend_request.answer", {"approve": True}, event_type, request)
     assert f'Friend request from user {EVE} ({EVE}): “I am Eve from "school"”' in question
+
+
+async def test_an_approval_of_a_join_request_names_the_group(named: QQ) -> None:
+    params = {"flag": "flag-1", "sub_type": "add", "approve": True}
+    wanted = {"action": "set_group_add_request", "params": params}
+    request = {"request_type": "group", "sub_type": "add", "group_id": DOGS, "comment": "please"}
+    action, event_type = "platform.call.set_group_add_request", "platform.onebot11.group_join_request"
+    question = await approval_question(named, action, wanted, event_type, request)
+    assert f"Request of user {EVE} ({EVE}) to join the group Dogs ({DOGS}): “please”" in question
 
 
 async def test_a_listener_hears_names(qq: QQ) -> None:

@@ -62,7 +62,8 @@ def _comparable(event: Json) -> str:
     rest = {name: value for name, value in event.items() if name not in ("event_id", "timestamp", "bot_id")}
     rest = _without(rest, ("nickname", "name"))
     if "data" in rest:
-        rest["data"] = {name: value for name, value in event["data"].items() if name not in ("chat_type", "chat_id")}
+        added = ("chat_type", "chat_id", "group")
+        rest["data"] = {name: value for name, value in event["data"].items() if name not in added}
     chain = [{**part, "time": 0} if part["type"] == "Source" else part for part in event.get("message_chain", ())]
     return json.dumps({**rest, "message_chain": _without(chain, ("url", "base64", "artifact_id"))}, sort_keys=True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import parlour.testing
-from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT, Host
+from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, ROOT, Host
 
 from .tg import Telegram
 
@@ -19,7 +19,7 @@ ACTING = "plugin:test/acting-agent/default"
 
 @pytest.fixture(scope="session")
 def tg(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Telegram]:
-    host = Host(tmp_path_factory.mktemp("telegram host"), PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+    host = Host(tmp_path_factory.mktemp("telegram host"), **NO_RUN_LIMITS)
     for plugin in (ECHO_PLUGIN, PROBE_PLUGIN, ACTING_PLUGIN, WRITING_PLUGIN):
         host.install(plugin)
     host.start()

@@ -14,7 +14,7 @@ import pytest
 
 from parlour.core.delivery.rendering.repeats import MARK
 from parlour.testing.telegram_simulator import Simulator
-from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
+from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json
 from tests.onebot.qq import eventually, to_agent
 from tests.onebot.test_onebot_kills import check_outcomes, owed
 
@@ -25,7 +25,7 @@ CHATS, KILLS = 40, 5
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Telegram]:
-    host = Host(tmp_path, PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE=0)
+    host = Host(tmp_path, **NO_RUN_LIMITS)
     host.install(ECHO_PLUGIN)
     host.start()
     yield Telegram(host)

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .core.texts.catalogue import DEFAULT_LANGUAGE, Language
-from .http_address import checked_base_path, checked_proxies, checked_public_url, host_name
+from .http_address import checked_base_path, checked_collector_url, checked_proxies, checked_public_url, host_name
 from .stores.address import ACCEPTED, is_accepted
 from .time_zone import is_zone, system_zone
 
@@ -273,7 +273,7 @@ class LogSettings(Section):
 class TelemetrySettings(Section):
     """Traces for OpenTelemetry; to nobody unless an address is named."""
 
-    endpoint: str = Field(default="", pattern=r"^(https?://.+)?$")
+    endpoint: Annotated[str, AfterValidator(checked_collector_url)] = ""
     """Where traces go over OTLP, such as http://127.0.0.1:4318; /v1/traces is added to an address without a path."""
     headers: SecretStr = SecretStr("")
     """Sent with them, such as authorization=Bearer abc; several have commas between them."""

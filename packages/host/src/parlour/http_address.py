@@ -1,4 +1,4 @@
-"""Checks the settings that say how the Host is reached from outside: public address, path prefix and proxies."""
+"""Checks settings that hold addresses: how the Host is reached from outside, and where its traces go."""
 
 import re
 from ipaddress import ip_network
@@ -45,6 +45,16 @@ def checked_proxies(written: list[str]) -> list[str]:
         except ValueError as error:
             words = "must hold addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not names"
             raise PydanticCustomError("trusted_proxies", words) from error
+    return written
+
+
+def checked_collector_url(written: str) -> str:
+    """Accepts the address of an OpenTelemetry collector."""
+    if not written:
+        return ""
+    parts = _split(written)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or " " in written:
+        raise PydanticCustomError("telemetry_endpoint", "must look like http://127.0.0.1:4318")
     return written
 
 

@@ -2,9 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from parlour.core.facts.retention import Retention, Terms
 from parlour.core.facts.tables import NAMES
-from parlour.core.journal import Select
+from parlour.core.journal import Insert, Select, Unit
 from parlour.core.platforms.book import Bot
 from parlour.core.platforms.names import KEPT_MILLISECONDS
 from parlour_sdk.protocol.people import Group, GroupMember, User
@@ -55,4 +57,30 @@ async def test_names_that_expired_are_swept() -> None:
     assert len(world.journal.database.read(Select(NAMES))) == 2
     await asyncio.sleep(EXPIRY_SECONDS)
     await retention.once()
+    assert world.journal.database.read(Select(NAMES)) == []
+
+
+async def test_a_name_that_was_kept_while_the_clock_was_ahead_is_asked_for_again() -> None:
+    world = await opened()
+    ahead = LoopClock().now() + 400 * 24 * 3600 * 1000
+    kept = {"bot_id": BOT, "kind": "user", "entity_id": "eve", "name": "old", "created_at": ahead, "expires_at": ahead}
+    await world.journal.commit(Unit("name.keep", (Insert(NAMES, kept),)))
+    assert await joined(world, 1) == "Eve"
+
+
+@pytest.mark.parametrize(
+    ("chat", "kind", "entity_id"),
+    [
+        ("10001/group:55", "group", "55"),
+        ("private:7", "user", "7"),
+        ("group:!a/b:example.org", "group", "!a/b:example.org"),
+    ],
+)
+async def test_the_name_of_a_deleted_chat_is_forgotten(chat: str, kind: str, entity_id: str) -> None:
+    world = await opened()
+    known = {"bot_id": BOT, "kind": kind, "entity_id": entity_id}
+    await world.journal.commit(
+        Unit("name.keep", (Insert(NAMES, {**known, "name": "A", "created_at": 1, "expires_at": 2}),))
+    )
+    await world.journal.commit(Unit("conversation.erase", tuple(world.core.names.forget_chat(BOT, chat))))
     assert world.journal.database.read(Select(NAMES)) == []

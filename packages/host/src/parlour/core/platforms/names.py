@@ -7,8 +7,9 @@ event's own turn.
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -49,6 +50,8 @@ MOST_KEYS = 20
 """Names that are asked for one event."""
 
 Kind = Literal["user", "group"]
+_CHAT = re.compile(r"(?:^|/)(?P<type>group|private):(?P<id>.+)")
+"""The key of a chat; ids may hold slashes."""
 _USERS = ("sender", "editor", "user", "operator", "inviter")
 
 
@@ -96,10 +99,10 @@ class NameDirectory:
 
     def forget_chat(self, bot_id: str, chat: str) -> list[Statement]:
         """Forgets the person or group of a chat; the statements belong to the unit that deletes the conversation."""
-        chat_type, _, entity_id = chat.rpartition("/")[2].partition(":")
-        if not entity_id:
+        found = _CHAT.search(chat)
+        if found is None:
             return []
-        key = NameKey(bot_id, "group" if chat_type == "group" else "user", entity_id)
+        key = NameKey(bot_id, "group" if found["type"] == "group" else "user", found["id"])
         self._known.pop(key, None)
         return [Delete(NAMES, matching(**key._asdict()), expect=ANY)]
 
@@ -114,7 +117,11 @@ class NameDirectory:
 
     def _fresh(self, key: NameKey) -> KnownName | None:
         known = self._known.get(key)
-        return known if known is not None and known.expires_at > self._clock.now() else None
+        return known if known is not None and self._lasts(known.expires_at) else None
+
+    def _lasts(self, expires_at: int) -> bool:
+        """Returns whether a name is still used; one that was kept while the clock was ahead is asked for again."""
+        return 0 < expires_at - self._clock.now() <= KEPT_MILLISECONDS
 
     def _remember(self, key: NameKey, known: KnownName) -> None:
         self._known[key] = known
@@ -125,8 +132,7 @@ class NameDirectory:
     def _lookup(self, key: NameKey, envelope: EventEnvelope) -> asyncio.Task[None]:
         """Shares one lookup between all events that wait for the same name."""
         if key not in self._lookups:
-            group = envelope.data.get("group")
-            group_id = str(group["id"]) if isinstance(group, dict) and group.get("id") else ""
+            group_id = str(_group(envelope.data).get("id") or "")
             account = str(envelope.data.get("account", ""))
             lookup = asyncio.create_task(self._find(key, account, group_id))
             self._lookups[key] = lookup
@@ -156,7 +162,7 @@ class NameDirectory:
 
     async def _kept(self, key: NameKey) -> KnownName | None:
         rows = await self._journal.read(Select(NAMES, matching(**key._asdict()), ("name", "expires_at"), limit=1))
-        if not rows or rows[0]["expires_at"] <= self._clock.now():
+        if not rows or not self._lasts(rows[0]["expires_at"]):
             return None
         return KnownName(rows[0]["name"], rows[0]["expires_at"])
 
@@ -200,12 +206,21 @@ def _nameless(envelope: EventEnvelope) -> list[NameKey]:
     users += [member.get("user")] if isinstance(member, dict) else []
     found += [("user", each.get("id")) for each in users if isinstance(each, dict) and not each.get("nickname")]
     found += [("user", each.id) for each in (envelope.actor, envelope.subject) if each.type == "user" and not each.name]
-    group = data.get("group")
-    if isinstance(group, dict) and not group.get("name"):
+    group = _group(data)
+    if group and not group.get("name"):
         found.append(("group", group.get("id")))
     found += [("user", each.get("sender")) for each in _quotes(envelope) if not each.get("name")]
     keys = (NameKey(envelope.bot_id, kind, entity_id) for kind, entity_id in found if isinstance(entity_id, str))
     return list(dict.fromkeys(key for key in keys if key.entity_id))
+
+
+def _group(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the group of an event; events of one platform alone name only the chat that they happened in."""
+    group = data.get("group")
+    if isinstance(group, dict):
+        return group
+    in_group = group is None and data.get("chat_type") == "group"
+    return {"id": data.get("chat_id")} if in_group else {}
 
 
 def _quotes(envelope: EventEnvelope) -> Iterable[dict[str, Any]]:
@@ -234,8 +249,8 @@ def _with_names(envelope: EventEnvelope, names: dict[NameKey, str]) -> EventEnve
     data |= {name: user(data[name]) for name in _USERS if name in data}
     if isinstance(data.get("member"), dict):
         data["member"] = {**data["member"], "user": user(data["member"].get("user"))}
-    group = data.get("group")
-    if isinstance(group, dict) and not group.get("name"):
+    group = _group(data)
+    if group and not group.get("name"):
         data["group"] = {**group, "name": name_of("group", group.get("id"))}
     if isinstance(data.get("message_chain"), list):
         data["message_chain"] = [quoted(each) for each in data["message_chain"]]

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 
+from parlour.core.delivery.rendering.markdown_parser import markdown_parser
+
 OPENED, CLOSED = "\ue000", "\ue001"
 """Around the number of a mention in a text that is to be formatted."""
 _MARK = re.compile(f"{OPENED}([0-9]+){CLOSED}")
@@ -43,9 +45,7 @@ def _single(html: str) -> str:
 
 @cache
 def _renderer() -> Callable[[str], str]:
-    from markdown_it import MarkdownIt  # costs a tenth of a second, and most texts do without
-
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+    parser = markdown_parser(breaks=True)
     parser.disable("image")  # Matrix shows none from elsewhere; what is left is a link
     parser.validateLink = lambda url: url.strip().lower().startswith(_SCHEMES)  # type: ignore[method-assign]
     return parser.render

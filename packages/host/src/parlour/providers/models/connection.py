@@ -11,6 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
+from parlour.core.addresses import authority
 from parlour.version import VERSION
 
 from .failures import Failure
@@ -120,7 +121,7 @@ class Connection:
     def _unreachable(self, reason: str) -> Failure:
         parts = urlsplit(self._base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        said = f"can't be reached at {parts.scheme}://{parts.hostname}:{port}: {reason}"
+        said = f"can't be reached at {parts.scheme}://{authority(parts.hostname or '', port)}: {reason}"
         return Failure("provider_unreachable", said, again=True)
 
 

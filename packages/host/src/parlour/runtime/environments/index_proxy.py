@@ -15,6 +15,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
+from parlour.core.addresses import authority
+
 from ..packages.commands import Tell
 from .index_settings import Address, address_of
 
@@ -81,7 +83,7 @@ class IndexProxy:
             async with asyncio.timeout(CONNECT_SECONDS):
                 upstream = await self._connected(address, secure)
         except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError) as error:
-            self._tell(f"{_shown(address)} can't be reached: {error or 'no answer in time'}")
+            self._tell(f"{authority(*address)} can't be reached: {error or 'no answer in time'}")
             _refuse(writer, "502 Bad Gateway")
             return
         with contextlib.closing(upstream[1]):
@@ -93,7 +95,7 @@ class IndexProxy:
                 await _pump(upstream[0], writer)
 
     def _block(self, address: Address) -> None:
-        shown = _shown(address)
+        shown = authority(*address)
         if shown not in self._blocked:
             self._blocked[shown] = None
             self._tell(f"blocked a connection to {shown}, which is none of the package indexes")
@@ -109,7 +111,7 @@ class IndexProxy:
         secured = ssl.create_default_context() if parts.scheme == "https" else None
         reader, writer = await asyncio.open_connection(*address_of(proxy), ssl=secured)
         if secure:
-            place = _shown(address)
+            place = authority(*address)
             login = _login(proxy)
             writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{login}\r\n".encode())
             answer = await reader.readuntil(_HEAD_END)
@@ -121,7 +123,7 @@ class IndexProxy:
         return reader, writer
 
     def _proxy(self, address: Address, secure: bool) -> str | None:
-        if proxy_bypass(_shown(address)):  # as NO_PROXY says
+        if proxy_bypass(authority(*address)):  # as NO_PROXY says
             return None
         proxy = self._proxies.get("https" if secure else "http") or self._proxies.get("all")
         return proxy if not proxy or "://" in proxy else f"http://{proxy}"
@@ -143,11 +145,6 @@ def _login(proxy: str) -> str:
         return ""
     pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
     return f"Proxy-Authorization: Basic {base64.b64encode(pair.encode()).decode()}\r\n"
-
-
-def _shown(address: Address) -> str:
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _refuse(writer: asyncio.StreamWriter, status: str) -> None:

@@ -5,6 +5,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
+from .markdown_parser import markdown_parser
 from .tables import aligned
 
 _TAGS = {"strong": "b", "em": "i", "s": "s", "blockquote": "blockquote"}
@@ -13,9 +14,7 @@ _SCHEMES = ("http://", "https://", "mailto:", "tg://")
 
 @cache
 def _parser() -> Callable[[str], Sequence[Any]]:
-    from markdown_it import MarkdownIt  # costs a tenth of a second, and most texts do without
-
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
+    return markdown_parser().parse
 
 
 def html(text: str) -> str:

@@ -7,22 +7,25 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+from .markdown_parser import markdown_parser
+
 RULE = "———"
 
 
 @cache
 def _parser() -> Callable[[str], Sequence[Any]]:
-    from markdown_it import MarkdownIt  # importing it takes a tenth of a second, and most texts have no markup
-
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).parse
+    """Without definitions of references, which would vanish where nothing refers to them."""
+    return markdown_parser().disable("reference").parse
 
 
 @lru_cache(maxsize=8)  # a text is measured and then written
 def plain(text: str) -> str:
     """Keeps the white space around the text: what follows in the same message is set off by it."""
-    lines = _Blocks(_parser()(text)).lines()
+    shown = "\n".join(_Blocks(_parser()(text)).lines()).strip()
+    if not shown:
+        return text  # such as quotes within quotes, deeper than the parser goes
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{chr(10).join(lines).strip()}{after}"
+    return f"{before}{shown}{after}"
 
 
 class _Blocks:
@@ -114,7 +117,6 @@ def _inline(tokens: Iterable[Any] | None) -> str:
     """Joins inline tokens without their marks."""
     out: list[str] = []
     links: list[tuple[str, int]] = []
-    literal: list[bool] = []
     for token in tokens or ():
         match token.type:
             case "softbreak" | "hardbreak":
@@ -127,12 +129,6 @@ def _inline(tokens: Iterable[Any] | None) -> str:
                 address, start = links.pop()
                 label = "".join(out[start:])
                 out[start:] = [_link(label, address)]
-            case "em_open":
-                written = out[-1] if out else ""
-                literal.append(written[-1:].isascii() and written[-1:].isalnum())  # 2*3*4 is a product
-                out.append(token.markup if literal[-1] else "")
-            case "em_close":
-                out.append(token.markup if literal.pop() else "")
             case _:
                 out.append(token.content)
     return "".join(out)
