@@ -154,7 +154,10 @@ async def test_an_approval_says_who_asks_and_what_they_wrote(named: QQ) -> None:
         fields = {"user_id": EVE, "comment": "I am\nEve from “school”"}
         await simulator.report(native.request(simulator.self_id, "friend", "flag-1", **fields))
         [question] = [each.text for each in await simulator.answered(1, f"group:{GROUP}")]
+        listed = await asyncio.to_thread(named.host.http().get, "/approvals?status=pending")
     bot.delete()
+    occasion = listed.json()["items"][0]["occasion"]
+    assert (occasion["actor_name"], occasion["comment"]) == (f"user {EVE}", 'I am Eve from "school"')
     assert f'Friend request from user {EVE} ({EVE}): “I am Eve from "school"”' in question
 
 
