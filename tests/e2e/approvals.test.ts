@@ -14,8 +14,9 @@ it("shows what an agent wants to do, and does it once it is approved", async () 
   const { page } = await visit("/approvals");
   await page.getByRole("heading", { level: 1, name: word("nav.approvals") }).waitFor();
 
-  await world.say(account, "Eve is rude again", 1, { group: GROUP });
+  await world.say(account, "Eve is rude again", 1, { group: GROUP, name: "Ida" });
   await page.getByRole("button", { name: word("approvals.approve") }).waitFor();
+  await page.getByText(word("approvals.requester", { who: "Ida (1)" })).waitFor();
   await page.getByRole("textbox", { name: word("approvals.reason") }).fill("She was rude");
   await page.getByRole("button", { name: word("approvals.approve") }).click();
 

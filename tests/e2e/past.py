@@ -52,6 +52,11 @@ def _move_apart(connection: sqlite3.Connection, minutes: int) -> None:
         sent = "update outbox set created_at = created_at - ?, updated_at = updated_at - ? where run_id = ?"
         connection.execute(sent, (ago, ago, run["run_id"]))
         connection.execute("update run_events set created_at = created_at - ? where run_id = ?", (ago, run["run_id"]))
+        began = "json_extract(data, '$.started_at')"  # of a call, which its record names apart from when it was written
+        moved = f"update run_events set data = json_set(data, '$.started_at', {began} - ?) where run_id = ?"
+        connection.execute(f"{moved} and {began} is not null", (ago, run["run_id"]))
+        decided = "update outcomes set decided_at = decided_at - ? where event_seq = ?"
+        connection.execute(decided, (ago, run["event_seq"]))
         connection.execute("update events set created_at = created_at - ? where seq = ?", (ago, run["event_seq"]))
 
 

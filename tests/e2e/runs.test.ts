@@ -35,12 +35,12 @@ it("opens a model call to its prompt, parameters and answer", async () => {
   await page.getByRole("region", { name: word("runs.answer"), exact: true }).getByText("The first answer.").waitFor();
 });
 
-it("tells a person without the right that prompts are not for them", async () => {
+it("offers no prompts to a person without the right", async () => {
   await person(world, READER, "viewer");
   const { page } = await visit(`/runs/${runId}`, { as: READER });
-  await page.getByRole("button", { name: word("runs.promptAndAnswer") }).first().click();
-  await page.getByRole("status").getByText(/may not/).waitFor();
-  expect(await page.getByText("Be kind.").count()).toBe(0);
+  await page.getByText("house-large").first().waitFor();
+  await page.getByText("The first answer.").first().waitFor();
+  expect(await page.getByRole("button", { name: word("runs.promptAndAnswer") }).count()).toBe(0);
 });
 
 it("shows steps in the order in which they began, counted from one zero", async () => {
@@ -120,11 +120,29 @@ it("leads from a run to its agent, bot, person and conversation, with what it co
 
   expect(await to("Repeated")).toBe(`/agents/${agentId}`);
   expect(await to("Linked")).toBe(`/bots/${botId}`);
-  expect(await to("Ida")).toContain("q=Ida");
   await main.getByRole("link", { name: word("runs.conversation") }).click();
   await page.waitForURL(/conversation=/);
   await main.getByText("Where does this lead?").waitFor();
   expect(await main.locator('a[href^="/runs/"]').count()).toBe(1);
+});
+
+it("leads from a run to all runs of its sender, also one without a name", async () => {
+  const { botId, account } = await bot(world, "Visited", agentId);
+  const senders = [[7701, "Ida"], [7702, "Ben"], [7703, ""]] as const;
+  await world.modelWill(...senders.map(() => ({ pieces: ["Hello."] })));
+  for (const [at, [user, name]] of senders.entries()) {
+    await world.say(account, `Question ${at}`, user, { name });
+    await world.answered(account, at + 1);
+  }
+  const runs = (await world.api<{ items: { run_id: string; input_summary: string }[] }>("GET", `/runs?bot_id=${botId}`)).items;
+  const { page } = await visit("/");
+  const main = page.getByRole("main");
+  for (const [at, shown] of ["Ida", "Ben", "7703"].entries()) {
+    await page.goto(`/runs/${runs.find((run) => run.input_summary === `Question ${at}`)!.run_id}`);
+    await main.getByRole("link", { name: shown, exact: true }).click();
+    await main.getByText(`Question ${at}`).waitFor();
+    await until(`only runs of ${shown} are listed`, async () => (await main.locator('a[href^="/runs/"]').count()) === 1);
+  }
 });
 
 it("keeps the menu around an address that leads nowhere, and shows no internal names in a decision trail", async () => {

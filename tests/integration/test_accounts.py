@@ -83,6 +83,12 @@ def people(owned: Host, owner: Person) -> dict[str, Person]:
     return {"owner": owner, **{role: logged_in(owned, f"{role}@example.org") for role in ROLES}}
 
 
+def test_people_are_told_whether_they_may_read_model_calls(people: dict[str, Person]) -> None:
+    told = {role: person.http.get("/auth/me").json()["reads_model_calls"] for role, person in people.items()}
+
+    assert told == {"owner": True, "admin": True, "operator": False, "viewer": False}
+
+
 def test_the_first_owner_is_logged_in_at_once_and_is_the_only_first_one(owned: Host, owner: Person) -> None:
     assert owner.http.get("/auth/me").json() == owner.me
     assert (owner.me["email"], owner.me["name"], owner.me["role"]) == ("ada@example.org", "Ada", "owner")

@@ -141,8 +141,8 @@ async def test_names_are_deleted_with_their_conversation(named: QQ) -> None:
     bot.delete()
 
 
-async def approval_question(named: QQ, action: str, wanted: Json, event_type: str, request: Json) -> str:
-    """Returns the words in which an agent's answer to a request is put before the people of a group."""
+async def approval_question(named: QQ, action: str, wanted: Json, event_type: str, request: Json) -> tuple[str, Json]:
+    """Returns the words in which an agent's answer to a request is put before a group, and its listed occasion."""
     bot = named.bot()
     place = {"bot_id": bot.bot_id, "chat_type": "group", "chat_id": str(GROUP)}
     call = json.dumps([[action.partition(".set_")[0], None, wanted, 0]])
@@ -156,14 +156,16 @@ async def approval_question(named: QQ, action: str, wanted: Json, event_type: st
         simulator.world.requests["flag-1"] = {}
         await simulator.report(native.request(simulator.self_id, flag="flag-1", user_id=EVE, **request))
         [question] = [each.text for each in await simulator.answered(1, f"group:{GROUP}")]
+        listed = await asyncio.to_thread(named.host.http().get, "/approvals?status=pending")
     bot.delete()
-    return question
+    return question, listed.json()["items"][0]["occasion"]
 
 
 async def test_an_approval_says_who_asks_and_what_they_wrote(named: QQ) -> None:
     request = {"request_type": "friend", "comment": "I am\nEve from “school”"}
     event_type = "friend.request_received"
-    question = await approval_question(named, "friend_request.answer", {"approve": True}, event_type, request)
+    question, occasion = await approval_question(named, "friend_request.answer", {"approve": True}, event_type, request)
+    assert (occasion["actor_name"], occasion["comment"]) == (f"user {EVE}", 'I am Eve from "school"')
     assert f'Friend request from user {EVE} ({EVE}): “I am Eve from "school"”' in question
 
 
@@ -172,7 +174,7 @@ async def test_an_approval_of_a_join_request_names_the_group(named: QQ) -> None:
     wanted = {"action": "set_group_add_request", "params": params}
     request = {"request_type": "group", "sub_type": "add", "group_id": DOGS, "comment": "please"}
     action, event_type = "platform.call.set_group_add_request", "platform.onebot11.group_join_request"
-    question = await approval_question(named, action, wanted, event_type, request)
+    question, _ = await approval_question(named, action, wanted, event_type, request)
     assert f"Request of user {EVE} ({EVE}) to join the group Dogs ({DOGS}): “please”" in question
 
 

@@ -34,9 +34,9 @@ describe("a measure", () => {
 
 describe("an approval", () => {
   it("names people of a platform as they are known there, and what the Host numbers in short", () => {
-    expect(party("user:@boss:example.org")).toEqual({ isKey: false, id: "@boss:example.org" });
-    expect(party("user:1234567890")).toEqual({ isKey: false, id: "1234567890" });
-    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({ isKey: true, id: "1361f99e" });
+    expect(party("user:@boss:example.org")).toEqual({ isKey: false, id: "@boss:example.org", isShort: false });
+    expect(party("user:1234567890")).toEqual({ isKey: false, id: "1234567890", isShort: false });
+    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({ isKey: true, id: "1361f99e", isShort: true });
   });
 
   it("says everything that will be done, messages as they will read", () => {

@@ -84,11 +84,14 @@ describe("a timeline", () => {
     expect([...container.querySelectorAll("time")].map((time) => time.textContent)).toEqual(["−4.0 s", "+500 ms", "+2.0 s"]);
   });
 
-  it("offers the prompt of a call that was recorded, and of no other", () => {
+  it("offers the prompt of a call that was recorded, and of no other, to readers who may see it", () => {
     const run = { run_id: "r", created_at: 1, started_at: 1 };
     const recorded = event("model.called", { name: "m1", outcome: "answered", call_id: "c1", started_at: 1, milliseconds: 3 });
-    render(<QueryClientProvider client={new QueryClient()}><Timeline steps={timeline([recorded, MODEL], run)} names={new Map()} run={run} /></QueryClientProvider>);
+    const shown = (opensCalls: boolean) => <QueryClientProvider client={new QueryClient()}><Timeline steps={timeline([recorded, MODEL], run)} names={new Map()} run={run} opensCalls={opensCalls} /></QueryClientProvider>;
+    const { rerender } = render(shown(true));
     expect(screen.getAllByRole("button", { name: "Prompt, parameters and answer" })).toHaveLength(1);
+    rerender(shown(false));
+    expect(screen.queryByRole("button", { name: "Prompt, parameters and answer" })).toBeNull();
   });
 
   it("ends with the end, although calls are written down after it", () => {

@@ -12,6 +12,7 @@ export type Me = {
   email: string;
   name: string;
   role: Role;
+  reads_model_calls: boolean;
   csrf_token: string;
 };
 export type Setup = { needed: boolean; token_required: boolean };
@@ -158,6 +159,7 @@ export type EventRecord = {
   source: string;
   conversation_id?: string | null;
   bot_id?: string | null;
+  actor_id?: string | null;
   actor_name: string | null;
   input_summary: string | null;
   created_at: number;
@@ -315,6 +317,7 @@ export type McpStatus = {
   tools: { name: string; description: string; read_only: boolean }[];
   left_out: string[];
 };
+export type Occasion = { actor_id: string; actor_name: string; group_id: string; group_name: string; comment: string };
 export type Approval = {
   approval_id: string;
   status: "pending" | "approved" | "denied" | "expired";
@@ -324,6 +327,7 @@ export type Approval = {
   agent_id: string;
   conversation_id: string;
   requester: string;
+  occasion: Occasion | null;
   call: Fields;
   decided_at: number | null;
   outcome: Fields | null;

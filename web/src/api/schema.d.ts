@@ -2005,6 +2005,8 @@ export interface components {
             hash: string;
             /** @description What the people of the chat answer with. */
             keyword: string;
+            /** @description Null once the event that led to it was deleted. */
+            occasion: components["schemas"]["Occasion"] | null;
             outbox_id: string | null;
             /** @description What came of it, once it was carried out. */
             outcome: {
@@ -3291,6 +3293,15 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             webhook_id: string;
         };
+        /** @description Who is behind the action; empty texts where something is not known. */
+        Occasion: {
+            actor_id: string;
+            actor_name: string;
+            /** @description What a request said, such as the one of somebody who wants to be a friend. */
+            comment: string;
+            group_id: string;
+            group_name: string;
+        };
         /** OwnAccount */
         OwnAccount: {
             /**
@@ -3511,6 +3522,8 @@ export interface components {
             /** @constant */
             kind: "user";
             name: string;
+            /** @description May read prompts and answers of models, as the setting `model_calls.visible_to` says. */
+            reads_model_calls: boolean;
             /** @enum {string} */
             role: "owner" | "admin" | "operator" | "viewer";
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */

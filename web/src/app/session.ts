@@ -19,10 +19,11 @@ export function useCurrency(): void {
   if (data) setCurrency(data.currency);
 }
 
-export function useRights(): { edit: boolean; operate: boolean } {
-  const role = useMe()?.role;
+export function useRights(): { edit: boolean; operate: boolean; readModelCalls: boolean } {
+  const me = useMe();
+  const role = me?.role;
   const edit = role === "owner" || role === "admin";
-  return { edit, operate: edit || role === "operator" };
+  return { edit, operate: edit || role === "operator", readModelCalls: me?.reads_model_calls === true };
 }
 
 export function useLogOut(): () => Promise<void> {

@@ -14,7 +14,7 @@ const WEIGHTS: Record<Weight, string> = {
 
 export function buttonClasses(weight: Weight = "plain", small = false): string {
   return classes(
-    "inline-flex items-center justify-center gap-2 rounded-control font-medium transition-colors select-none",
+    "inline-flex items-center justify-center gap-2 rounded-control font-medium break-keep transition-colors select-none",
     "disabled:opacity-55 disabled:cursor-not-allowed",
     small ? "h-8 px-2.5 text-sm" : "h-10 px-4",
     WEIGHTS[weight],

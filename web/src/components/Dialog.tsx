@@ -1,9 +1,12 @@
-// A question in front of the page, on the browser's own dialog: it keeps the focus and closes with Escape.
-import { type ReactNode, useEffect, useId, useRef } from "react";
+// A dialog in front of the page, on the browser's own: it keeps the focus and closes with Escape. With unsaved changes in it, Escape asks first.
+import { createContext, type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { Button } from "./Button";
 import { ErrorNote } from "./Notes";
+
+/** Set by the `LeaveGuard` of a form in the dialog; null outside any dialog. */
+export const UnsavedInDialog = createContext<{ current: boolean } | null>(null);
 
 export function Dialog({
   open,
@@ -18,19 +21,46 @@ export function Dialog({
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const { t } = useTranslation();
+  const unsaved = useRef(false);
+  const [asking, setAsking] = useState(false);
   useEffect(() => {
     if (open && !ref.current?.open) ref.current?.showModal();
     if (!open) ref.current?.close();
   }, [open]);
+  // React hands on what happens in a dialog inside this one
+  const isOwn = (event: SyntheticEvent) => (event.target as Element).closest("dialog") === ref.current;
+  const askFirst = (event: SyntheticEvent) => {
+    if (!unsaved.current || !isOwn(event)) return;
+    event.preventDefault();
+    setAsking(true);
+  };
   return (
     <dialog
       ref={ref}
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={(event) => event.target === ref.current && onClose()}
+      onCancel={(event) => event.target === ref.current && askFirst(event)}
+      // browsers let a page hold back only the first of two cancels without a click between them
+      onKeyDown={(event) => event.key === "Escape" && askFirst(event)}
       className="m-auto w-[min(32rem,calc(100vw-2rem))] rounded-card border border-line bg-surface p-6 text-ink shadow-card"
     >
       <h2 id={id} className="mb-4 text-lg font-semibold">{title}</h2>
-      {open && children}
+      {open && <UnsavedInDialog value={unsaved}>{children}</UnsavedInDialog>}
+      {open && asking && (
+        <Confirm
+          open
+          title={t("unsaved.title")}
+          text={t("unsaved.text")}
+          cancel={t("unsaved.stay")}
+          action={t("unsaved.leave")}
+          onConfirm={() => {
+            setAsking(false);
+            onClose();
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </dialog>
   );
 }

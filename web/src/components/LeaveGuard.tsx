@@ -1,8 +1,9 @@
-// Asks for confirmation before a form with unsaved changes is left: by a link, the browser's back button, or closing the tab.
+// Asks for confirmation before a form with unsaved changes is left: by a link, the browser's back button, closing the tab, or Escape in a dialog.
 import { useBlocker } from "@tanstack/react-router";
+import { useContext, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
-import { Confirm } from "./Dialog";
+import { Confirm, UnsavedInDialog } from "./Dialog";
 
 type Place = { pathname: string; search: unknown };
 
@@ -14,6 +15,14 @@ export const leaves = (current: Place, next: Place, spansTabs: boolean): boolean
 
 export function LeaveGuard({ dirty, spansTabs = false }: { dirty: boolean; spansTabs?: boolean }) {
   const { t } = useTranslation();
+  const inDialog = useContext(UnsavedInDialog);
+  useEffect(() => {
+    if (!inDialog) return;
+    inDialog.current = dirty;
+    return () => {
+      inDialog.current = false;
+    };
+  }, [inDialog, dirty]);
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => dirty && leaves(current, next, spansTabs),
     enableBeforeUnload: dirty,

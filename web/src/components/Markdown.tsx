@@ -90,7 +90,7 @@ function Block({ children }: { children: ReactNode }) {
         type="button"
         aria-label={copied ? t("markdown.copied") : t("markdown.copy")}
         onClick={(event) => void copy(event.currentTarget)}
-        className="absolute top-2 right-2 rounded-control p-1.5 text-quiet hover:bg-surface hover:text-ink"
+        className="absolute top-2 right-2 rounded-control bg-raised p-1.5 text-quiet hover:bg-surface hover:text-ink"
       >
         {copied ? <Check className="size-4" /> : <Copy className="size-4" />}
       </button>

@@ -45,8 +45,8 @@ export function span(milliseconds: number): string {
 }
 
 export function figure(amount: number, language: string): string {
-  const notation = amount >= 100_000 ? "compact" : "standard";
-  return format(`figure ${notation} ${language}`, () => new Intl.NumberFormat(language, { notation })).format(amount);
+  const options = amount >= 100_000 ? ({ notation: "compact", maximumSignificantDigits: 3 } as const) : {};
+  return format(`figure ${amount >= 100_000} ${language}`, () => new Intl.NumberFormat(language, options)).format(amount);
 }
 
 let currency = "";

@@ -44,9 +44,15 @@ function Origin({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
   const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === approval.agent_id);
   const bot = useQuery(queries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
-  const who = useParty(approval.requester);
-  const parts = [agent?.name, bot?.name ?? t("runs.direct"), t("approvals.requester", { who }), moment(approval.created_at, i18n.language)];
-  return <p className="mt-1 text-sm text-quiet tabular-nums">{parts.filter(Boolean).join(" · ")}</p>;
+  const { occasion } = approval;
+  const who = useParty(approval.requester, occasion?.actor_name);
+  const parts = [agent?.name, bot?.name ?? t("runs.direct"), occasion?.group_name, t("approvals.requester", { who }), moment(approval.created_at, i18n.language)];
+  return (
+    <>
+      <p className="mt-1 text-sm wrap-anywhere text-quiet tabular-nums">{parts.filter(Boolean).join(" · ")}</p>
+      {occasion?.comment && <blockquote className="mt-2 border-l-2 border-line pl-3 text-sm wrap-anywhere">{occasion.comment}</blockquote>}
+    </>
+  );
 }
 
 function Outcome({ approval }: { approval: Approval }) {
@@ -74,7 +80,7 @@ function Decision({ approval }: { approval: Approval }) {
   return (
     <div className="space-y-3 border-t border-line bg-raised/40 px-5 py-3.5">
       <div className="flex flex-wrap gap-2">
-        <Input aria-label={t("approvals.reason")} placeholder={t("approvals.reason")} maxLength={1000} className="min-w-40 flex-1 sm:w-auto" value={reason} onChange={(event) => setReason(event.target.value)} />
+        <Input aria-label={t("approvals.reason")} placeholder={t("approvals.reason")} maxLength={1000} className="min-w-40 flex-1 max-sm:basis-full sm:w-auto" value={reason} onChange={(event) => setReason(event.target.value)} />
         <Button weight="primary" busy={deciding.isPending} onClick={() => deciding.mutate("approve")}>{t("approvals.approve")}</Button>
         <Button weight="danger" busy={deciding.isPending} onClick={() => deciding.mutate("deny")}>{t("approvals.deny")}</Button>
       </div>

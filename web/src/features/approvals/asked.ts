@@ -34,8 +34,9 @@ const OWN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Who asked or decided (`user:10001`, `api_key:...`): on a platform by the whole of an id, which people know; what the
  * Host has numbered itself in short. */
-export function party(identity: string): { isKey: boolean; id: string } {
+export function party(identity: string): { isKey: boolean; id: string; isShort: boolean } {
   const [kind = "", ...rest] = identity.split(":");
   const id = rest.join(":");
-  return { isKey: kind === "api_key", id: OWN_ID.test(id) ? short(id) : id };
+  const isShort = OWN_ID.test(id);
+  return { isKey: kind === "api_key", id: isShort ? short(id) : id, isShort };
 }

@@ -1,13 +1,16 @@
-// Who asked or decided, as people call them. Only one's own name is known to everybody who may look.
+// Who asked or decided, as people call them.
 import { useTranslation } from "react-i18next";
 
 import { useMe } from "../../app/session";
 import { party } from "./asked";
 
-export function useParty(identity: string): string {
+/** `name` is the one that the platform gave, where it is known; the id stays beside it, since names are chosen freely. */
+export function useParty(identity: string, name = ""): string {
   const { t } = useTranslation();
   const me = useMe();
-  const { isKey, id } = party(identity);
+  const { isKey, id, isShort } = party(identity);
   if (me && identity === `user:${me.user_id}`) return me.name || me.email || id;
-  return isKey ? t("approvals.key", { key: id }) : id;
+  if (isKey) return t("approvals.key", { key: name || id });
+  if (!name || name === id) return id;
+  return isShort ? name : `${name} (${id})`;
 }

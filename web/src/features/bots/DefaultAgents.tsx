@@ -11,6 +11,7 @@ import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { Row, Rows } from "../../components/List";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";
 import { Badge, Card } from "../../components/Surfaces";
@@ -77,6 +78,7 @@ function Adding({ bot }: { bot: Bot }) {
           saving.mutate(undefined);
         }}
       >
+        <LeaveGuard dirty={asked(place.scope).some((name) => place[name] !== "")} />
         <Field label={t("defaultAgents.scope")} hint={t(`placeHint.${place.scope}`)}>
           {(control) => (
             <Select {...control} value={place.scope} onChange={(event) => setPlace({ ...place, scope: event.target.value as Scope })}>

@@ -7,6 +7,7 @@ import type { Model, ModelKind, Provider } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
 
@@ -34,6 +35,7 @@ export function AddModel({ provider, kind, taken }: { provider: Provider; kind: 
         adding.mutate(undefined);
       }}
     >
+      <LeaveGuard dirty={name !== ""} />
       <div className="flex flex-wrap items-end gap-3">
         <div className="min-w-48 flex-1">
           <Field label={t("models.addModel")} error={fieldMessage(adding.error, "name")}>

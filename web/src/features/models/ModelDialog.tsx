@@ -12,6 +12,7 @@ import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { JsonControl } from "../../components/form/json";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { NumberInput } from "../../components/NumberInput";
 import { Opened } from "../../components/Opened";
@@ -36,6 +37,7 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
   const { t } = useTranslation();
   const [draft, setDraft] = useState(opened.value);
   const [prices, setPrices] = useState(() => textsOf(opened.value.prices));
+  const [begun] = useState([draft, prices]);
   const { model_id } = opened.value;
   const saving = useGuardedSave({
     basis: opened,
@@ -54,6 +56,7 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
         saving.save(bodyOf({ ...draft, prices: pricesOf(prices) }));
       }}
     >
+      <LeaveGuard dirty={JSON.stringify([draft, prices]) !== JSON.stringify(begun)} />
       <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
         {(control) => <Input {...control} required value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
       </Field>

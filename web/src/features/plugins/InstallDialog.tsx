@@ -9,6 +9,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
 import { askedIn, choicesOf, namesOf } from "./grants";
@@ -54,6 +55,7 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
         installing.mutate({ ...given, granted });
       }}
     >
+      <LeaveGuard dirty={given.source !== "" || given.file !== null} />
       {upgrade && <p className="text-sm text-quiet">{t("plugins.upgradeText")}</p>}
       <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
         {(control) => <Input {...control} value={given.source} placeholder="git+https://example.org/plugin.git" disabled={!!given.file} required={!given.file} onChange={(event) => put({ source: event.target.value })} />}

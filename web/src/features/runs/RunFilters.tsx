@@ -83,7 +83,7 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
     }, PAUSE);
   };
   return (
-    <div className="relative min-w-48 flex-1">
+    <div className="relative min-w-48 flex-1 max-lg:basis-full">
       <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-quiet" />
       <Input type="search" aria-label={t("runs.words")} placeholder={t("runs.words")} className="pl-9" value={typed} onChange={(event) => type(event.target.value)} />
     </div>

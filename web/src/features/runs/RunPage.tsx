@@ -75,9 +75,10 @@ function Shown({ run }: { run: Run }) {
 
 function Views({ run, names }: { run: Run; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
+  const { readModelCalls } = useRights();
   const events = useQuery(queries.runEvents(run.run_id));
   const steps = useMemo(() => events.data && withReadableNames(timeline(events.data, run), i18n, names), [events.data, run, i18n, i18n.language, names]);
-  const content = steps ? <Timeline steps={steps} names={names} run={run} /> : <Loading />;
+  const content = steps ? <Timeline steps={steps} names={names} run={run} opensCalls={readModelCalls} /> : <Loading />;
   const compared = run.original && <Comparison original={run.original} rerun={{ ...run, texts: run.texts ?? [] }} />;
   const tabs = [
     { id: "timeline", label: t("runs.timeline"), content: events.error ? <ErrorNote error={events.error} /> : content },
@@ -102,7 +103,7 @@ function useNames(): Map<string, string> {
 
 function Origin({ run, names }: { run: Run; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
-  const person = run.event?.actor_name ?? run.actor_name;
+  const person = run.event?.actor_name || run.actor_name || run.event?.actor_id;
   const link = "text-accent underline underline-offset-2";
   const bot = run.bot_id && names.get(run.bot_id);
   return (
@@ -143,7 +144,7 @@ function Figures({ run }: { run: Run }) {
   ];
   return (
     <Card>
-      <dl className="grid grid-cols-3 gap-4 @2xl:grid-cols-6">
+      <dl className="grid grid-cols-2 gap-4 @sm:grid-cols-3 @2xl:grid-cols-6">
         {figures.map(([name, value]) => (
           <div key={name}>
             <dt className="text-xs text-quiet">{name}</dt>

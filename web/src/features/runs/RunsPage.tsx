@@ -28,9 +28,11 @@ export default function RunsPage() {
   const amount = runs.rows.length;
   return (
     <div className="mx-auto flex h-full w-full max-w-7xl flex-col px-4 pt-6 sm:px-8 sm:pt-8">
-      <header className="mb-4 flex flex-wrap items-baseline gap-x-3">
-        <h1 className="text-2xl font-semibold tracking-tight">{t("nav.runs")}</h1>
-        <p className="text-quiet">{t("runs.text")}</p>
+      <header className="mb-4 flex flex-wrap items-end gap-x-3">
+        <div className="min-w-0 flex-1 basis-72">
+          <h1 className="text-2xl font-semibold tracking-tight">{t("nav.runs")}</h1>
+          <p className="mt-1 text-quiet">{t("runs.text")}</p>
+        </div>
         {amount > 0 && (
           <p role="status" className="ml-auto text-sm text-quiet tabular-nums">
             {t(runs.isWhole ? "runs.amount" : "runs.amountSoFar", { count: amount, shown: figure(amount, i18n.language) })}

@@ -23,13 +23,15 @@ const ICONS: Record<StepKind, LucideIcon> = {
 /** Kinds of which everything stands on the page already. */
 const WHOLE = new Set<StepKind>(["event", "model", "message", "end"]);
 
-/** `names` are those of models, which the ledger knows by their ids; `run` says where its model calls are read. */
-export function Timeline({ steps, names, run }: { steps: Step[]; names: Map<string, string>; run?: Pick<Run, "run_id" | "created_at" | "started_at"> }) {
+type Props = { steps: Step[]; names: Map<string, string>; run?: Pick<Run, "run_id" | "created_at" | "started_at">; opensCalls?: boolean };
+
+/** `names` are those of models, which the ledger knows by their ids. `opensCalls`: the reader may see prompts and answers of models. */
+export function Timeline({ steps, names, run, opensCalls = false }: Props) {
   const from = zero(steps, run ?? {});
   const to = Math.max(...steps.map((step) => step.at + (step.milliseconds ?? 0)));
   return (
     <ol className="relative before:absolute before:top-4 before:bottom-6 before:left-4 before:w-px before:bg-line">
-      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} runId={run?.run_id} from={from} to={to} />)}
+      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} runId={opensCalls ? run?.run_id : undefined} from={from} to={to} />)}
     </ol>
   );
 }
@@ -72,7 +74,7 @@ function When({ step, from, to }: { step: Step; from: number; to: number }) {
           <span className={classes("absolute inset-y-0 rounded-full", step.failed ? "bg-bad" : "bg-accent")} style={{ left: `${place.left * 100}%`, width: `${place.width * 100}%` }} />
         </span>
       )}
-      <time title={moment(step.at, i18n.language)} className="w-16 shrink-0 text-right text-xs text-quiet tabular-nums">
+      <time title={moment(step.at, i18n.language)} className="min-w-16 shrink-0 text-right text-xs whitespace-nowrap text-quiet tabular-nums">
         {step.at < from ? "−" : "+"}{span(Math.abs(step.at - from))}
       </time>
     </>

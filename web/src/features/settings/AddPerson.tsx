@@ -8,6 +8,7 @@ import { fieldMessage } from "../../api/problem";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Card } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
@@ -30,6 +31,7 @@ export function AddPerson() {
           adding.mutate(undefined);
         }}
       >
+        <LeaveGuard dirty={JSON.stringify(draft) !== JSON.stringify(NOBODY)} />
         <Field label={t("login.email")} required error={fieldMessage(adding.error, "email")}>
           {(control) => <Input {...control} type="email" required value={draft.email} onChange={put("email")} />}
         </Field>

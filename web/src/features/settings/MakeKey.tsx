@@ -8,6 +8,7 @@ import type { ApiKey } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Card, Code } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
@@ -30,6 +31,7 @@ export function MakeKey() {
           making.mutate(undefined);
         }}
       >
+        <LeaveGuard dirty={name !== ""} />
         <div className="grid gap-4 @2xl:grid-cols-3">
           <Field label={t("common.name")} required error={fieldMessage(making.error, "name")}>
             {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}

@@ -8,6 +8,7 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
 
@@ -31,6 +32,7 @@ function PasswordForm({ user, onDone }: { user: User; onDone: () => void }) {
         saving.mutate(undefined);
       }}
     >
+      <LeaveGuard dirty={password !== ""} />
       <Field label={t("settings.newPassword")} hint={t("setup.passwordHint")} error={fieldMessage(saving.error, "password")}>
         {(control) => <Input {...control} type="password" autoComplete="new-password" autoFocus required value={password} onChange={(event) => setPassword(event.target.value)} />}
       </Field>

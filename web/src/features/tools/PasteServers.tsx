@@ -7,6 +7,7 @@ import type { McpServer } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, TextArea } from "../../components/Field";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Badge } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
@@ -48,6 +49,7 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
         adding.mutate(rest);
       }}
     >
+      <LeaveGuard dirty={!adding.isSuccess && text.trim() !== ""} />
       <Field label={t("tools.pasteLabel")} hint={t("tools.pasteHint")} required error={problem}>
         {(control) => <TextArea {...control} required rows={9} spellCheck={false} className="font-mono text-sm" placeholder={EXAMPLE} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>

@@ -11,6 +11,7 @@ import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select, TextArea } from "../../components/Field";
 import { Pairs } from "../../components/form/pairs";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorNote } from "../../components/Notes";
 import { Opened } from "../../components/Opened";
 import { Switch } from "../../components/Switch";
@@ -28,6 +29,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
   const { t } = useTranslation();
   const server = opened?.value;
   const [draft, setDraft] = useState(server ? draftOf(server) : FRESH);
+  const [begun] = useState(draft);
   const allowed = useCommandsAllowed();
   const asks = !allowed && needsConfirmation(draft, server);
   const wanted = () => bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
@@ -66,6 +68,7 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
         else saving.save(wanted());
       }}
     >
+      <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} spansTabs={!!server} />
       <Fields draft={draft} put={put} wrong={(field) => fieldMessage(problem, field)} />
       {asks && <Confirmation commands={[draft.command.split("\n").join(" ")]} value={draft.confirmation} onChange={(confirmation) => put({ confirmation })} error={fieldMessage(problem, "confirmation")} />}
       <ErrorNote error={problem} />

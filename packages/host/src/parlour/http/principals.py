@@ -92,12 +92,14 @@ class Authenticator:
     async def admit(self, connection: HTTPConnection, *needs: Need) -> Principal:
         """The principal, whose scope or role allows at least one of these."""
         principal = await self.principal(connection)
-        if not any(principal.may(self._least(need)) for need in needs):
+        if not any(self.permits(principal.scope, need) for need in needs):
             raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
         return principal
 
-    def _least(self, need: Need) -> Need:
-        return self._model_calls_visible_to if need == "model_calls" else need
+    def permits(self, scope: Need, need: Need) -> bool:
+        """Says whether this scope or role is enough, also where a setting decides."""
+        least = self._model_calls_visible_to if need == "model_calls" else need
+        return least in _MAY[scope]
 
 
 def _session_cookie(connection: HTTPConnection) -> str:

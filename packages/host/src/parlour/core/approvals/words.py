@@ -1,5 +1,8 @@
 """Builds what people read about an approval: short, with what they have to write."""
 
+from dataclasses import dataclass
+from typing import Any
+
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.platforms.action_calls import Wanted
@@ -12,36 +15,65 @@ COMMENT_CHARACTERS = 300
 REQUESTS = ("request_received", "invited_to_group", "group_join_request")
 
 
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Says who is behind the action: names and ids of the sender and the group, and what a request said."""
+
+    actor_id: str
+    actor_name: str
+    group_id: str
+    group_name: str
+    comment: str
+
+
+def occasion_of(actor_id: str, actor_name: str, data: dict[str, Any]) -> Occasion:
+    """Reads the occasion of an approval from the event that led to it."""
+    group = data.get("group")
+    group = group if isinstance(group, dict) else {"id": data.get("group_id")}
+    comment = data.get("message", data.get("comment")) if data.get("request_id") else None
+    return Occasion(
+        actor_id=actor_id,
+        actor_name=_one_line(actor_name),
+        group_id=_id(group.get("id")),
+        group_name=_name(group.get("name")),
+        comment=_name(comment),
+    )
+
+
 def described(wanted: Wanted, event: EventEnvelope, language: str) -> str:
     """Describes the action with its arguments, and the event that it answers, as far as a message holds them."""
     told = "; ".join(dumps(call["arguments"]) for call in wanted.calls)
     beyond = len(told) - ARGUMENTS_CHARACTERS
     cut = text("approval.cut", language, beyond=beyond) if beyond > 0 else ""
     where = text("approval.elsewhere", language) if wanted.elsewhere else ""
-    return f"{wanted.name}{where} {told[:ARGUMENTS_CHARACTERS]}{cut}{_occasion(event, language)}"
+    return f"{wanted.name}{where} {told[:ARGUMENTS_CHARACTERS]}{cut}{_occasion_line(event, language)}"
 
 
-def _occasion(event: EventEnvelope, language: str) -> str:
-    """Builds a line that says who is behind the action: name and id, the group, and what a request said."""
-    who = _called(event.actor.name, event.actor.id)
+def _occasion_line(event: EventEnvelope, language: str) -> str:
+    occasion = occasion_of(event.actor.id, event.actor.name, event.data)
+    who = _called(occasion.actor_name, occasion.actor_id)
     if not who:
         return ""
-    group = event.data.get("group")
-    group = group if isinstance(group, dict) else {"id": event.data.get("group_id")}
-    place = _called(group.get("name"), group.get("id"))
+    place = _called(occasion.group_name, occasion.group_id)
     kind = event.event_type.rpartition(".")[2]
     if kind not in REQUESTS:
         kind = "asked_in_group" if place else "asked"
     line = text(f"approval.occasion.{kind}", language, who=who, group=place)
-    comment = event.data.get("message", event.data.get("comment")) if event.data.get("request_id") else None
-    return f"\n{line}" + (f": “{_one_line(comment)}”" if isinstance(comment, str) and comment.strip() else "")
+    return f"\n{line}" + (f": “{occasion.comment}”" if occasion.comment else "")
 
 
-def _called(name: object, entity_id: object) -> str:
-    known = str(entity_id) if isinstance(entity_id, str | int) and entity_id else ""
-    if isinstance(name, str) and name:
-        return f"{_one_line(name)} ({known})" if known else _one_line(name)
-    return known
+def _called(name: str, entity_id: str) -> str:
+    if name:
+        return f"{name} ({entity_id})" if entity_id else name
+    return entity_id
+
+
+def _id(value: object) -> str:
+    return str(value) if isinstance(value, str | int) and value else ""
+
+
+def _name(value: object) -> str:
+    return _one_line(value) if isinstance(value, str) else ""
 
 
 def _one_line(written: str) -> str:

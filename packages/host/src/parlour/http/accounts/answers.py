@@ -23,6 +23,8 @@ class Person(TypedDict):
     email: str
     name: str
     role: Role
+    reads_model_calls: bool
+    """May read prompts and answers of models, as the setting `model_calls.visible_to` says."""
     csrf_token: str
     """Goes with every change as the header X-CSRF-Token."""
     expires_at: Moment

@@ -15,7 +15,7 @@ from ..auth import requires
 from ..client_address import limit_key
 from ..errors import Problem
 from ..hosts import HostNames
-from ..principals import COOKIE, Principal
+from ..principals import COOKIE, Authenticator, Principal
 from .answers import KeyHolder, Person, SetupState
 from .refusals import accepted
 from .throttle import Throttle
@@ -60,7 +60,17 @@ def router(
             httponly=True,
             samesite="lax",
         )
-        return _person(login)
+        return person(login, request)
+
+    def person(login: Login, request: Request) -> dict[str, Any]:
+        authenticator: Authenticator = request.app.state.authenticator
+        return {
+            "kind": "user",
+            **_shown(login.user),
+            "reads_model_calls": authenticator.permits(login.user.role, "model_calls"),
+            "csrf_token": login.csrf,
+            "expires_at": login.expires_at,
+        }
 
     async def authenticated(email: str, password: str, *tried: str) -> User | None:
         throttle.begin(*tried)
@@ -112,10 +122,10 @@ def router(
         return answer
 
     @routes.get("/auth/me")
-    async def read_me(principal: Known) -> Annotated[Json, Answer(Person | KeyHolder)]:
+    async def read_me(principal: Known, request: Request) -> Annotated[Json, Answer(Person | KeyHolder)]:
         """Who is asking; for a person also the token that guards changes."""
         if principal.login is not None:
-            return _person(principal.login)
+            return person(principal.login, request)
         return {"kind": "key", "key_id": principal.id, "name": principal.name, "scope": principal.scope}
 
     @routes.put("/auth/me")
@@ -132,17 +142,13 @@ def router(
         user = await accepted(users.change(principal.owner, user, name=body.name, password=body.password))
         if body.password is not None:
             return await enter(user, request, response)
-        return {**_person(principal.login), **_shown(user)}
+        return {**person(principal.login, request), **_shown(user)}
 
     return routes
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def _person(login: Login) -> dict[str, Any]:
-    return {"kind": "user", **_shown(login.user), "csrf_token": login.csrf, "expires_at": login.expires_at}
 
 
 def _shown(user: User) -> dict[str, Any]:

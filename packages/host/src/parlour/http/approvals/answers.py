@@ -8,6 +8,17 @@ from ..answers import Id, Moment
 from .schemas import Status
 
 
+class Occasion(TypedDict):
+    """Who is behind the action; empty texts where something is not known."""
+
+    actor_id: str
+    actor_name: str
+    group_id: str
+    group_name: str
+    comment: str
+    """What a request said, such as the one of somebody who wants to be a friend."""
+
+
 class ApprovalShown(TypedDict):
     approval_id: Id
     keyword: str
@@ -23,6 +34,8 @@ class ApprovalShown(TypedDict):
     call: dict[str, Any]
     """Exactly what will be done."""
     requester: str
+    occasion: Occasion | None
+    """Null once the event that led to it was deleted."""
     who: dict[str, Any]
     """Who may decide in the chat."""
     created_at: Moment

@@ -1,6 +1,7 @@
 """Approvals: read, and decided by those who run the Host."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
@@ -15,6 +16,7 @@ from ..auth import Operator, Viewer
 from ..errors import Problem, not_found
 from ..paging import Cursor, Limit, Pages
 from .answers import ApprovalShown
+from .occasions import read_occasions
 from .schemas import DecisionBody, Status, view
 
 ApprovalId = Annotated[str, Path(max_length=64)]
@@ -24,20 +26,28 @@ _STATUS = {"not_found": 404, "conflict": 409, "denied": 403}
 def router(journal: Journal, approvals: Approvals, pages: Pages) -> APIRouter:
     routes = APIRouter(tags=["approvals"])
 
+    async def with_occasions(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Replaces `event_seq` by what is shown of that event."""
+        seqs = [int(item.pop("event_seq")) for item in items]
+        found = await read_occasions(journal, seqs)
+        return [{**item, "occasion": found.get(seq)} for item, seq in zip(items, seqs, strict=True)]
+
     @routes.get("/approvals")
     async def list_approvals(
         principal: Viewer, status: Status | None = None, limit: Limit = 50, cursor: Cursor = None
     ) -> Annotated[Json, Answer(Page[ApprovalShown])]:
         """Newest first."""
         conditions = where(status=status) if status is not None else ()
-        return await pages.page(APPROVALS, conditions, "approval_id", view, limit, cursor)
+        page = await pages.page(APPROVALS, conditions, "approval_id", view, limit, cursor)
+        return {**page, "items": await with_occasions(page["items"])}
 
     @routes.get("/approvals/{approval_id}")
     async def read_approval(approval_id: ApprovalId, principal: Viewer) -> Annotated[Json, Answer(ApprovalShown)]:
         rows = await journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
         if not rows:
             raise not_found(f"approval '{approval_id}'", "GET /api/v1/approvals lists them")
-        return view(rows[0])
+        [shown] = await with_occasions([view(rows[0])])
+        return shown
 
     @routes.post("/approvals/{approval_id}")
     async def decide(

@@ -26,6 +26,7 @@ def view(row: Row) -> dict[str, Any]:
         **{name: row[name] for name in plain},
         "call": loads(row["call"]),
         "requester": row["requester"],
+        "event_seq": row["event_seq"],
         "who": loads(row["who"]),
         "created_at": row["created_at"],
         "expires_at": row["expires_at"],
