@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from parlour.config import load
+from parlour.config_loader import load
 from parlour.core.access.rate import Rate
 from parlour.core.agents.agent import Agent
 from parlour.core.events.envelope import EventContext, EventEnvelope, Party

@@ -7,7 +7,8 @@ import yaml
 from pydantic import BaseModel
 
 from parlour import config_file
-from parlour.config import ConfigurationInvalid, Settings, load
+from parlour.config import ConfigurationInvalid, Settings
+from parlour.config_loader import load
 
 
 def write(folder: Path, text: str) -> Path:

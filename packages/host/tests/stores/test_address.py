@@ -2,7 +2,8 @@
 
 import pytest
 
-from parlour.config import ConfigurationInvalid, load
+from parlour.config import ConfigurationInvalid
+from parlour.config_loader import load
 from parlour.stores.address import told
 
 

@@ -22,7 +22,8 @@ def main() -> None:
     if arguments.run is _serve:
         gc.disable()  # until it has started: what is loaded until then stays
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read all that is installed to find some
-    from parlour.config import ConfigurationInvalid, load
+    from parlour.config import ConfigurationInvalid
+    from parlour.config_loader import load
 
     previous = os.umask(0o077)  # files of a data directory are its owner's alone
     if arguments.for_authors:

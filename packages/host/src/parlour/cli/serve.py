@@ -6,7 +6,8 @@ import logging
 from dataclasses import replace
 
 from parlour import config_file, logs
-from parlour.config import Settings, own_file
+from parlour.config import Settings
+from parlour.config_loader import own_file
 from parlour.core.journal import StorageFailed
 from parlour.core.redaction import REDACTOR
 from parlour.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable

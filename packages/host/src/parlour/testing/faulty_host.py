@@ -11,7 +11,7 @@ from pathlib import Path
 
 from parlour.app import Ports
 from parlour.cli import serve
-from parlour.config import load
+from parlour.config_loader import load
 from parlour.host import Additions, Host
 
 from .faults import Fault

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.cli import serve
-from parlour.config import load
+from parlour.config_loader import load
 from parlour.core.providers import ProviderFailed, Providers
 from parlour.host import Additions
 from parlour_sdk.protocol.content import plain_text

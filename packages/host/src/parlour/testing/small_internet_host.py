@@ -17,7 +17,7 @@ from unittest.mock import patch
 import uvloop
 
 from parlour.cli import serve
-from parlour.config import load
+from parlour.config_loader import load
 from parlour.host import Additions
 from parlour.providers.addresses import is_public
 

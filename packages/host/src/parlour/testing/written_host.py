@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.cli import serve
-from parlour.config import load
+from parlour.config_loader import load
 from parlour.core.providers import Asking, ProviderFailed, Providers
 from parlour.host import Additions
 from parlour_sdk.protocol.content import MediaElement, TextElement

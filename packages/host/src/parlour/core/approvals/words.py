@@ -1,6 +1,7 @@
 """Builds what people read about an approval: short, with what they have to write."""
 
 from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.encoding import dumps
@@ -26,7 +27,7 @@ class Occasion:
     comment: str
 
 
-def occasion_of(actor_id: str, actor_name: str, data: dict[str, Any]) -> Occasion:
+def occasion_of(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Occasion:
     """Reads the occasion of an approval from the event that led to it."""
     group = data.get("group")
     group = group if isinstance(group, dict) else {"id": data.get("group_id")}
