@@ -1,7 +1,7 @@
 """Builds what people read about an approval: short, with what they have to write."""
 
-from dataclasses import dataclass
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import dumps
