@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from .chat import Chat
 from .harness import ECHO, ECHO_PLUGIN, NO_TLS, PUPPET, PUPPET_PLUGIN, Host, Json, bearer, eventually
 from .onebot import free_port
 
@@ -90,8 +91,18 @@ def test_what_people_and_agents_said_is_never_translated(host: Host, chinese: ht
 
 
 def test_the_error_of_a_run_is_told_in_the_language_that_is_asked_for(host: Host, chinese: httpx.Client) -> None:
-    result = host.ask(host.agent(PUPPET), "die")
+    result = host.ask(host.agent(PUPPET), "no such deed")
 
     run = chinese.get(f"/runs/{result['run']['run_id']}").json()
 
-    assert "运行期间插件失去连接" in str(run["error"] or run["status_reason"])
+    assert run["error"] == "智能体的代码因 KeyError 失败；详见其插件的日志"
+
+
+async def test_a_chat_socket_tells_errors_in_its_locale(host: Host) -> None:
+    told = {}
+    for locale in ("en", "zh-CN"):
+        async with Chat(host, host.agent(ECHO), session=locale, locale=locale) as chat:
+            await chat.socket.send('{"type": "cancel"}')
+            told[locale] = (await chat.frame())["message"]
+
+    assert told == {"en": "no run is active in this session", "zh-CN": "此会话中没有进行中的运行"}

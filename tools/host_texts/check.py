@@ -1,6 +1,8 @@
 """Compares the sentences of the Host's source with the translations."""
 
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 from parlour.core.texts.translation import FOLDER, sentences
 
@@ -13,15 +15,25 @@ SUBJECT = "{} "
 """What stands ahead of a sentence that the source writes without its subject."""
 
 
+SDK_PARTS = ("components/", "plugin/", "service/", "wire/", "worker.py")
+"""Parts of the SDK whose sentences the Host shows: problems of packages, failures of plugins and connections."""
+
+
+def _modules() -> Iterator[tuple[str, Path]]:
+    for parts, folder in ((("",), extraction.HOST / "parlour"), (SDK_PARTS, extraction.SDK / "parlour_sdk")):
+        for file in sorted(folder.rglob("*.py")):
+            module = file.relative_to(folder).as_posix()
+            if module.startswith(parts) and not module.startswith(MODULES):
+                yield module, file
+
+
 @cache
 def shown() -> dict[str, str]:
     """Returns the templates that people may read, each with the first module that has it."""
     found: dict[str, str] = {}
-    for file in sorted(extraction.SOURCE.rglob("*.py")):
-        module = file.relative_to(extraction.SOURCE).as_posix()
-        if not module.startswith(MODULES):
-            for template in extraction.sentences(file.read_text(encoding="utf-8")):
-                found.setdefault(template, module)
+    for module, file in _modules():
+        for template in extraction.sentences(file.read_text(encoding="utf-8")):
+            found.setdefault(template, module)
     return found
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "packages" / "host" / "src" / "parlour"
+HOST = ROOT / "packages" / "host" / "src"
+SDK = ROOT / "packages" / "sdk" / "src"
 
 _WORD = re.compile(r"[A-Za-z][a-z']+|\bI\b")
 _NAMED = re.compile(r"\{[a-z_]+\}")
