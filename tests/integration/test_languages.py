@@ -1,4 +1,4 @@
-"""The Host's own texts come in the reader's language: over HTTP by `Accept-Language`, on a chat socket by its locale."""
+"""The Host's own texts come in the reader's language: by `Accept-Language`, on a chat socket by `locale`."""
 
 from collections.abc import Iterator
 
@@ -62,7 +62,9 @@ def test_the_state_of_a_bot_says_why_in_the_language_that_is_asked_for(host: Hos
     def last_error() -> str:
         return str(chinese.get(f"/bots/{bot_id}").json()["status"]["last_error"] or "")
 
-    assert eventually(last_error, "the bot says that it waits").startswith("没有 OneBot 实现连接；请将其反向 WebSocket 指向 ")
+    assert eventually(last_error, "the bot says that it waits").startswith(
+        "没有 OneBot 实现连接；请将其反向 WebSocket 指向 "
+    )
     listed = next(bot for bot in chinese.get("/bots").json()["items"] if bot["bot_id"] == bot_id)
     assert listed["status"]["last_error"] == last_error()
     assert "no OneBot implementation is connected" in host.http().get(f"/bots/{bot_id}").json()["status"]["last_error"]
