@@ -1,6 +1,7 @@
 // Starts the page: words first, then the router in its query client.
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
+import i18next from "i18next";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -39,6 +40,8 @@ const client: QueryClient = new QueryClient({
 const router = buildRouter(client);
 
 await startLanguage();
+// What was read before has the Host's own texts in the former language.
+i18next.on("languageChanged", () => void client.invalidateQueries());
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>

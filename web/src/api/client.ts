@@ -1,4 +1,5 @@
 // The door to the Host: paths and bodies are checked against its OpenAPI document, a change carries the session's token.
+import i18next from "i18next";
 import createClient, { type Middleware } from "openapi-fetch";
 
 import { BASE, within } from "../lib/base";
@@ -11,8 +12,12 @@ export function setToken(csrf: string): void {
   token = csrf;
 }
 
+/** The language of the page, in which the Host's own texts come. */
+const pageLanguage = (): string => i18next.language || "en";
+
 const guard: Middleware = {
   onRequest({ request }) {
+    request.headers.set("Accept-Language", pageLanguage());
     if (token && request.method !== "GET") request.headers.set("X-CSRF-Token", token);
     return request;
   },
@@ -51,7 +56,7 @@ export const changing = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
 
 /** A file, which the document's client can't carry as a form. */
 export async function upload<T>(path: string, form: FormData): Promise<T> {
-  const response = await fetch(within(path), { method: "POST", body: form, headers: { "X-CSRF-Token": token } });
+  const response = await fetch(within(path), { method: "POST", body: form, headers: { "X-CSRF-Token": token, "Accept-Language": pageLanguage() } });
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw problemOf(response.status, body);
   return body as T;

@@ -24,6 +24,7 @@ from parlour.http.events.fast_lane import FastLane
 from parlour.http.health import endpoints as health
 from parlour.http.health.lane import HealthLane
 from parlour.http.hosts import HostNames
+from parlour.http.localization import LocalizedAnswers
 from parlour.http.paging import Pages
 from parlour.http.principals import Authenticator
 from parlour.testing import MemoryJournal
@@ -71,7 +72,9 @@ async def doors() -> AsyncIterator[Doors]:
     ]
     front = application.build("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
     assert isinstance(front, HealthLane)
-    lane = front._app
+    localized = front._app
+    assert isinstance(localized, LocalizedAnswers)
+    lane = localized._app
     assert isinstance(lane, FastLane)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (

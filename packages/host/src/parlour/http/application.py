@@ -12,6 +12,7 @@ from .events.fast_lane import FastLane
 from .health.lane import HealthLane, Waiting
 from .limits import Application
 from .loading import LoadedInPieces
+from .localization import LocalizedAnswers
 from .principals import Authenticator
 from .unbuilt import models_unbuilt
 
@@ -48,4 +49,5 @@ def build(
         return document(app, domains)
 
     loaded = LoadedInPieces(framework, domains)
-    return Interface(HealthLane(FastLane(loaded, events, authenticator, body_bytes), waiting), document)
+    answers = LocalizedAnswers(FastLane(loaded, events, authenticator, body_bytes))
+    return Interface(HealthLane(answers, waiting), document)

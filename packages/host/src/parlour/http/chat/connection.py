@@ -21,6 +21,8 @@ from parlour.core.facts.outgoing import OutgoingRows
 from parlour.core.journal import StorageFailed
 from parlour.core.providers import ProviderFailed
 from parlour.core.runs.control import RunControl
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, matched
+from parlour.core.texts.translation import translate
 
 from ..errors import Problem
 from ..principals import Authenticator, Principal
@@ -267,7 +269,8 @@ class ChatConnection:
                 await self._fail(failure.code, failure.message)
 
     async def _fail(self, code: str, message: str) -> None:
-        await self._send({"type": "error", "code": code, "message": message})
+        told = translate(message, matched(self._chat.locale) or DEFAULT_LANGUAGE)
+        await self._send({"type": "error", "code": code, "message": told})
 
     async def _send(self, frame: dict[str, Any]) -> None:
         """A frame without a number of its own carries that of the last one, to resume after."""

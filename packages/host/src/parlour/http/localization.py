@@ -1,0 +1,163 @@
+"""Translates the Host's own sentences in JSON answers into the language that `Accept-Language` asks for.
+
+Works at one place for all endpoints: error messages, and the fields that `_FIELDS` names for a path. Content of people,
+models and plugins is never touched. Answers to readers of English pass as they are.
+"""
+
+import json
+import re
+from collections.abc import MutableMapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, matched
+from parlour.core.texts.translation import translate
+
+from .limits import Application, Message, Receive, Send
+
+_Paths = tuple[tuple[str, ...], ...]
+
+
+def _paths(names: str) -> _Paths:
+    return tuple(tuple(name.split(".")) for name in names.split())
+
+
+_ERROR_FIELDS = _paths("error.message error.details.fields.message")
+_RUN_FIELDS = "status_reason error error.message"
+_FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
+    (re.compile(rf"/api/v1/{path}"), _paths(names))
+    for path, names in (
+        (r"bots(/[^/]+)?", "status.last_error"),
+        (r"bots/[^/]+/routes/dry-run", "reasons steps.text steps.values.reason"),
+        (r"mcp-servers(/[^/]+)?(/test)?", "status.last_error status.left_out last_error left_out"),
+        (
+            r"plugins(/.*)?",
+            "reason sandbox_reason sandbox_remedy warnings permissions.words.asked.text permissions.words.granted.text"
+            " permissions.words.ungranted.text",
+        ),
+        (r"runs(/[^/]+)?(/rerun|/cancel)?", f"{_RUN_FIELDS} deliveries.reason original.error original.error.message"),
+        (r"runs/[^/]+/events", "data.error data.error.message data.message data.reason"),
+        (r"runs/[^/]+/deliveries", "reason"),
+        (
+            r"events/[^/]+/why",
+            "steps.text steps.sentences.values.reason steps.sentences.values.error steps.sentences.values.text"
+            " steps.sentences.values.route steps.sentences.values.who",
+        ),
+        (r"events", f"reason {_RUN_FIELDS}"),
+        (r"approvals(/[^/]+)?", "reason outcome.error outcome.message"),
+        (r"tools", "description"),
+        (r"models/[^/]+/test", "message"),
+        (r"audit", "detail detail.message detail.reason"),
+    )
+)
+"""Fields with sentences of the Host, by the path of the request; of a list, those of its `items`."""
+
+
+class LocalizedAnswers:
+    """Wraps an application; looks at the headers of a request and, for other languages, at its JSON answer."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            accepted = next((value for name, value in scope["headers"] if name == b"accept-language"), None)
+            if accepted is not None and (language := preferred(accepted)) != DEFAULT_LANGUAGE:
+                send = _Answer(send, language, scope["path"])
+        await self._app(scope, receive, send)
+
+
+class _Answer:
+    """Holds a JSON answer until it is whole, then sends it translated."""
+
+    def __init__(self, send: Send, language: str, path: str) -> None:
+        self._send = send
+        self._language = language
+        self._path = path
+        self._start: Message | None = None
+        self._body: list[bytes] = []
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and self._concerns(message):
+            self._start = message
+        elif self._start is None or message["type"] != "http.response.body":
+            await self._send(message)
+        else:
+            self._body.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                body = b"".join(self._body)
+                await self._finish(self._start, translated(body, self._fields(self._start["status"]), self._language))
+
+    def _concerns(self, start: Message) -> bool:
+        kind = next((value for name, value in start["headers"] if name.lower() == b"content-type"), b"")
+        return kind.startswith(b"application/json") and bool(self._fields(start["status"]))
+
+    def _fields(self, status: int) -> _Paths:
+        if status >= 400:
+            return _ERROR_FIELDS
+        return next((names for pattern, names in _FIELDS if pattern.fullmatch(self._path)), ())
+
+    async def _finish(self, start: Message, body: bytes | None) -> None:
+        self._start = None
+        if body is None:
+            await self._send(start)
+            await self._send({"type": "http.response.body", "body": b"".join(self._body)})
+            return
+        headers = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
+        headers += [
+            (b"content-length", str(len(body)).encode()),
+            (b"content-language", self._language.encode()),
+            (b"vary", b"Accept-Language"),
+        ]
+        await self._send({**start, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def translated(body: bytes, fields: _Paths, language: str) -> bytes | None:
+    """Returns the JSON with these fields translated; None where there is nothing to translate."""
+    try:
+        answer = json.loads(body)
+        roots = [answer, answer.get("items")] if isinstance(answer, dict) else [answer]
+        changes = [_translate_field(root, path, language) for root in roots for path in fields]
+        return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode() if any(changes) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _translate_field(value: Any, path: Sequence[str], language: str) -> bool:
+    """Translates the text, or list of texts, at this path, also in each item of a list; tells if anything changed."""
+    if isinstance(value, list):
+        changes = [_translate_field(item, path, language) for item in value]
+        return any(changes)
+    if not isinstance(value, dict) or path[0] not in value:
+        return False
+    name, item = path[0], value[path[0]]
+    if len(path) > 1:
+        return _translate_field(item, path[1:], language)
+    if isinstance(item, str):
+        value[name] = translate(item, language)
+    elif isinstance(item, list):
+        value[name] = [translate(each, language) if isinstance(each, str) else each for each in item]
+    return bool(value[name] != item)
+
+
+@lru_cache(256)
+def preferred(accepted: bytes) -> str:
+    """Chooses the language of an `Accept-Language` header: the one of ours with the highest quality."""
+    best, chosen = 0.0, DEFAULT_LANGUAGE
+    for entry in accepted.decode("latin-1").split(","):
+        tag, _, parameters = entry.strip().partition(";")
+        language, quality = matched(tag.strip()), _quality(parameters)
+        if language is not None and quality > best:
+            best, chosen = quality, language
+    return chosen
+
+
+def _quality(parameters: str) -> float:
+    name, _, value = parameters.strip().partition("=")
+    if name.strip() != "q":
+        return 1.0
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,1 @@
+"""Finds the sentences in the Host's source that people may read, and those without a translation."""
