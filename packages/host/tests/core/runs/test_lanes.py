@@ -3,11 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
+from parlour.core.facts.inbox import Tries
 from parlour.core.journal import StorageFailed
-from parlour.core.runs.lanes import FAULTS, Lanes
+from parlour.core.runs.lanes import FAULTS, TRIAL_SECONDS, Lanes
 from parlour.core.runs.session import Entry
 from parlour.core.runs.slots import Slots
 from parlour.core.runs.turns import Turn
@@ -258,6 +260,42 @@ async def test_what_was_taken_up_as_owed_and_told_as_new_is_handled_once() -> No
     work.finish(1)
     await settle()
     assert work.done == [1]
+
+
+def suspect(seq: int, lane: str) -> Entry:
+    """An event that was in flight at three deaths of the Host."""
+    return replace(entry(seq, lane), tries=Tries(deaths=3))
+
+
+async def test_suspects_are_tried_one_at_a_time_before_everything_else() -> None:
+    work = Work(open_at_once=False)
+    work.lanes.open([suspect(1, "a"), suspect(2, "b"), entry(3, "b"), entry(4, "c")])
+    work.offer(entry(5, "d"))
+    for seq in (1, 2):
+        await settle()
+        assert work.begun[-1] == seq
+        work.finish(seq)
+    await settle()
+    assert sorted(work.begun[2:]) == [3, 4, 5]
+
+
+async def test_other_conversations_wait_for_suspects_for_half_a_minute_only() -> None:
+    work = Work(open_at_once=False)
+    work.lanes.open([*(suspect(seq, f"suspect {seq}") for seq in range(1, 11)), entry(11, "other")])
+    await asyncio.sleep(20)
+    work.finish(1)
+    await asyncio.sleep(TRIAL_SECONDS - 21)
+    assert work.begun == [1, 2]
+    await asyncio.sleep(2)
+    work.offer(entry(12, "new"), entry(13, "suspect 9"))
+    await settle()
+    assert sorted(work.begun) == [1, 2, 11, 12]
+    for seq in range(2, 11):
+        await settle()
+        assert [each for each in work.begun if each < 11][-1] == seq
+        work.finish(seq)
+    await settle()
+    assert work.begun[-1] == 13
 
 
 async def test_after_closing_what_is_active_may_end_and_nothing_new_starts() -> None:

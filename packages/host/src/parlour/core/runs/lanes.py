@@ -20,7 +20,7 @@ FAULTS = 3
 """An event whose handling fails more often is given up, so that those behind it have their turn."""
 
 TRIAL_SECONDS = 30.0
-"""How long everything else waits for an event that is tried alone."""
+"""How long one event is tried alone; after so long, other conversations go on beside the events still to be tried."""
 
 Handle = Callable[[Entry], Awaitable[Turn]]
 Claim = Callable[[Entry], Awaitable[bool]]
@@ -73,6 +73,8 @@ class Lanes:
         self._lanes: dict[str, Lane] = {}
         self._early: list[Entry] | None = []
         self._trials: asyncio.Task[None] | None = None
+        self._held: dict[str, list[Entry]] = {}
+        """By lane, what waits until the events of that lane were tried alone."""
         self._closed = False
 
     def __len__(self) -> int:
@@ -93,21 +95,37 @@ class Lanes:
             return  # it is owed; the next start takes it up
         if self._early is not None:
             self._early.append(entry)
-            return
-        self._admit(entry)
+        elif entry.lane in self._held:
+            self._held[entry.lane].append(entry)
+        else:
+            self._admit(entry)
 
     async def _try_alone(self, owed: list[Entry]) -> None:
-        """Runs each suspect after what is before it in its lane, and nothing beside it; then opens all lanes."""
-        left = list(owed)
-        for suspect in [entry for entry in owed if restart.needs_trial_alone(entry.tries)]:
-            logger.warning("event %s is tried alone: the Host stopped each time it was in flight", suspect.seq)
-            for entry in [each for each in left if each.lane == suspect.lane and each.seq <= suspect.seq]:
-                left.remove(entry)
-                self._admit(entry)
-            lane = self._lanes.get(suspect.lane)
-            if lane is not None and lane.task is not None:
-                await asyncio.wait([lane.task], timeout=TRIAL_SECONDS)
-        self._open_all(left)
+        """Runs each suspect after what is before it in its lane, one at a time; then opens their lanes.
+
+        The first ones run with nothing beside them. When that takes too long, all other lanes open meanwhile.
+        """
+        suspects = [entry for entry in owed if restart.needs_trial_alone(entry.tries)]
+        self._held = {each.lane: [] for each in suspects}
+        left = [entry for entry in owed if entry.lane in self._held]
+        others = [entry for entry in owed if entry.lane not in self._held]
+        opening = asyncio.get_running_loop().call_later(TRIAL_SECONDS, self._open_all, others)
+        try:
+            for suspect in suspects:
+                logger.warning("event %s is tried alone: the Host stopped each time it was in flight", suspect.seq)
+                for entry in [each for each in left if each.lane == suspect.lane and each.seq <= suspect.seq]:
+                    left.remove(entry)
+                    self._admit(entry)
+                lane = self._lanes.get(suspect.lane)
+                if lane is not None and lane.task is not None:
+                    await asyncio.wait([lane.task], timeout=TRIAL_SECONDS)
+        finally:
+            opening.cancel()
+        held, self._held = self._held, {}
+        for entry in [*left, *(each for entries in held.values() for each in entries)]:
+            self._admit(entry)
+        if self._early is not None:
+            self._open_all(others)
 
     def _open_all(self, owed: list[Entry]) -> None:
         early, self._early = self._early or [], None
@@ -129,7 +147,8 @@ class Lanes:
     def reserve(self, event: RecordedEvent) -> Reserved | None:
         """None where its turn would not be at once."""
         name, person = event.conversation_id, person_of(event.envelope)
-        if self._closed or self._early is not None or name in self._lanes or not self._slots.take(person):
+        opening = self._early is not None or name in self._held
+        if self._closed or opening or name in self._lanes or not self._slots.take(person):
             return None
         lane, reserved = Lane(), Reserved()
         self._lanes[name] = lane
