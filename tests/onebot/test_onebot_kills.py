@@ -161,7 +161,7 @@ def check_outcomes(data: Path) -> None:
         interrupted = database.execute(
             "SELECT events.input_summary, outbox.payload FROM outcomes "
             "JOIN events ON events.seq = outcomes.event_seq JOIN outbox ON outbox.run_id = outcomes.run_id "
-            "WHERE outcome = 'failed' AND reason = 'interrupted' AND outbox.kind = 'message'"
+            "WHERE outcome = 'failed' AND outcomes.reason = 'interrupted' AND outbox.kind = 'message'"
         ).fetchall()
     assert quarantined == [], "no message is put aside because the Host was killed"
     answered = [said for said, payload in interrupted if json.loads(payload)["message"]["content"] == said]
