@@ -1,5 +1,6 @@
 """Builds what people read about an approval: short, with what they have to write."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ class Occasion:
     comment: str
 
 
-def occasion_of(actor_id: str, actor_name: str, data: dict[str, Any]) -> Occasion:
+def occasion_of(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Occasion:
     """Reads the occasion of an approval from the event that led to it."""
     group = data.get("group")
     group = group if isinstance(group, dict) else {"id": data.get("group_id")}
