@@ -45,7 +45,7 @@ function Said({ message }: { message: PromptMessage }) {
     <div className="space-y-1">
       <Badge>{role}</Badge>
       {isFilled(reasoning) && <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{reasoning}</p>}
-      {isFilled(content) && <Code>{pretty(content)}</Code>}
+      {isFilled(content) && <Written value={content} />}
       {isFilled(calls) && <Code>{pretty(calls)}</Code>}
     </div>
   );
@@ -57,13 +57,19 @@ function Answered({ answer }: { answer: Fields }) {
   return (
     <>
       {isFilled(reasoning) && <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{String(reasoning)}</p>}
-      {isFilled(text) && <Code>{pretty(text)}</Code>}
+      {isFilled(text) && <Written value={text} />}
       {isFilled(calls) && <Code>{pretty(calls)}</Code>}
       {isFilled(rest) && <Code>{pretty(rest)}</Code>}
       {isFilled(error) && <p className="text-sm break-words text-bad">{String(error)}</p>}
       {isFilled(reason) && <p className="text-sm text-quiet">{t("runs.finishReason", { reason: String(reason) })}</p>}
     </>
   );
+}
+
+/** A text is wrapped, since prompts are long; anything else is code. */
+function Written({ value }: { value: unknown }) {
+  if (typeof value !== "string") return <Code>{pretty(value)}</Code>;
+  return <pre tabIndex={0} className="max-h-96 overflow-y-auto rounded-control bg-raised p-3 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap">{value}</pre>;
 }
 
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && !["", "{}", "[]", '""'].includes(JSON.stringify(value));

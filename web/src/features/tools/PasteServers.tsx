@@ -66,7 +66,7 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
       {asks && <Confirmation commands={commands.map(lineOf)} value={typed} onChange={setTyped} error={refused} />}
       {!refused && <ErrorNote error={adding.error} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>{t("tools.pasteAdd", { count: rest.length })}</Button>
+        <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>{rest.length ? t("tools.pasteAdd", { count: rest.length }) : t("common.add")}</Button>
         <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
       </div>
     </form>
