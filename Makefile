@@ -109,6 +109,7 @@ check: setup
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
+	@.venv/bin/python -m tools.code_metrics
 
 format: setup
 	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .
@@ -118,6 +119,7 @@ documents: setup
 	@.venv/bin/python -m tools.protocol_documents
 	@.venv/bin/python -m tools.platform_documents
 	@.venv/bin/python -m tools.http_documents
+	@.venv/bin/python -m tools.public_names
 
 bench: setup
 	@.venv/bin/python -m bench

@@ -1,0 +1,165 @@
+"""`python -m tools.code_metrics`: measures how the code reads, and fails where a figure is worse than its limit.
+
+The limits only fall: whoever improves a figure lowers its limit here in the same commit.
+"""
+
+import ast
+import re
+import statistics
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+SOURCES = ("packages/host/src", "packages/sdk/src", "plugins")
+LEFT_OUT = {"tests", "node_modules", "migrations", "__pycache__", "testing"}
+FIELD_TERMS = {
+    *("streaming", "routing", "steering", "logging", "encoding", "embedding", "chunking", "signing", "tracing"),
+    *("pairing", "binding", "rendering", "scheduling", "string", "ping", "testing"),
+}
+FRAGMENT = re.compile(
+    r"^(As|Until|With|Also|Of|By|In|Only|Once|When|What|Who|Whoever|Whether|How|So|For|Where|Without|Beyond|That|Under|"
+    r"Since|Beside|Held|The same)\b"
+)
+PET_WORD = re.compile(
+    r"\b(whoever|nobody|somebody|everybody|anybody|told|tells?|life|lives|anew|meanwhile|in vain|of late|for ever|"
+    r"so long|so many|so often)\b",
+    re.IGNORECASE,
+)
+MAX_PARAMETERS = 7
+AT_MOST = {
+    "longest_file": 400,
+    "gerund_modules": 88,
+    "fragment_percent": 30.8,
+    "pet_word_percent": 17.2,
+    "packages_in_cycle": 13,
+    "repeated_class_names": 111,
+    "wide_constructors": 17,
+}
+AT_LEAST = {"documented_percent": 46.1}
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Graph = Mapping[str, set[str]]
+
+
+def source_files() -> list[Path]:
+    found = [path for source in SOURCES for path in sorted(Path(source).rglob("*.py"))]
+    return [path for path in found if not LEFT_OUT & set(path.parts)]
+
+
+def figures() -> dict[str, float]:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in source_files()}
+    lengths = sorted(length for path in trees if (length := path.read_text(encoding="utf-8").count("\n")) > 3)
+    docs = [text for tree in trees.values() for text in _docstrings(tree)]
+    public = [node for tree in trees.values() for node in ast.walk(tree) if _is_public(node)]
+    classes = Counter(node.name for node in public if isinstance(node, ast.ClassDef))
+    return {
+        "files": len(trees),
+        "median_file": statistics.median(lengths),
+        "longest_file": lengths[-1],
+        "gerund_modules": sum(_is_gerund(path.stem) for path in trees),
+        "fragment_percent": _percent(sum(bool(FRAGMENT.match(text)) for text in docs), len(docs)),
+        "pet_word_percent": _percent(sum(bool(PET_WORD.search(text)) for text in docs), len(docs)),
+        "packages_in_cycle": largest_cycle(_core_packages()),
+        "repeated_class_names": sum(count > 1 for count in classes.values()),
+        "wide_constructors": sum(_wide_constructors(tree) for path, tree in trees.items() if "app" not in path.parts),
+        "documented_percent": _percent(sum(bool(ast.get_docstring(node)) for node in public), len(public)),
+    }
+
+
+def worse(measured: Mapping[str, float]) -> list[str]:
+    above = [
+        f"{name} is {measured[name]}, at most {limit}" for name, limit in AT_MOST.items() if measured[name] > limit
+    ]
+    below = [
+        f"{name} is {measured[name]}, at least {limit}" for name, limit in AT_LEAST.items() if measured[name] < limit
+    ]
+    return above + below
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / max(1, whole), 1)
+
+
+def _is_public(node: ast.AST) -> bool:
+    return isinstance(node, Definition) and not node.name.startswith("_")
+
+
+def _is_gerund(module: str) -> bool:
+    last = module.split("_")[-1]
+    return last.endswith("ing") and last not in FIELD_TERMS
+
+
+def _docstrings(tree: ast.Module) -> Iterator[str]:
+    """Yields docstrings, and the strings below attributes and constants that document them."""
+    for node in ast.walk(tree):
+        if isinstance(node, Definition | ast.Module):
+            if text := ast.get_docstring(node):
+                yield text
+            values = (each.value for each in node.body[1:] if isinstance(each, ast.Expr))
+            constants = (each.value for each in values if isinstance(each, ast.Constant))
+            yield from (each for each in constants if isinstance(each, str))
+
+
+def _wide_constructors(tree: ast.Module) -> int:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    return sum(len(node.args.args) - 1 + len(node.args.kwonlyargs) > MAX_PARAMETERS for node in found)
+
+
+def _core_packages() -> dict[str, set[str]]:
+    """Returns which packages of the core import which; modules directly in the core count as one package."""
+    base = Path("packages/host/src")
+    modules: dict[str, Path] = {}
+    for path in source_files():
+        if path.is_relative_to(base / "parlour" / "core"):
+            parts = path.relative_to(base).with_suffix("").parts
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    packages: dict[str, set[str]] = defaultdict(set)
+    for module, path in modules.items():
+        own = _package(module, modules)
+        packages[own] |= {_package(each, modules) for each in _imports(module, path, modules)} - {own}
+    return packages
+
+
+def _package(module: str, modules: Mapping[str, Path]) -> str:
+    parts = module.split(".")
+    inside = len(parts) > 3 or (len(parts) == 3 and modules[module].name == "__init__.py")
+    return ".".join(parts[:3]) if inside else "parlour.core"
+
+
+def _imports(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                name = f"{origin}.{alias.name}"
+                if name in modules or origin in modules:
+                    yield name if name in modules else origin
+
+
+def largest_cycle(graph: Graph) -> int:
+    """Returns the size of the largest group of packages that reach each other, or 0."""
+    reach = {package: _reachable(graph, package) for package in graph}
+    groups = (sum(other in reach[package] and package in reach.get(other, ()) for other in graph) for package in graph)
+    return max(groups, default=0)
+
+
+def _reachable(graph: Graph, start: str) -> set[str]:
+    seen: set[str] = set()
+    waiting = list(graph.get(start, ()))
+    while waiting:
+        package = waiting.pop()
+        if package not in seen:
+            seen.add(package)
+            waiting.extend(graph.get(package, ()))
+    return seen
+
+
+if __name__ == "__main__":
+    measured = figures()
+    sys.stdout.write(" ".join(f"{name}={value:g}" for name, value in measured.items()) + "\n")
+    for problem in (problems := worse(measured)):
+        sys.stderr.write(f"code metrics: {problem}\n")
+    sys.exit(bool(problems))

@@ -1,0 +1,69 @@
+"""Describes the settings, the HTTP interface with every reference resolved, and the files of the protocol."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from parlour.config import Settings
+from parlour.http import openapi
+
+PROTOCOL = (
+    Path("docs/protocol/schema.json"),
+    Path("packages/host/src/parlour/stores/migrations/schema.sql"),
+)
+GOLDEN = Path("packages/sdk/tests/protocol")
+
+
+def settings() -> list[str]:
+    return sorted(_fields(Settings, ""))
+
+
+def _fields(model: type[BaseModel], prefix: str) -> list[str]:
+    found: list[str] = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            found += _fields(field.annotation, f"{prefix}{name}.")
+        else:
+            found.append(f"{prefix}{name} = {field.get_default(call_default_factory=True)!r}")
+    return found
+
+
+def digests() -> dict[str, str]:
+    golden = hashlib.sha256()
+    for path in sorted(path for path in GOLDEN.rglob("*") if path.suffix in {".json", ".yaml"}):
+        golden.update(str(path).encode() + path.read_bytes())
+    single = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in PROTOCOL}
+    return {**single, str(GOLDEN): golden.hexdigest()}
+
+
+def http_operations() -> dict[str, str]:
+    document = json.loads(openapi.FILE.read_text(encoding="utf-8"))
+    return {
+        f"{method.upper()} {path}": _digest(_resolved(operation, document, ()))
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    }
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _resolved(value: Any, document: dict[str, Any], within: tuple[str, ...]) -> Any:
+    """Replaces every `$ref` by what it refers to; one that refers to itself stays."""
+    if isinstance(value, list):
+        return [_resolved(each, document, within) for each in value]
+    if not isinstance(value, dict):
+        return value
+    reference = value.get("$ref")
+    if reference is None:
+        return {key: _resolved(each, document, within) for key, each in value.items() if key != "title"}
+    if reference in within:
+        return {"itself": len(within) - within.index(reference)}
+    target = document
+    for part in reference.removeprefix("#/").split("/"):
+        target = target[part]
+    return _resolved(target, document, (*within, reference))
