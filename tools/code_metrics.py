@@ -30,13 +30,13 @@ MAX_PARAMETERS = 7
 AT_MOST = {
     "longest_file": 400,
     "gerund_modules": 88,
-    "fragment_percent": 30.8,
-    "pet_word_percent": 17.2,
-    "packages_in_cycle": 13,
-    "repeated_class_names": 111,
-    "wide_constructors": 17,
+    "fragment_percent": 28.6,
+    "pet_word_percent": 15.7,
+    "packages_in_cycle": 15,
+    "repeated_class_names": 114,
+    "wide_constructors": 20,
 }
-AT_LEAST = {"documented_percent": 46.1}
+AT_LEAST = {"documented_percent": 46.8}
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Graph = Mapping[str, set[str]]

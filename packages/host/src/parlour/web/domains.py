@@ -3,30 +3,24 @@
 A method loads its domain's endpoints itself, and is called with the first request for that domain.
 """
 
-from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from parlour.config import Settings
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.logins import Logins
 from parlour.core.access.users import Users
-from parlour.core.models.currency import common_currency
-from parlour.core.observing.measurements import Sample
-from parlour.core.tuning import Tuning
 from parlour.host import Host
 from parlour.http.domain import Domain, below_api
 from parlour.http.events.door import EventDoor
 from parlour.http.hosts import HostNames
 from parlour.http.principals import Authenticator
-from parlour.model_side import ModelSide
 from parlour.version import VERSION
-from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimits
+from .host_facts import gauges, host_facts
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -98,7 +92,7 @@ class Domains:
     def metrics(self) -> "APIRouter":
         from parlour.http.metrics.endpoints import router
 
-        return router(self.host.measurements, partial(_gauges, self.host, self.limits))
+        return router(self.host.measurements, partial(gauges, self.host, self.limits))
 
     def hooks(self) -> "APIRouter":
         from parlour.http.hooks.endpoints import router
@@ -113,7 +107,7 @@ class Domains:
     def info(self) -> "APIRouter":
         from parlour.http.info.endpoints import router
 
-        return router(VERSION, partial(_facts, self.settings, self.host.tuning, self.host.models), self.host.clock)
+        return router(VERSION, partial(host_facts, self.settings, self.host.tuning, self.host.models), self.host.clock)
 
     def runtime_settings(self) -> "APIRouter":
         from parlour.http.settings.endpoints import router
@@ -368,37 +362,3 @@ class Domains:
     def _plugin_status(self, plugin_id: str) -> str:
         supervisor = self.host.runtime.supervisors().get(plugin_id)
         return supervisor.status if supervisor else "stopped"
-
-
-def _facts(settings: Settings, tuning: Tuning, models: ModelSide) -> dict[str, Any]:
-    """What clients should know before they try."""
-    return {
-        "protocol": PROTOCOL_VERSION,
-        "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
-        "outbound_ips": tuning.values()["workspace.outbound_ips"],
-        "time_zone": tuning.values()["workspace.time_zone"],
-        "currency": tuning.values()["workspace.currency"] or common_currency(models.book, models.catalogue),
-        "features": _features(settings),
-    }
-
-
-def _features(settings: Settings) -> dict[str, bool]:
-    """What depends on how it was set up."""
-    return {
-        "mcp_stdio": settings.mcp.allow_unsandboxed,
-        "object_storage": settings.artifacts.store == "s3",
-        "postgresql": bool(settings.database.url.get_secret_value()),
-        "standalone_runtime": bool(settings.runtime.url),
-        "traces": bool(settings.telemetry.endpoint),
-    }
-
-
-def _gauges(host: Host, limits: ConnectionLimits | None) -> Iterator[Sample]:
-    """How things are at this moment."""
-    plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
-    bots = Counter(bot.state for bot in host.bots.bots())
-    for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
-        yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
-    yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
-    if limits is not None:
-        yield Sample("parlour_connections", (), limits.open)
