@@ -2,12 +2,11 @@
 
 import re
 import socket
-import time
 
 import psutil
 import pytest
 
-from tests.integration.harness import ECHO, Host, eventually, texts
+from tests.integration.harness import Host, eventually, texts
 
 from .chaos import CHAOS_ID, Chaos
 from .expectations import ANSWERED, ENDED, STOPPED, Answered, Ended
@@ -62,41 +61,6 @@ def test_each_invalid_result_is_dropped_and_named_in_the_log(chaos: Chaos) -> No
     dropped = [line for line in chaos.host.log().splitlines() if run_id in line and "is dropped" in line]
     assert len(dropped) == 6
     assert texts(result) == ["after all that, an answer"]
-
-
-def test_a_flood_of_calls_is_refused_beyond_its_rate_and_slows_itself(chaos: Chaos) -> None:
-    begun = time.monotonic()
-    result = chaos.does("flood_calls")
-    took = time.monotonic() - begun
-
-    refused, made = map(int, re.findall(r"\d+", texts(result)[0]))
-    assert 0 < made - refused <= 100 + 50 * (took + 1), "a run may call 100 times at once and then 50 times a second"
-    assert 0 < refused < 1000 * (took + 1), "whoever is refused often waits for it"
-    denials = chaos.denials(result["run"]["run_id"])
-    assert {each["data"]["code"] for each in denials} == {"rate_limited"}
-    assert 0 < len(denials) <= 100 * (took + 2)
-
-
-def test_another_plugins_run_gets_neither_results_nor_calls(chaos: Chaos) -> None:
-    host = chaos.host
-    held = host.agent(ECHO, config={"hold_ms": 1500})
-    host.send(held, "mine alone", event_id="held")
-    victim = host.active_run(held)
-
-    result = chaos.does("foreign_run", victim)
-
-    assert texts(result) == ["the other run could not be reached: unauthorized"]
-    [denial] = chaos.denials(victim)
-    assert (denial["data"]["action"], denial["data"]["code"]) == ("state_set", "unauthorized")
-    assert texts(host.ask(held, "mine alone", event_id="held")) == ["mine alone"]
-    assert not any("in another's name" in str(each) for each in host.items(f"/runs/{victim}/events"))
-
-
-def test_an_ended_run_can_not_be_used_any_more(chaos: Chaos) -> None:
-    result = chaos.does("ended_run")
-
-    denials = eventually(lambda: chaos.denials(result["run"]["run_id"]), "its calls are refused")
-    assert {(each["data"]["action"], each["data"]["code"]) for each in denials} == {("state_set", "unauthorized")}
 
 
 def test_what_is_printed_is_in_the_plugins_log_and_nowhere_else(chaos: Chaos) -> None:

@@ -10,8 +10,8 @@ from .harness import ECHO_PLUGIN, NO_TLS, Host, bearer, error_code
 
 PASSWORD = "correct horse battery"
 RANKS = {
-    "owner": {"owner", "admin", "operator", "viewer", "chat"},
-    "admin": {"admin", "operator", "viewer", "chat"},
+    "owner": {"owner", "admin", "operator", "viewer", "chat", "model_calls"},
+    "admin": {"admin", "operator", "viewer", "chat", "model_calls"},
     "operator": {"operator", "viewer", "chat"},
     "viewer": {"viewer"},
     "chat": {"chat"},

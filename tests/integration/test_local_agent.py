@@ -238,10 +238,15 @@ def test_an_agent_without_a_model_says_what_to_do(host: WrittenHost) -> None:
     assert (code, sentence) == ("local-agent.no_model", "This agent has no model yet. Choose one in its settings.")
 
 
-def test_a_wrong_setting_is_named(host: WrittenHost) -> None:
-    code, sentence = failure(host.ask(host.local(max_tool_rounds=-1), "hi"))
-    assert code == "local-agent.configuration"
-    assert sentence == "The agent's setting 'max_tool_rounds' must be a whole number from 0 to 1000."
+def test_a_setting_out_of_range_is_refused_by_name_when_the_agent_is_saved(host: WrittenHost) -> None:
+    body = {
+        "name": "Wrong",
+        "runner_id": "plugin:parlour/local-agent/default",
+        "runner_config": {"max_tool_rounds": -1},
+    }
+    refused = host.http().post("/agents", json=body)
+    [field] = refused.json()["error"]["details"]["fields"]
+    assert (field["field"], field["message"]) == ("runner_config.max_tool_rounds", "must be from 0 to 1000")
 
 
 def test_what_is_said_while_tools_are_called_reaches_the_model_with_their_results(host: WrittenHost) -> None:

@@ -1,13 +1,13 @@
 """Builds what people read about an approval: short, with what they have to write."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.events.envelope import EventEnvelope
 from parlour.core.platforms.action_calls import Wanted
 from parlour.core.texts.catalogue import text
+from parlour_sdk.values import dataclass
 
 from .approval import Approval
 
