@@ -7,12 +7,14 @@ import pytest
 from tests.integration.standalone import StandaloneHost
 
 from .chaos import QUICKLY, Chaos, chaos_in
-from .test_seen import (  # noqa: F401 - what is asked there is asked again here
+from .test_refusals import (  # noqa: F401 - what is asked there is asked again here
+    test_an_ended_run_can_not_be_used_any_more,
+    test_another_plugins_run_gets_neither_results_nor_calls,
+)
+from .test_seen import (  # noqa: F401
     test_a_plugin_that_harms_itself_is_ended_in_words_and_serves_again,
     test_a_plugin_that_reaches_for_others_answers_for_itself_only,
     test_a_run_that_ignores_its_cancellation_is_over_for_whoever_cancelled_it_and_its_process_is_replaced,
-    test_an_ended_run_can_not_be_used_any_more,
-    test_another_plugins_run_gets_neither_results_nor_calls,
     test_each_invalid_result_is_dropped_and_named_in_the_log,
 )
 
