@@ -28,21 +28,28 @@ export function Dialog({
     if (open && !ref.current?.open) ref.current?.showModal();
     if (!open) ref.current?.close();
   }, [open]);
-  // React hands on what happens in a dialog inside this one
-  const isOwn = (event: SyntheticEvent) => (event.target as Element).closest("dialog") === ref.current;
-  const askFirst = (event: SyntheticEvent) => {
-    if (!unsaved.current || !isOwn(event)) return;
+  const askFirst = (event: SyntheticEvent | KeyboardEvent) => {
+    if (!unsaved.current) return;
     event.preventDefault();
     setAsking(true);
   };
+  // Browsers let a page hold back only the first of two cancels without a click between them, so the key is caught
+  // before it becomes one, wherever the focus is, unless another dialog is in front.
+  useEffect(() => {
+    if (!open) return;
+    const onKey = (event: KeyboardEvent) => {
+      const inFront = [...document.querySelectorAll("dialog[open]")].at(-1);
+      if (event.key === "Escape" && inFront === ref.current) askFirst(event);
+    };
+    document.addEventListener("keydown", onKey, true);
+    return () => document.removeEventListener("keydown", onKey, true);
+  }, [open]);
   return (
     <dialog
       ref={ref}
       aria-labelledby={id}
       onClose={(event) => event.target === ref.current && onClose()}
       onCancel={(event) => event.target === ref.current && askFirst(event)}
-      // browsers let a page hold back only the first of two cancels without a click between them
-      onKeyDown={(event) => event.key === "Escape" && askFirst(event)}
       className="m-auto w-[min(32rem,calc(100vw-2rem))] rounded-card border border-line bg-surface p-6 text-ink shadow-card"
     >
       <h2 id={id} className="mb-4 text-lg font-semibold">{title}</h2>
