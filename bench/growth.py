@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from parlour.core.identity import SystemIds
+from parlour.core.system import SystemIds
 
 from .clients import HttpLane
 from .databases import Database, Statement

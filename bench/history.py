@@ -11,14 +11,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from parlour.core.cursors import Cursors
-from parlour.core.events.envelope import EventContext, EventEnvelope, RecordedEvent
-from parlour.core.facts import transcript
-from parlour.core.facts.history import History
-from parlour.core.facts.tables import CONVERSATIONS
-from parlour.core.identity import SystemIds
 from parlour.core.journal import Draft, Journal, Select, where
-from parlour.stores.opening import opened
+from parlour.core.model.event import EventContext, EventEnvelope, RecordedEvent
+from parlour.core.pagination import Cursors
+from parlour.core.store import transcript
+from parlour.core.store.history import History
+from parlour.core.store.tables import CONVERSATIONS
+from parlour.core.system import SystemIds
+from parlour.stores.factory import opened
 from parlour_sdk.protocol.history import HistoryPageGet, HistorySearch
 
 from .clients import HttpLane

@@ -6,7 +6,7 @@ deciding, compiling and waiting is left out.
 
 from dataclasses import dataclass
 
-from parlour.core.identity import SystemIds
+from parlour.core.system import SystemIds
 
 from .databases import Database, Row, Statement, Transaction
 

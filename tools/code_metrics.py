@@ -29,14 +29,14 @@ PET_WORD = re.compile(
 MAX_PARAMETERS = 7
 AT_MOST = {
     "longest_file": 400,
-    "gerund_modules": 88,
-    "fragment_percent": 28.6,
-    "pet_word_percent": 15.7,
-    "packages_in_cycle": 15,
+    "gerund_modules": 31,
+    "fragment_percent": 28.3,
+    "pet_word_percent": 15.5,
+    "packages_in_cycle": 0,
     "repeated_class_names": 114,
     "wide_constructors": 20,
 }
-AT_LEAST = {"documented_percent": 46.8}
+AT_LEAST = {"documented_percent": 46.9}
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Graph = Mapping[str, set[str]]

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from parlour.core.facts.keeping import Artifacts, NoFetcher, Sizes
-from parlour.core.facts.tables import ARTIFACTS, EVENTS
-from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import Select
+from parlour.core.store.artifact_service import Artifacts, NoFetcher, Sizes
+from parlour.core.store.tables import ARTIFACTS, EVENTS
+from parlour.core.system import SystemClock, SystemIds
 from parlour.stores.objects.folder import FolderObjects
 from parlour.stores.sqlite import SqliteJournal
 from tests.crash.conftest import Life, Prepared

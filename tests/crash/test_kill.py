@@ -13,8 +13,8 @@ from typing import Protocol
 import aiohttp
 import pytest
 
-from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES
 from parlour.core.journal import Row, Select, one_of, where
+from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES
 from parlour.stores.sql import SQLITE, Compiler
 from parlour.testing.simulation.promises import Said, check
 from tests.crash.chatter import Chatter

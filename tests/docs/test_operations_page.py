@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from parlour.config import Settings
+from parlour.app.settings import Settings
 
 from .pages import ROOT
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from parlour.core.why.words import ENGLISH, KINDS
+from parlour.core.observability.explain.texts import ENGLISH, KINDS
 from parlour.http.bots import dry_run
 
 from .pages import ROOT

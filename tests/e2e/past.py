@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from parlour.core.observing.statistics import HOUR
+from parlour.core.observability.statistics import HOUR
 
 MINUTE = 60_000
 TIMES = ("created_at", "started_at", "finished_at", "updated_at")

@@ -126,30 +126,63 @@ it("leads from a run to its agent, bot, person and conversation, with what it co
   await until("only the runs of the conversation are listed", async () => (await main.locator('a[href^="/runs/"]').count()) === 1);
 });
 
-it("leads from a run to all runs of its sender, also one without a name", async () => {
+it("leads from a run to all runs of exactly its sender, also one without a name", async () => {
   const { botId, account } = await bot(world, "Visited", agentId);
-  const senders = [[7701, "Ida"], [7702, "Ben"], [7703, ""]] as const;
-  await world.modelWill(...senders.map(() => ({ pieces: ["Hello."] })));
-  for (const [at, [user, name]] of senders.entries()) {
-    await world.say(account, `Question ${at}`, user, { name });
+  // names, ids and texts hold one another
+  const said = [[7701, "Ida", "Question 0"], [77011, "Ida 7701", "Question 1 for Ida"], [770, "", "Question 2"], [7701, "Ida", "Question 3"]] as const;
+  await world.modelWill(...said.map(() => ({ pieces: ["Hello Ida 7701."] })));
+  for (const [at, [user, name, text]] of said.entries()) {
+    await world.say(account, text, user, { name });
     await world.answered(account, at + 1);
   }
   const runs = (await world.api<{ items: { run_id: string; input_summary: string }[] }>("GET", `/runs?bot_id=${botId}`)).items;
   const { page } = await visit("/");
   const main = page.getByRole("main");
-  for (const [at, shown] of ["Ida", "Ben", "7703"].entries()) {
-    await page.goto(`/runs/${runs.find((run) => run.input_summary === `Question ${at}`)!.run_id}`);
+  const listed = async () => (await main.locator('a[href^="/runs/"]').allInnerTexts()).map((row) => /Question \d/.exec(row)?.[0]);
+  for (const [shown, text, own] of [["Ida", "Question 0", ["Question 3", "Question 0"]], ["Ida 7701", "Question 1 for Ida", ["Question 1"]], ["770", "Question 2", ["Question 2"]]] as const) {
+    await page.goto(`/runs/${runs.find((run) => run.input_summary === text)!.run_id}`);
     await main.getByRole("link", { name: shown, exact: true }).click();
-    await main.getByText(`Question ${at}`).waitFor();
-    await until(`only runs of ${shown} are listed`, async () => (await main.locator('a[href^="/runs/"]').count()) === 1);
+    await page.waitForURL(/\/runs\?.*actor=/);
+    await until(`only runs of ${shown} are listed`, async () => JSON.stringify(await listed()) === JSON.stringify(own));
   }
+
+  await page.goBack();
+  await main.getByRole("link", { name: "770", exact: true }).click();
+  await page.reload();
+  await main.getByText("Question 2").waitFor();
+  expect(await listed()).toEqual(["Question 2"]);
+  await main.getByRole("button", { name: word("runs.oneSender") }).click();
+  await until("the runs of all senders of the bot are listed", async () => (await listed()).length === said.length);
+  expect(await main.getByRole("button", { name: word("runs.oneSender") }).count()).toBe(0);
+  expect(page.url()).not.toContain("actor");
+});
+
+it("asks before it cancels a run", async () => {
+  const lasting = await localAgent(world, "Lasting");
+  await world.modelWill({ pieces: ["This would go on", " and on."], gate: "never" });
+  await world.api("POST", "/events", { agent_id: lasting, input: { text: "Talk" } });
+  const status = async () => (await world.api<{ items: { run_id: string; status: string }[] }>("GET", `/runs?agent_id=${lasting}`)).items[0];
+  await until("it runs", async () => (await status())?.status === "running");
+  const { page } = await visit(`/runs/${(await status())!.run_id}`);
+  const dialog = page.getByRole("dialog", { name: word("runs.cancelTitle") });
+
+  await page.getByRole("button", { name: word("runs.cancel") }).click();
+  await dialog.getByRole("button", { name: word("runs.cancelKeep") }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await status())!.status).toBe("running");
+
+  await page.getByRole("button", { name: word("runs.cancel") }).click();
+  await dialog.getByRole("button", { name: word("runs.cancel") }).click();
+  await page.getByRole("main").getByText(word("state.cancelled"), { exact: true }).first().waitFor();
+  expect((await status())!.status).toBe("cancelled");
+  expect(await page.getByRole("button", { name: word("runs.cancel") }).count()).toBe(0);
 });
 
 it("keeps the menu around an address that leads nowhere, and shows no internal names in a decision trail", async () => {
   const { page } = await visit("/no/such/page");
   for (const path of ["/no/such/page", "/runs/none", "/agents/none", "/bots/none"]) {
     await page.goto(path);
-    await page.getByRole("heading", { name: word("errors.missing") }).waitFor();
+    await page.getByRole("heading", { level: 1, name: word("errors.missing") }).waitFor();
     await page.getByRole("navigation", { name: word("nav.label") }).getByRole("link", { name: word("nav.runs") }).waitFor();
     expect(await page.getByRole("main").innerText()).not.toMatch(/\/api\/v1/);
   }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from parlour.core.access.table import ACTIONS
+from parlour.core.actions.action_table import ACTIONS
 
 PLUGIN_ID = "test/patient-agent"
 HELLO = json.dumps({"seq_id": 1, "action": "hello", "data": {"protocol": 1, "sdk": "0", "plugin": PLUGIN_ID}}).encode()

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from parlour.config_loader import load
-from parlour.core.access.rate import Rate
-from parlour.core.agents.agent import Agent
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.host import Additions, Host
-from parlour.opening import open_host
-from parlour.runtime.supervision.connection import PluginDispatcher
+from parlour.app.bootstrap import open_host
+from parlour.app.host import Additions, Host
+from parlour.app.settings_loader import load
+from parlour.core.access.rate_limit import Rate
+from parlour.core.model.agent import Agent
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.plugin_runtime.supervision.connection import PluginDispatcher
 from parlour_sdk.wire import Limits, Peer, Transport
 from tests.integration.commands import parlour_here
 from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT

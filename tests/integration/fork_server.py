@@ -22,13 +22,13 @@ from pathlib import Path
 from uuid import uuid4
 
 LOADED = (
-    "parlour.app",
+    "parlour.app.core",
     "parlour.cli.runtime",
     "parlour.cli.serve",
-    "parlour.runtime.process.guardian",
+    "parlour.plugin_runtime.process.reaper",
     "parlour.stores.migrate",
     "parlour.stores.sqlite",
-    "parlour.web.server",
+    "parlour.app.web.server",
     "uvicorn.lifespan.off",
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",
@@ -100,7 +100,7 @@ def become(files: list[int], command: list[str], environment: dict[str, str]) ->
     os.environ.update(environment)
     time.tzset()
     random.seed()
-    sys.modules["parlour.runtime.process.guardian"].HOST_MARK = uuid4().hex  # type: ignore[attr-defined]
+    sys.modules["parlour.plugin_runtime.process.reaper"].HOST_MARK = uuid4().hex  # type: ignore[attr-defined]
     show(command)
     return command
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from parlour.runtime.process.guardian import HOST_MARK
+from parlour.plugin_runtime.process.reaper import HOST_MARK
 
 
 def _words() -> list[str]:

@@ -50,9 +50,24 @@ def test_a_new_agent_keeps_state_of_what_an_event_is_about(scripted: ScriptedHos
     asked("r1", ("state_set", {"scope": "subject", "key": "test.seen", "value": 1}))
     read = ("state_get", {"scope": "subject", "key": "test.seen"})
     assert [asked(room, read)[0]["found"] for room in ("r1", "r2")] == [True, False]
-    others = ["conversation", "actor", "binding"]
-    before = scripted.caller(name="as stored before", state_policy={"scopes": others})
-    assert scripted.http().get(f"/agents/{before}").json()["state_policy"]["scopes"] == others
+
+
+def test_an_agent_that_was_stored_without_the_scope_subject_stays_without_it(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    host.install(CALLING_PLUGIN)
+    host.start()
+    try:
+        before = host.caller(state_policy={"scopes": ["conversation", "actor", "binding"]})
+        host.restart()
+        shown = host.http().get(f"/agents/{before}").json()["state_policy"]["scopes"]
+        written = ("state_set", {"scope": "subject", "key": "test.seen", "value": 1})
+        about = {"subject_type": "room", "subject_id": "r1"}
+        [outcome] = json.loads(texts(host.ask(before, json.dumps([written]), subject=about))[0])
+    finally:
+        host.close()
+
+    assert shown == ["conversation", "actor", "binding"]
+    assert outcome["error"]["code"] == "unauthorized"
 
 
 def test_every_provider_answers_a_plugin_process(scripted: ScriptedHost, agent: str) -> None:

@@ -172,7 +172,7 @@ def unpacked(backup: Path) -> list[tuple[str, bytes]]:
 def test_an_error_that_nobody_expected_tells_no_secret(tmp_path: Path) -> None:
     """Something in the Host is broken on purpose, so that its last words are an exception that holds the secret."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import parlour.serving as serving\n"
+        "import parlour.app.server as serving\n"
         "async def broken(settings, *rest):\n"
         "    raise RuntimeError('connecting with ' + settings.telemetry.headers.get_secret_value())\n"
         "serving.serve = broken\n"

@@ -1,4 +1,4 @@
-"""Chat sockets are bounded: how many there are of a key, and what one that does not read may hold."""
+"""Chat sockets are bounded: how many there are of a key or a person, and what one that does not read may hold."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 
 from .chat import Chat
 from .harness import ECHO, ECHO_PLUGIN, Host
+from .test_accounts import Person, logged_in, users_create
 
 SOCKETS = 40
 MESSAGES, CHARACTERS = 40, 250_000
@@ -80,6 +81,30 @@ async def test_one_socket_too_many_is_refused_with_a_code_and_words(small: Host)
         async with asyncio.timeout(30):
             while not await free():
                 pass
+
+
+async def test_one_socket_too_many_of_a_person_is_refused_in_every_browser_of_theirs(small: Host) -> None:
+    agent = small.agent(ECHO)
+    assert users_create(small, "ada@example.org").returncode == 0
+    first, second = (logged_in(small, "ada@example.org") for _ in range(2))
+    async with AsyncExitStack() as stack:
+        for each in range(SOCKETS):
+            opened = await stack.enter_async_context(Chat(small, agent, f"{each}", headers=session(small, first)))
+            assert opened.frames[0]["type"] == "connected"
+        async with Chat(small, agent, "one-more", headers=session(small, second)) as refused:
+            [told] = refused.frames
+            assert (told["type"], told["code"]) == ("error", "rate_limited")
+            assert f"this user has {SOCKETS} chat sockets open" in told["message"]
+            with pytest.raises(ConnectionClosed) as closed:
+                await refused.frame()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 4429
+
+
+def session(host: Host, person: Person) -> dict[str, str]:
+    """The headers with which the page opens a socket in a person's browser."""
+    cookies = "; ".join(f"{name}={value}" for name, value in person.http.cookies.items())
+    return {"Cookie": cookies, "Origin": host.address}
 
 
 async def test_resumed_sockets_that_do_not_read_hold_little_and_are_closed(small: Host, talked: Talked) -> None:

@@ -20,6 +20,7 @@ async def test_a_client_that_stops_reading_delays_nobody_and_can_catch_up(host: 
         slow.cut()
 
     assert await caught_up(host, agent, seen) == "flooded"
+    assert await caught_up(host, agent, seen) == "flooded", "its run is over: this is told from what was kept"
 
 
 async def caught_up(host: Host, agent: str, seen: int) -> str:

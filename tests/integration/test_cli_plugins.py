@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.data_directory import DataDirectory
+from parlour.app.data_directory import DataDirectory
 
 from .commands import parlour_here, refusal
 from .conftest import MakeHost

@@ -1,6 +1,7 @@
 """What a client without any right can take of the Host: little of its time, its memory and its connections."""
 
 import asyncio
+import json
 import re
 import socket
 from collections.abc import Iterator
@@ -126,6 +127,42 @@ def test_a_body_that_was_announced_and_does_not_come_ends_the_connection(impatie
     assert refused(impatient, "silent") == before + 1
 
 
+CHINESE = b"Accept-Language: zh-CN,zh;q=0.9,en;q=0.8\r\n"
+BEGUN = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\n" + CHINESE
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "message"),
+    [
+        pytest.param(BEGUN + b"Content-Length: 9\r\n\r\n{", 408, "请求正文未及时到达；请重新发送", id="body"),
+        pytest.param(BEGUN + b"X-Slow: ", 408, "请求头未及时到达；请重新发送", id="head"),
+        pytest.param(BEGUN + b"X-Much: " + b"a" * 66_000 + b"\r\n\r\n", 431, "请求头最多 65536 字节", id="size"),
+    ],
+)
+def test_a_refusal_is_in_the_language_of_the_headers_that_have_come(
+    impatient: Host, sent: bytes, status: int, message: str
+) -> None:
+    with RawClient(impatient) as client:
+        client.send(sent)
+        answer = client.rest()
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"content-language: zh-Hans" in head
+    assert json.loads(body)["error"]["message"] == message
+
+
+def test_a_refusal_does_not_take_the_language_of_the_request_before(impatient: Host) -> None:
+    with RawClient(impatient) as client:
+        client.send(HEAD + CHINESE + b"\r\n")
+        assert client.answer()[0] == 200
+        client.send(HEAD + b"X-Slow: ")
+        status, body = client.answer()
+
+    english = "the head of the request did not come in time; send it again"
+    assert (status, body["error"]["message"]) == (408, english)
+
+
 def test_a_client_that_does_not_read_its_answer_is_cut_off(impatient: Host) -> None:
     uploaded = impatient.http().post("/files", files={"file": ("big.bin", b"x" * 20_000_000)})
     assert uploaded.status_code == 201, uploaded.text
@@ -224,12 +261,14 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts_by_request(make_hos
             ]
             await asyncio.to_thread(eventually, lambda: len(host.items("/runs", agent_id=puppet)) == 2, "two runs")
             answers = [(await http.get("/agents", headers=headers)).status_code for headers in (busy, other, {})]
+            told = await http.get("/agents", headers={**busy, "Accept-Language": "zh-CN"})
+            assert told.json()["error"]["message"] == "此地址已有 2 个进行中的请求；请等待其中一个结束"
             gate.touch()
             answers += [(await each).status_code for each in waiting]
             return [*answers, (await http.get("/agents", headers=busy)).status_code]
 
     assert asyncio.run(asked()) == [429, 200, 200, 200, 200, 200]
-    assert refused(host, "address") == 1
+    assert refused(host, "address") == 2
 
 
 def own_address() -> str:

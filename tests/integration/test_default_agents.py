@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from parlour.core.agents.agent import Agent
-from parlour.core.platforms.book import Bot
+from parlour.core.config.bots import Bot
+from parlour.core.model.agent import Agent
 
 from .conftest import MakeHost
 from .harness import ECHO, Host, error_code, eventually, named_fields

@@ -4,9 +4,12 @@ import json
 import os
 import socket
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -101,6 +104,12 @@ SETUPS = [
     Broken("secrets of another key", "bot 'Ann': its secrets can't be read", "enter the secret anew", key_of_another),
     Broken(
         "two bots on one port", "Ann and Bob listen on the same 127.0.0.1:6700", "a port of its own", two_on_one_port
+    ),
+    Broken(
+        "a OneBot bot without a token that other machines reach",
+        "bot 'Ann' has no access token and is not started",
+        "set access_token",
+        lambda data: bot(data, config={"mode": "reverse", "host": "0.0.0.0", "port": 6700}),
     ),
     Broken(
         "a platform that is not here",
@@ -234,6 +243,45 @@ def test_a_public_address_that_leads_elsewhere_is_warned_of(tmp_path: Path) -> N
     assert [line for line in joined(right) if line.startswith("ok       proxy") and "leads to a Host" in line]
 
 
+@pytest.mark.parametrize(
+    ("path", "base_path", "told"),
+    [
+        ("", "", "is answered by something else than a Host"),
+        ("/chat", "/chat", "/chat/healthz answers with status 404"),
+        ("", "/chat", "/chat/healthz answers with status 404"),
+    ],
+)
+def test_a_public_address_that_something_else_answers_is_warned_of(
+    tmp_path: Path, path: str, base_path: str, told: str
+) -> None:
+    with another_server(tmp_path / "other") as address:
+        settings = {"PARLOUR__HTTP__PUBLIC_URL": f"{address}{path}", "PARLOUR__HTTP__BASE_PATH": base_path}
+        host = Host(tmp_path, **settings).start()
+        try:
+            finished = parlour_here("doctor", "--data", host.data, environment=settings)
+        finally:
+            host.close()
+
+    [line] = [line for line in joined(finished.stdout) if line.startswith("warning  proxy") and "/healthz" in line]
+    assert told in line
+    assert "check the proxy" in line
+
+
+@contextmanager
+def another_server(folder: Path) -> Iterator[str]:
+    """Serves a /healthz of its own; yields its address."""
+    folder.mkdir()
+    (folder / "healthz").write_text('{"status": "up"}')
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *words: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 def joined(output: str) -> list[str]:
     """Each finding with its remedy on one line."""
     return output.replace("\n" + " " * 22 + "->", " ->").splitlines()
@@ -246,6 +294,17 @@ def test_a_key_that_others_can_read_is_a_warning(data: Path) -> None:
 
     assert "secret.key can be read by others" in told
     assert "chmod 600" in told
+
+
+def test_plugins_without_a_sandbox_are_warned_of(data: Path) -> None:
+    settings = {"PARLOUR__PLUGINS__SANDBOX": "auto", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
+    finished = parlour_here("doctor", "--data", data, "--port", 0, environment=settings)
+
+    [line] = [line for line in joined(finished.stdout) if line[9:].startswith("sandbox")]
+    assert finished.returncode == 0
+    assert line.startswith("warning")
+    assert "Plugins run without a sandbox: the setting plugins.bubblewrap names '/no/such/bwrap'" in line
+    assert "-> correct it" in line
 
 
 def test_the_system_call_filter_around_plugins_is_named(data: Path) -> None:

@@ -1,4 +1,4 @@
-"""The Host's own texts come in the reader's language: by `Accept-Language`, on a chat socket by `locale`."""
+"""The Host's own texts come in the reader's language: by `Accept-Language`, on an open chat socket by `locale`."""
 
 from collections.abc import Iterator
 
@@ -108,3 +108,35 @@ async def test_a_chat_socket_tells_errors_in_its_locale(host: Host) -> None:
             told[locale] = (await chat.frame())["message"]
 
     assert told == {"en": "no run is active in this session", "zh-CN": "此会话中没有进行中的运行"}
+
+
+@pytest.mark.parametrize(
+    ("accepted", "locale", "message"),
+    [
+        ("zh-CN,zh;q=0.9", "", "智能体“nothing”不存在；可用 GET /api/v1/agents 查看列表"),
+        ("en", "zh-CN", "智能体“nothing”不存在；可用 GET /api/v1/agents 查看列表"),
+        ("zh-CN", "en", "agent 'nothing' does not exist; GET /api/v1/agents lists them"),
+        ("", "", "agent 'nothing' does not exist; GET /api/v1/agents lists them"),
+    ],
+)
+async def test_a_chat_socket_that_is_refused_says_why_in_the_readers_language(
+    host: Host, accepted: str, locale: str, message: str
+) -> None:
+    headers = {**bearer(host.key()), **({"Accept-Language": accepted} if accepted else {})}
+    async with Chat(host, "nothing", headers=headers, locale=locale) as chat:
+        await chat.socket.wait_closed()
+
+    assert (chat.frames[0]["type"], chat.frames[0]["code"]) == ("error", "not_found")
+    assert chat.frames[0]["message"] == message
+    assert chat.socket.close_code == 4404
+    assert message.startswith(chat.socket.close_reason or "none")
+
+
+async def test_the_reason_of_a_refused_socket_fits_its_close_frame_in_every_language(host: Host) -> None:
+    headers = {**bearer(host.key()), "Accept-Language": "zh-CN"}
+    async with Chat(host, "%E6%97%A0" * 100, headers=headers) as chat:
+        await chat.socket.wait_closed()
+
+    assert chat.frames[0]["message"] == f"智能体“{'无' * 100}”不存在；可用 GET /api/v1/agents 查看列表"
+    assert chat.socket.close_code == 4404
+    assert chat.frames[0]["message"].startswith(chat.socket.close_reason or "none")

@@ -74,6 +74,17 @@ def test_runs_are_found_by_their_answer_and_their_sender(host: Host, service: Mo
         assert found == [answered["conversation_id"]]
 
 
+def test_runs_are_listed_by_exactly_their_sender(host: Host, service: ModelServer, model: str) -> None:
+    agent, key = talking(host, model), host.key("platform")
+    made = {}
+    for actor_id, name in (("470", "Ann"), ("4701", "Ann 470")):
+        service.will(Say("hello"))
+        actor = {"actor_id": actor_id, "actor_name": name}
+        made[actor_id] = host.ask(agent, "hello?", key, conversation_id=actor_id, actor=actor)["run"]["run_id"]
+    for actor_id, run_id in made.items():
+        assert [run["run_id"] for run in host.items("/runs", actor=actor_id, bot_id="", limit=1)] == [run_id]
+
+
 @pytest.mark.parametrize(("options", "status"), [((), 200), (("--without-model-calls",), 404)])
 def test_a_backup_holds_it_unless_it_is_left_out(
     host: Host, database: PostgresServer, url: str, model: str, tmp_path: Path, options: tuple[str, ...], status: int

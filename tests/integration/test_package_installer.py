@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime.environments.environment import MARKER, EnvironmentFailed, EnvironmentRules, Environments
-from parlour.runtime.packages.requirements import Requirements
+from parlour.plugin_runtime.environments.environment import MARKER, EnvironmentFailed, EnvironmentRules, Environments
+from parlour.plugin_runtime.packages.requirements import Requirements
 
 from .wheels import write_wheel
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from parlour.config import PluginSettings, RuntimeSettings, Settings
-from parlour.core.components import Components
-from parlour.core.identity import SystemClock
-from parlour.core.plugins import Offer
-from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
-from parlour.data_directory import DataDirectory
-from parlour.plugin_side import open_plugin_side
+from parlour.app.data_directory import DataDirectory
+from parlour.app.plugins import open_plugin_side
+from parlour.app.settings import PluginSettings, RuntimeSettings, Settings
+from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.plugin_hooks.components import Components
+from parlour.core.system import SystemClock
 
 from .commands import parlour_here
 from .harness import ROOT

@@ -23,6 +23,10 @@ from .nginx import PREFIX, Nginx
 NAME = "chat.example.org"
 OWNER = {"email": "owner@example.org", "password": "correct horse battery"}
 ONEBOT_TOKEN = "a-token-of-the-implementation"
+BELOW_A_BASE_PATH = {
+    "PARLOUR__HTTP__PUBLIC_URL": "https://chat.example.org",
+    "PARLOUR__HTTP__BASE_PATH": "/parlour",
+}
 PROXY_SIGNS = (
     {"Host": NAME},
     {"X-Forwarded-For": "203.0.113.7"},
@@ -254,8 +258,35 @@ def test_the_first_owner_behind_a_proxy_that_nobody_named_needs_the_token(make_h
     assert made.status_code == 201, made.text
 
 
-async def test_telegram_is_told_the_public_address(make_host: MakeHost) -> None:
-    host = make_host(PARLOUR__HTTP__PUBLIC_URL="https://chat.example.org/parlour/").start()
+def test_the_first_owners_session_is_kept_below_a_base_path(make_host: MakeHost) -> None:
+    host = make_host(PARLOUR__HTTP__BASE_PATH="/parlour").start()
+    assert host.address.endswith("/parlour")
+    with httpx.Client(base_url=f"{host.address}/api/v1", verify=NO_TLS, timeout=30) as client:
+        token = next(line for line in host.printed() if line.startswith("set-up token")).rpartition(" ")[2]
+        made = client.post("/auth/setup", json={**OWNER, "token": token})
+        assert made.status_code == 201, made.text
+        assert "Path=/parlour;" in made.headers["set-cookie"]
+        assert client.get("/auth/me").json()["email"] == OWNER["email"]
+        left = client.post("/auth/logout", headers={"X-CSRF-Token": made.json()["csrf_token"]})
+        assert "Path=/parlour;" in left.headers["set-cookie"]
+
+
+def test_a_webhooks_address_has_the_base_path_that_the_public_address_leaves_out(make_host: MakeHost) -> None:
+    host = make_host(ECHO_PLUGIN, **BELOW_A_BASE_PATH).start()
+    agent = host.agent(ECHO, event_types=["api.invoked"])
+    made = host.http().post("/webhooks", json={"name": "Pushes", "agent_id": agent}).json()
+
+    assert made["url"] == f"https://chat.example.org/parlour{made['path']}"
+    assert "from outside: https://chat.example.org/parlour" in host.printed()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"PARLOUR__HTTP__PUBLIC_URL": "https://chat.example.org/parlour/"}, BELOW_A_BASE_PATH],
+    ids=["in the public address", "in the base path"],
+)
+async def test_telegram_is_told_the_public_address(make_host: MakeHost, settings: dict[str, str]) -> None:
+    host = make_host(**settings).start()
     simulator = Simulator()
     async with simulator.listening() as address:
         config = {"token": simulator.token, "mode": "webhook", "api_base_url": address}

@@ -16,7 +16,7 @@ import pytest
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import InvalidStatus
 
-from parlour.runtime.remote.contract import CONTROL, PROTOCOL, ROOM_BYTES, plugin_path
+from parlour.plugin_runtime.remote.messages import CONTROL, PROTOCOL, ROOM_BYTES, plugin_path
 from parlour_sdk.wire import Limits, Peer, WireError
 from parlour_sdk.wire.websocket import CannotConnect, WebSocketTransport, connect, serve
 

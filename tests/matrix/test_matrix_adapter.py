@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from parlour.core.platforms.port import AdapterStopped, Content, Incoming, PlatformRefused
-from parlour.platforms import backoff
-from parlour.platforms.matrix import syncing
+from parlour.platforms._kit import backoff
+from parlour.platforms.matrix import sync
 from parlour.testing.memory_link import MemoryLink
 from parlour_sdk.protocol.chain import Image, MessageChain, Plain
 from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
@@ -59,8 +59,8 @@ async def test_what_was_said_after_the_invitation_and_before_it_joined_is_heard(
 async def test_a_gap_is_filled_from_where_it_was_with_nothing_left_out(
     rig: MatrixRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(syncing, "LIVE", syncing.LIVE.replace(f'"limit":{syncing.PAGE}', '"limit":3'))
-    monkeypatch.setattr(syncing, "PAGE", 4)
+    monkeypatch.setattr(sync, "LIVE", sync.LIVE.replace(f'"limit":{sync.PAGE}', '"limit":3'))
+    monkeypatch.setattr(sync, "PAGE", 4)
     async with rig.served():
         await rig.say("first")
         await heard(rig.link, "first")
@@ -74,9 +74,9 @@ async def test_a_gap_is_filled_from_where_it_was_with_nothing_left_out(
 
 
 async def test_a_gap_that_is_too_wide_is_told(rig: MatrixRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(syncing, "LIVE", syncing.LIVE.replace(f'"limit":{syncing.PAGE}', '"limit":2'))
-    monkeypatch.setattr(syncing, "PAGE", 2)
-    monkeypatch.setattr(syncing, "MOST_MISSED", 2)
+    monkeypatch.setattr(sync, "LIVE", sync.LIVE.replace(f'"limit":{sync.PAGE}', '"limit":2'))
+    monkeypatch.setattr(sync, "PAGE", 2)
+    monkeypatch.setattr(sync, "MOST_MISSED", 2)
     async with rig.served():
         await rig.say("first")
         await heard(rig.link, "first")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.platforms import backoff
+from parlour.platforms._kit import backoff
 from parlour.testing.adapter_contract import ConnectingContract
 
 from .rig import Home, MatrixRig, rigged

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parlour.core.platforms.port import Incoming, PlatformRefused
-from parlour.platforms import backoff
+from parlour.platforms._kit import backoff
 from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
 
 from .rig import Home, MatrixRig, rigged

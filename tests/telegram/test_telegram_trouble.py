@@ -56,6 +56,15 @@ async def test_a_reply_that_was_cut_off_is_sent_again_once_and_marked(tg: Telegr
     assert "It may have been shown twice" in step["text"]
 
 
+async def test_a_repeated_reply_is_marked_in_the_language_of_who_asked(tg: Telegram, bot: Bot) -> None:
+    simulator = bot.simulator
+    simulator.world.person(ANN, language_code="zh-hans")
+    simulator.faults.cut("sendMessage")
+    await simulator.say("first", ANN)
+    await simulator.answered(2, ANN)
+    assert simulator.texts(ANN) == ["first", "first\n（可能重复）"]
+
+
 @pytest.mark.long
 async def test_a_send_that_is_never_answered_is_sent_again_once_and_marked(tg: Telegram, bot: Bot) -> None:
     simulator = bot.simulator

@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from parlour.config import Settings
-from parlour.host import Additions
-from parlour.opening import open_host
-from parlour.web.interface import interface
+from parlour.app.bootstrap import open_host
+from parlour.app.host import Additions
+from parlour.app.settings import Settings
+from parlour.app.web.interface import interface
 
 
 def made() -> dict[str, Any]:

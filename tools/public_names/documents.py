@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from parlour.config import Settings
+from parlour.app.settings import Settings
 from parlour.http import openapi
 
 PROTOCOL = (

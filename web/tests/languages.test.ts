@@ -52,6 +52,11 @@ describe("the words of the page", () => {
     expect(terms).toEqual(["Logs", "Permissions", "Parameters", "Test routing", "Read-only", "Expires", "Input", "Output", "Theme"]);
   });
 
+  it("are the established terms in Chinese too", () => {
+    const terms = [chinese.plugins.logs, chinese.plugins.permissions, chinese.tools.takes, chinese.dryRun.title, chinese.tools.readOnly, chinese.settings.keySpan, chinese.runs.given, chinese.runs.gave, chinese.settings.light];
+    expect(terms).toEqual(["日志", "权限", "参数", "路由测试", "只读", "过期", "输入", "输出", "主题"]);
+  });
+
   it("take the same values in both", () => {
     const values = (words: string) => [...new Set(words.match(/\{\{\w+\}\}/g) ?? [])].sort();
     const at = (words: object, key: string) => key.split(".").reduce<unknown>((part, name) => (part as Record<string, unknown>)?.[name], words) as string | undefined;

@@ -57,6 +57,11 @@ describe("a refusal", () => {
     expect(screen.getByRole("alert").textContent).toBe("Address: must be one");
   });
 
+  it("is shown without requests and ids", () => {
+    render(<ErrorNote error={new Problem(404, "not_found", "run '01a1ed74-3a62-7049-80ce-ba243fd98430' does not exist; GET /api/v1/runs lists them")} />);
+    expect(screen.getByRole("alert").textContent).toBe("Run does not exist");
+  });
+
   it("that is a sentence already stays one", () => {
     expect(refusal("name", "another agent is called so")).toBe("another agent is called so");
     expect(readable(new Problem(409, "in_use", "it is in use"))).toBe("it is in use");
@@ -79,9 +84,13 @@ describe("prices", () => {
 describe("usage", () => {
   const item = (change: Partial<UsageItem>): UsageItem => ({ day: "2026-01-01", agent_id: "a", agent_name: "Ann", model_id: "m", model_name: "Big", calls: 1, prompt_tokens: 10, completion_tokens: 5, cost_micros: 0, unpriced_calls: 0, ...change });
 
+  it("counts the calls that the Host counted", () => {
+    expect(summed([item({ calls: 3 }), item({ calls: 0 })], "model").map((row) => row.calls)).toEqual([3]);
+  });
+
   it("is added up by model, the dearest first", () => {
     const rows = summed([item({}), item({ day: "2026-01-02" }), item({ model_id: "n", model_name: null, cost_micros: 7 })], "model");
-    expect(rows.map((row) => [row.name, row.calls, row.input, row.output, row.cost])).toEqual([["n", 1, 10, 5, 7], ["Big", 2, 20, 10, 0]]);
+    expect(rows.map((row) => [row.name, row.calls, row.input, row.output, row.cost])).toEqual([["", 1, 10, 5, 7], ["Big", 2, 20, 10, 0]]);
     expect([...rows[1]!.days]).toEqual([["2026-01-01", 15], ["2026-01-02", 15]]);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Run } from "../src/api/facts";
 import { next } from "../src/features/runs/RunList";
-import { filterOf, isFiltered, runSearch } from "../src/features/runs/search";
+import { filterOf, isFiltered, ofSender, runSearch } from "../src/features/runs/search";
 import { joined } from "../src/features/runs/useRuns";
 
 const runs = (...ids: number[]) => ids.map((id) => ({ run_id: `run-${String(id).padStart(4, "0")}` }) as Run);
@@ -14,6 +14,16 @@ describe("the address of the list", () => {
     expect(runSearch({ status: "failed", agent: "a", within: "day", q: "tea", page: 3 })).toEqual({ status: "failed", agent: "a", within: "day", q: "tea" });
     expect(runSearch({ status: "sleeping", within: "century", q: "" })).toEqual({});
     expect(isFiltered({ status: undefined })).toBe(false);
+  });
+
+  it("names exactly one sender, by the id that the sender has at that bot", () => {
+    const event = { actor_id: "470", actor_name: "Ann" } as Run["event"];
+    expect(ofSender({ bot_id: "b", event })).toEqual({ actor: "470", bot: "b" });
+    expect(filterOf(ofSender({ bot_id: "b", event })!, 0)).toEqual({ actor: "470", bot_id: "b" });
+    expect(filterOf(runSearch(ofSender({ bot_id: null, event })!), 0)).toEqual({ actor: "470", bot_id: "" });
+    expect(ofSender({ bot_id: "b", event: { ...event!, actor_id: null } })).toBeNull();
+    expect(ofSender({ bot_id: "b", event: null })).toBeNull();
+    expect(isFiltered({ actor: "470" })).toBe(true);
   });
 
   it("asks the same within a minute", () => {

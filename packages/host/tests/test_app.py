@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from parlour.app import Ports, build_core
-from parlour.core.access.table import ACTIONS
-from parlour.core.agents.agent import Agent
-from parlour.core.identity import SystemClock, SystemIds
-from parlour.core.ports import ResultStream
-from parlour.core.routing.routes import Route
+from parlour.app.core import Ports, build_core
+from parlour.core.actions.action_table import ACTIONS
+from parlour.core.config.routes import Route
+from parlour.core.model.agent import Agent
+from parlour.core.model.ports import ResultStream
+from parlour.core.system import SystemClock, SystemIds
 from parlour.testing import MemoryDatabase, MemoryJournal
 
 

@@ -6,9 +6,9 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from parlour import config_file
-from parlour.config import ConfigurationInvalid, Settings
-from parlour.config_loader import load
+from parlour.app import settings_file
+from parlour.app.settings import ConfigurationInvalid, Settings
+from parlour.app.settings_loader import load
 
 
 def write(folder: Path, text: str) -> Path:
@@ -191,7 +191,7 @@ def test_the_file_in_the_data_directory_is_read_unless_another_is_named(tmp_path
 
 
 def test_the_file_of_a_first_start_says_every_default_and_changes_nothing(tmp_path: Path) -> None:
-    config_file.write(tmp_path / "config.yaml")
+    settings_file.write(tmp_path / "config.yaml")
     comments = (tmp_path / "config.yaml").read_text().split("\n\n", 1)[1]
     written = yaml.safe_load("\n".join(line.removeprefix("# ") for line in comments.splitlines()))
 
@@ -206,7 +206,7 @@ def test_the_file_of_a_first_start_says_every_default_and_changes_nothing(tmp_pa
 def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("mine")
 
-    config_file.write(tmp_path / "config.yaml")
+    settings_file.write(tmp_path / "config.yaml")
 
     assert (tmp_path / "config.yaml").read_text() == "mine"
 
@@ -219,7 +219,8 @@ def test_the_public_address_says_prefix_and_name_unless_they_are_set() -> None:
     assert (plain.prefix, plain.accepted_names) == ("", [])
     assert public.public_url == "https://chat.example.org:8443/team/chat"
     assert (public.prefix, public.accepted_names) == ("/team/chat", ["chat.example.org"])
-    assert stripped.prefix == ""
+    assert (stripped.prefix, stripped.public_address) == ("", "https://a.org/chat")
+    assert plain.public_address == ""
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from parlour.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
+from parlour.app.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
 
 HOLDER = """
 import sys
-from parlour.data_directory import DataDirectory
+from parlour.app.data_directory import DataDirectory
 with DataDirectory(sys.argv[1]).lock():
     print("held", flush=True)
     sys.stdin.read()
@@ -106,7 +106,7 @@ def test_a_child_does_not_inherit_the_lock(directory: DataDirectory) -> None:
 
 
 def test_looking_who_serves_does_not_keep_a_host_from_starting(directory: DataDirectory) -> None:
-    looking = "import sys\nfrom parlour.data_directory import DataDirectory\nd = DataDirectory(sys.argv[1])\n"
+    looking = "import sys\nfrom parlour.app.data_directory import DataDirectory\nd = DataDirectory(sys.argv[1])\n"
     looking += "print(flush=True)\nwhile True: d.serving_pid()"
     with directory.lock():
         pass

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from parlour.app.secret_key import KeyFile
 from parlour.core.secrets import SecretUnreadable
-from parlour.secret_key import KeyFile
 
 
 def test_a_sealed_secret_opens_with_the_same_key_file(tmp_path: Path) -> None:

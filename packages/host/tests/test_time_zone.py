@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour import time_zone
+from parlour.app import time_zone
 
 
 @pytest.fixture

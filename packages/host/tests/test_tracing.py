@@ -6,8 +6,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from parlour.core.encoding import dumps
-from parlour.core.facts.tables import RUN_EVENTS, RUNS
 from parlour.core.journal import Insert, Unit, Update, where
+from parlour.core.store.tables import RUN_EVENTS, RUNS
 from parlour.providers.tracing import tracing
 
 RUN = "01a1e22a-6102-709f-996d-ca3dbfe96881"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime.supervision.connection import PluginDispatcher
+from parlour.plugin_runtime.supervision.connection import PluginDispatcher
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.wire import Peer, StdioTransport, WireError
 from parlour_sdk.wire.websocket import serve

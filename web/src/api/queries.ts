@@ -107,6 +107,8 @@ export type RunFilter = {
   agent_id?: string;
   bot_id?: string;
   conversation_id?: string;
+  /** The exact id of a sender, as the bot's platform has it. */
+  actor?: string;
   since?: number;
   q?: string;
 };

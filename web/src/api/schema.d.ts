@@ -1096,7 +1096,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on.
+         * @description Newest first. With `actor` or `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on.
          */
         get: operations["list_runs"];
         put?: never;
@@ -7662,7 +7662,10 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
+                /** @description Id of the sender, exactly. Two platforms may use the same id: add `bot_id` */
+                actor?: string | null;
                 agent_id?: string | null;
+                /** @description Empty for runs without a bot: web chat and API */
                 bot_id?: string | null;
                 conversation_id?: string | null;
                 /** @description `next_cursor` of the page before */

@@ -11,7 +11,7 @@ export function Missing() {
   usePageTitle(t("errors.missing"));
   return (
     <div className="mx-auto max-w-xl p-8">
-      <Empty title={t("errors.missing")} text={t("errors.missingText")}>
+      <Empty page title={t("errors.missing")} text={t("errors.missingText")}>
         <Link to="/" className={buttonClasses("primary")}>{t("nav.home")}</Link>
       </Empty>
     </div>

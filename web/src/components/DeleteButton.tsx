@@ -7,12 +7,14 @@ import { useSave } from "../lib/useSave";
 import { Button, IconButton } from "./Button";
 import { Confirm } from "./Dialog";
 
-export function DeleteButton({ label, title, text, action, icon, remove, stale, after }: {
+export function DeleteButton({ label, title, text, action, keep, icon, remove, stale, after }: {
   label: string;
   title: string;
   text: string;
   /** What is done, where it is not to delete. */
   action?: string;
+  /** The button that changes nothing, where it is not to be "Cancel". */
+  keep?: string;
   icon?: boolean;
   remove: () => Promise<unknown>;
   stale: string[];
@@ -40,6 +42,7 @@ export function DeleteButton({ label, title, text, action, icon, remove, stale, 
         title={title}
         text={text}
         action={action ?? t("common.delete")}
+        cancel={keep}
         busy={deleting.isPending}
         error={deleting.error}
         onConfirm={() => deleting.mutate(undefined)}

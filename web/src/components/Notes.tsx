@@ -45,11 +45,19 @@ export function Loading() {
   );
 }
 
-export function Empty({ icon, title, text, children }: { icon?: ReactNode; title: string; text: string; children?: ReactNode }) {
+export function Empty({ icon, title, text, children, page }: {
+  icon?: ReactNode;
+  title: string;
+  text: string;
+  children?: ReactNode;
+  /** There is nothing else on the page: its title is the page's. */
+  page?: boolean;
+}) {
+  const Heading = page ? "h1" : "h2";
   return (
     <div className="flex flex-col items-center gap-2 rounded-card border border-dashed border-line px-6 py-12 text-center">
       {icon && <div className="mb-1 rounded-full bg-accent-wash p-3 text-accent">{icon}</div>}
-      <h2 className="font-semibold">{title}</h2>
+      <Heading className="font-semibold">{title}</Heading>
       <p className="max-w-md text-sm text-quiet">{text}</p>
       {children && <div className="mt-3 flex flex-wrap justify-center gap-2">{children}</div>}
     </div>

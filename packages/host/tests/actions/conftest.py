@@ -2,15 +2,15 @@
 
 import pytest
 
-from parlour.core.access.caller import Caller
 from parlour.core.access.grants import Grant
-from parlour.core.agents.agent import Agent, Binding
-from parlour.core.events.envelope import EventContext, EventEnvelope, RecordedEvent
-from parlour.core.facts import ledger
-from parlour.core.facts.ledger import NewRun
-from parlour.core.facts.state import Scopes
 from parlour.core.journal import Unit
+from parlour.core.model.agent import Agent, Binding
+from parlour.core.model.event import EventContext, EventEnvelope, RecordedEvent
+from parlour.core.runs.caller import Caller
 from parlour.core.runs.session import Entry, RunSession
+from parlour.core.store import ledger
+from parlour.core.store.ledger import NewRun
+from parlour.core.store.state import Scopes
 from parlour.testing import MemoryJournal
 
 RUNNER = "plugin:acme/puppet/default"

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from parlour.actions.artifacts import UPLOADS_AT_ONCE, ArtifactActions
-from parlour.core.access.caller import Caller
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.keeping import Artifacts, NoFetcher, Sizes
-from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.tables import ARTIFACTS, RUNS
-from parlour.core.identity import SystemIds
+from parlour.core.actions.artifacts import UPLOADS_AT_ONCE, ArtifactActions
+from parlour.core.errors import Refused
 from parlour.core.journal import GuardFailed, Select, Unit, Update, where
-from parlour.core.ports import Clock
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.ports import Clock
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.runs.caller import Caller
 from parlour.core.runs.session import Sessions
+from parlour.core.store.artifact_service import Artifacts, NoFetcher, Sizes
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.tables import ARTIFACTS, RUNS
+from parlour.core.system import SystemIds
 from parlour.testing import MemoryJournal, MemoryObjects
 from parlour.testing.memory_objects import MemoryWriting
 from parlour_sdk.protocol.artifacts import (

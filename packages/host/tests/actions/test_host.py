@@ -1,7 +1,7 @@
 """Facts about the Host, and the table of what it does."""
 
-from parlour.actions.host import HostActions
-from parlour.core.access.caller import Caller
+from parlour.core.actions.host import HostActions
+from parlour.core.runs.caller import Caller
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.host import HostVersionGet
 

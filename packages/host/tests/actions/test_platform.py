@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.components import Components
-from parlour.core.plugins import PluginFacts
-from parlour.core.providers import Providers
+from parlour.core.errors import Refused
+from parlour.core.model.plugin_manager import PluginFacts
+from parlour.core.model.providers import Providers
+from parlour.core.plugin_hooks.components import Components
 from parlour.testing.scripted import ScriptedPlatforms
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -64,7 +64,7 @@ async def test_an_upload_is_its_plugins_own_and_every_piece_of_it_the_same_file(
 
 
 async def test_a_plugin_has_a_few_uploads_under_way_and_each_has_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parlour.actions.platform_uploads.FILE_BYTES", 4)
+    monkeypatch.setattr("parlour.core.actions.chunked_uploads.FILE_BYTES", 4)
     world, _ = await opened()
     begun = [(await upload(world, b"abc", is_last=False))["upload_id"] for _ in range(4)]
     assert await code_of(world, is_last=False) == "rate_limited"

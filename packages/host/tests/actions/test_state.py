@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from parlour.actions.state import StateActions
-from parlour.core.access.caller import Caller
-from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.tables import RUNS
+from parlour.core.actions.state import StateActions
 from parlour.core.journal import GuardFailed, Unit, Update, where
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.runs.caller import Caller
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.tables import RUNS
 from parlour.testing import MemoryJournal
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
 from parlour_sdk.protocol.state import StateDelete, StateGet, StateList, StateScope, StateSet

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from parlour.cli.plugin_commands.log_tail import LogTail
-from parlour.runtime.process.log_file import LogFile
+from parlour.plugin_runtime.process.log_file import LogFile
 
 
 def words(lines: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.cli.plugin_commands.watching import Watched
+from parlour.cli.plugin_commands.file_watcher import Watched
 
 Change = Callable[[Path], object]
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from parlour.app import Core, Ports, build_core
-from parlour.core.agents.agent import Agent
+from parlour.app.core import Core, Ports, build_core
+from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
-from parlour.core.events.gateway import Accepted
-from parlour.core.facts.outgoing import Outgoing
-from parlour.core.facts.tables import RUN_EVENTS
-from parlour.core.identity import compose
+from parlour.core.ingest.gateway import Accepted
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Unit, where
-from parlour.core.ports import PluginLost, PluginUnavailable, Sent
-from parlour.core.routing.routes import Route
+from parlour.core.model.agent import Agent
+from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import PluginLost, PluginUnavailable, Sent
 from parlour.core.runs.session import Entry
+from parlour.core.store.tables import RUN_EVENTS
+from parlour.core.system import compose
 from parlour.testing import MemoryDatabase, MemoryJournal, MemoryObjects
 
 EPOCH = 1_800_000_000_000

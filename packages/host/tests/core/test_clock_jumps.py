@@ -5,16 +5,16 @@ import logging
 
 import pytest
 
-from parlour.core.access.logins import LIFETIME, Logins
+from parlour.core.access.browser_sessions import LIFETIME, Logins
 from parlour.core.access.users import User
-from parlour.core.budgets.budget import Budget
-from parlour.core.facts import retention
-from parlour.core.facts.clock_check import read_note
-from parlour.core.facts.retention import Retention, Terms
-from parlour.core.facts.tables import AUDIT, BUDGET_USES, EVENTS, LOGINS, TRANSCRIPT, USERS
 from parlour.core.journal import Insert, Select, Unit, where
-from parlour.core.providers import Providers
-from parlour.core.scheduling.schedule import EVENT_TYPE, Schedule
+from parlour.core.model.budget import Budget
+from parlour.core.model.providers import Providers
+from parlour.core.model.schedule import EVENT_TYPE, Schedule
+from parlour.core.store import retention
+from parlour.core.store.clock_check import read_note
+from parlour.core.store.retention import Retention, Terms
+from parlour.core.store.tables import AUDIT, BUDGET_USES, EVENTS, LOGINS, TRANSCRIPT, USERS
 from parlour.testing.scripted import Reply, ScriptedModels
 from parlour_sdk.protocol.usage import Usage
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.components import Components, Subscription
+from parlour.core.plugin_hooks.components import Components, Subscription
 
 TOOL = {"kind": "Tool", "name": "lamp", "label": {"en_US": "Lamp"}, "spec": {"read_only": True}}
 LISTENER = {

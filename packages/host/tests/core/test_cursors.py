@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.cursors import Cursors, InvalidCursor
+from parlour.core.pagination import Cursors, InvalidCursor
 
 positions = st.integers() | st.text()
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from parlour.core.identity import SystemClock, SystemIds, compose
+from parlour.core.system import SystemClock, SystemIds, compose
 
 
 def test_ids_are_uuids_of_version_7_with_the_present_time() -> None:

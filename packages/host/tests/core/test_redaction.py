@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core import redaction
-from parlour.core.facts import event_log, ledger, trail
-from parlour.core.facts.tables import RUN_EVENTS, RUNS, TRAIL
 from parlour.core.journal import Insert, Select, Unit, Update, where
-from parlour.core.redacted_journal import RedactedJournal
 from parlour.core.redaction import MASK, KnowingBox, Redactor
+from parlour.core.store import event_log, event_notes, ledger
+from parlour.core.store.redacted_journal import RedactedJournal
+from parlour.core.store.tables import RUN_EVENTS, RUNS, TRAIL
 from parlour.testing import MemoryJournal
 
 from .support import message
@@ -156,7 +156,7 @@ async def test_errors_and_trail_are_written_clean_and_peoples_own_words_as_they_
     said = ledger.append("", 2, "message.completed", {"message": {"content": "canary-value"}}, 0)
     event = event_log.append(message("canary-value"), "c", 0)
     await journal.commit(
-        Unit("x", (event, _run(), fail, failed, said, trail.note(1, "x", {"text": "canary-value"}, 0)))
+        Unit("x", (event, _run(), fail, failed, said, event_notes.note(1, "x", {"text": "canary-value"}, 0)))
     )
     assert (await journal.read(Select(RUNS)))[0]["error"] == f"no {MASK}"
     assert [row["data"].count("canary") for row in await journal.read(Select(RUN_EVENTS, order=("sequence",)))] == [

@@ -13,9 +13,9 @@ import uvicorn
 from uvicorn.server import ServerState
 from websockets.asyncio.client import connect
 
+from parlour.app.web.bounded_protocol import BoundedProtocol
+from parlour.app.web.connection_limits import Allowance, ConnectionLimits
 from parlour.http.client_address import TrustedProxies
-from parlour.web.bounded import BoundedProtocol
-from parlour.web.connection_limits import Allowance, ConnectionLimits
 
 PING_SECONDS = 0.2
 

@@ -4,9 +4,9 @@ import resource
 
 import pytest
 
-from parlour.file_limit import connections_within_file_limit
+from parlour.app.file_limit import connections_within_file_limit
+from parlour.app.web.connection_limits import Allowance, ConnectionLimits
 from parlour.http.client_address import TrustedProxies
-from parlour.web.connection_limits import Allowance, ConnectionLimits
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from parlour.core.events.envelope import EventEnvelope, Party, RecordedEvent
-from parlour.core.listeners import telling
-from parlour.core.platforms import incoming
+from parlour.core.model.event import EventEnvelope, Party, RecordedEvent
+from parlour.core.platforms import events
 from parlour.core.platforms.port import Incoming
-from parlour.http.bots.examples import LATEST, example
+from parlour.core.plugin_hooks import payloads
+from parlour.http.bots.sample_events import LATEST, example
 from parlour.http.errors import Problem
 from parlour_sdk.protocol.platform_events import event_class
 
@@ -51,8 +51,8 @@ def test_what_a_platform_told_is_tried_as_it_came(event_type: str) -> None:
     assert entity is not None
     event = entity.model_validate({"type": event_type, "event_id": "e", "timestamp": 5, **WHOLE[event_type]})
     role = "admin" if event_type == "message.received" else ""
-    came = incoming.envelope(Incoming(event, "me", self_id="me", role=role), "bot", "fake")
-    told = telling.event(RecordedEvent(1, "c", 5, came))
+    came = events.envelope(Incoming(event, "me", self_id="me", role=role), "bot", "fake")
+    told = payloads.event(RecordedEvent(1, "c", 5, came))
     assert seen(example("bot", "fake", told)) == seen(came)
 
 

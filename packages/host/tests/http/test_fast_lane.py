@@ -8,24 +8,24 @@ from typing import Any
 import httpx
 import pytest
 
-from parlour.app import Ports, build_core
+from parlour.app.core import Ports, build_core
+from parlour.core.access.browser_sessions import Logins
 from parlour.core.access.keys import SCOPES, ApiKeys
-from parlour.core.access.logins import Logins
-from parlour.core.agents.agent import Agent
-from parlour.core.cursors import Cursors
-from parlour.core.identity import SystemClock, SystemIds
-from parlour.core.ports import ResultStream
-from parlour.core.why.trail import Trails
-from parlour.http import application
+from parlour.core.model.agent import Agent
+from parlour.core.model.ports import ResultStream
+from parlour.core.observability.explain.explanations import Trails
+from parlour.core.pagination import Cursors
+from parlour.core.system import SystemClock, SystemIds
+from parlour.http import asgi
+from parlour.http.allowed_hosts import HostNames
 from parlour.http.domain import Domain, below_api
 from parlour.http.events import endpoints
-from parlour.http.events.door import EventDoor, EventInjection, Results
-from parlour.http.events.fast_lane import FastLane
+from parlour.http.events.fast_path import FastLane
+from parlour.http.events.service import EventDoor, EventInjection, Results
 from parlour.http.health import endpoints as health
-from parlour.http.health.lane import HealthLane
-from parlour.http.hosts import HostNames
+from parlour.http.health.fast_path import HealthLane
 from parlour.http.localization import LocalizedAnswers
-from parlour.http.paging import Pages
+from parlour.http.pagination import Pages
 from parlour.http.principals import Authenticator
 from parlour.testing import MemoryJournal
 
@@ -70,7 +70,7 @@ async def doors() -> AsyncIterator[Doors]:
         Domain(("/healthz", "/readyz"), lambda: health.router(list)),
         below_api("events", lambda: endpoints.router(door, pages, trails)),
     ]
-    front = application.build("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
+    front = asgi.build("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
     assert isinstance(front, HealthLane)
     localized = front._app
     assert isinstance(localized, LocalizedAnswers)

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from parlour.web.joining import AT_ONCE, JoinedWrites, JoiningProtocol
+from parlour.app.web.write_coalescing import AT_ONCE, JoinedWrites, JoiningProtocol
 
 
 class Recorded(asyncio.Transport):

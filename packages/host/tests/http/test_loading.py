@@ -12,9 +12,9 @@ from fastapi import APIRouter, FastAPI
 
 from parlour.http.domain import Domain, beginning, below_api
 from parlour.http.health import endpoints as health
-from parlour.http.health.lane import HealthLane
+from parlour.http.health.fast_path import HealthLane
+from parlour.http.lazy_app import LoadedInPieces
 from parlour.http.limits import Application
-from parlour.http.loading import LoadedInPieces
 
 
 class Made:
@@ -123,10 +123,10 @@ async def test_health_is_the_same_through_the_lane_and_the_framework(path: str, 
 
 
 def test_a_start_loads_neither_the_framework_nor_a_domain_nor_what_only_adapters_need() -> None:
-    program = "import json, sys, parlour.cli.serve, parlour.web.server; print(json.dumps(sorted(sys.modules)))"
+    program = "import json, sys, parlour.cli.serve, parlour.app.web.server; print(json.dumps(sorted(sys.modules)))"
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = json.loads(finished.stdout)
-    assert "parlour.web.server" in loaded
+    assert "parlour.app.web.server" in loaded
     assert [name for name in loaded if name.partition(".")[0] in ("fastapi", "sqlalchemy", "alembic", "mcp")] == []
     assert [name for name in loaded if name.startswith("parlour.http") and name.endswith("endpoints")] == []
     assert "parlour_sdk.protocol.platform_events" not in loaded

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from parlour.core.identity import SystemClock
-from parlour.core.mcp.book import McpBook
+from parlour.core.config.mcp_servers import McpBook
+from parlour.core.system import SystemClock
 from parlour.http.errors import Problem
-from parlour.http.mcp_servers.checking import Asker, McpServerForm, shown
+from parlour.http.mcp_servers.mapping import Asker, McpServerForm, shown
 from parlour.http.mcp_servers.schemas import McpServerBody
 from parlour.testing.memory_journal import MemoryJournal
 

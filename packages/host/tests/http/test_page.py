@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from parlour.http.page.serving import PageServing
+from parlour.http.page.static_server import PageServing
 
 BROWSER = {"accept": "text/html,application/xhtml+xml"}
 SCRIPT = b"export const answer = 42;\n" * 40

@@ -5,12 +5,12 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from parlour.core.agents.forms import MASKED
-from parlour.core.plugins import PluginProblem
-from parlour.core.routing.routes import Route
-from parlour.core.webhooks.answers import NAMES
-from parlour.http import wording
-from parlour.http.bots.route_checking import RouteForm
+from parlour.core.config.form_validation import MASKED
+from parlour.core.config.routes import Route
+from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.webhooks.response_actions import NAMES
+from parlour.http import validation_errors
+from parlour.http.bots.route_mapping import RouteForm
 from parlour.http.bots.route_schemas import RouteBody, RouteList
 from parlour.http.bots.webhook_schemas import ActionType
 from parlour.http.errors import Problem
@@ -45,7 +45,7 @@ def refused(route: dict[str, Any]) -> list[dict[str, str]]:
     try:
         saved(written)
     except ValidationError as error:
-        return wording.fields(error.errors(include_url=False), written)
+        return validation_errors.fields(error.errors(include_url=False), written)
     except Problem as problem:
         return list(problem.details["fields"])
     return []

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.agents.agent import Agent
-from parlour.core.agents.policy import ResourcePolicy
+from parlour.core.model.agent import Agent
+from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.http.errors import Problem
-from parlour.http.versions import check, tag
+from parlour.http.etags import check, tag
 
 READ: dict[str, Any] = {"name": "Helper", "config": {"prompt": "Be brief.", "tools": []}, "enabled": True}
 

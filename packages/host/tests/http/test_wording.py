@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.http.wording import fields, pattern
+from parlour.http.validation_errors import fields, pattern
 
 NAME = pattern(r"^[a-z]+$", "use small letters")
 

@@ -1,6 +1,6 @@
 """Connecting again takes longer each time, never exactly as long, and begins anew after a connection that held."""
 
-from parlour.platforms.backoff import FIRST_SECONDS, LONGEST_SECONDS, Backoff
+from parlour.platforms._kit.backoff import FIRST_SECONDS, LONGEST_SECONDS, Backoff
 
 
 def test_each_wait_is_up_to_twice_the_one_before_until_the_longest() -> None:

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.platforms import intake as intake_module
-from parlour.platforms.intake import Intake
+from parlour.platforms._kit import event_queue as intake_module
+from parlour.platforms._kit.event_queue import Intake
 
 
 async def test_a_slow_chat_holds_up_only_itself() -> None:

@@ -1,6 +1,6 @@
 """What a platform refused shows with the bot: until it takes something there, or for ten minutes."""
 
-from parlour.platforms.refused_sends import SHOWN_MILLISECONDS, RefusedSends
+from parlour.platforms._host.send_errors import SHOWN_MILLISECONDS, RefusedSends
 
 
 class Clock:

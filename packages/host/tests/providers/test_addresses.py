@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from aiohttp import ClientConnectorError, ClientSession
 
-from parlour.providers.addresses import AddressRefused, Allowed, NameUnresolved, connector, is_public, resolve_public
+from parlour.providers.http.address_guard import (
+    AddressRefused,
+    Allowed,
+    NameUnresolved,
+    connector,
+    is_public,
+    resolve_public,
+)
 
 NOBODY = Allowed()
 

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from parlour.core.webhooks.sending import ANSWER_BYTES, Request, Unreachable
-from parlour.providers.hook_client import HookClient
+from parlour.core.webhooks.attempt import ANSWER_BYTES, Request, Unreachable
+from parlour.providers.http.webhook_client import HookClient
 from parlour.testing.network import free_port
 
 HERE = ["127.0.0.1/32"]

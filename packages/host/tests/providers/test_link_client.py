@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from parlour.core.providers import ProviderFailed
-from parlour.providers.link_client import LinkClient
+from parlour.core.model.providers import ProviderFailed
+from parlour.providers.http.link_client import LinkClient
 
 from .test_hook_client import HERE, saying, serving
 

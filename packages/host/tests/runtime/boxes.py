@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parlour.runtime.packages import commands
-from parlour.runtime.process.bubblewrap import BubblewrapLauncher
-from parlour.runtime.process.bubblewrap.process import BoxedProcess
-from parlour.runtime.process.launcher import Start, spawn
-from parlour.runtime.process.sandbox import choose_launcher
+from parlour.plugin_runtime.packages import subprocesses
+from parlour.plugin_runtime.process.bubblewrap import BubblewrapLauncher
+from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import BoxedProcess
+from parlour.plugin_runtime.process.launcher import Start, spawn
+from parlour.plugin_runtime.process.sandbox import choose_launcher
 
 PRELUDE = """
 import ctypes, json, os, pwd, signal, socket, subprocess, sys, tempfile, time
@@ -45,7 +45,7 @@ async def told(start: Start, code: str, *arguments: object, hidden: Sequence[Pat
     """What the code tells, run by the plugin's interpreter in its sandbox; `sys.argv[1:]` are the arguments."""
     inside = [str(start.python), "-c", PRELUDE + code, *map(str, arguments)]
     with (await launcher(hidden)).command(start, inside) as command:
-        finished = await commands.run(command.arguments, os.environ, descriptors=command.descriptors)
+        finished = await subprocesses.run(command.arguments, os.environ, descriptors=command.descriptors)
     assert finished.status == 0, finished.lines
     return json.loads(finished.lines[-1])
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from parlour.runtime.environments.environment import EnvironmentFailed
-from parlour.runtime.installed.advice import advised
+from parlour.plugin_runtime.environments.environment import EnvironmentFailed
+from parlour.plugin_runtime.install_hints import advised
 
 UNREACHABLE = [
     "error: Request failed after 3 retries in 10.7s",

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.runtime.packages import directory
-from parlour.runtime.packages.archive import SizeLimits, unpack
+from parlour.plugin_runtime.packages import zip_directory
+from parlour.plugin_runtime.packages.archive import SizeLimits, unpack
 from parlour_sdk.plugin import PluginInvalid
 
 LIMITS = SizeLimits(files=50, bytes=4 * 1024 * 1024)
@@ -270,8 +270,8 @@ def test_a_zip_has_as_many_entries_as_are_in_its_directory(tmp_path: Path, comme
 
     file = packed(tmp_path, pack)
 
-    assert directory.measure(file, 1000)[0] == LIMITS.files + 1
-    assert directory.measure(file, 10)[0] == 11
+    assert zip_directory.measure(file, 1000)[0] == LIMITS.files + 1
+    assert zip_directory.measure(file, 10)[0] == 11
 
 
 def test_a_good_zip_is_unpacked_with_its_folders_and_its_programs(tmp_path: Path, target: Path) -> None:

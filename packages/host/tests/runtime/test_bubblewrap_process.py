@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime.process.bubblewrap.process import BoxedProcess
+from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import BoxedProcess
 
 from .boxes import boxed, make_start
 

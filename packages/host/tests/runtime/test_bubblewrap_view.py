@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.process.launcher import DATA_VARIABLE
+from parlour.plugin_runtime.process.launcher import DATA_VARIABLE
 from parlour_sdk.protocol.manifest import PluginLimits
 
 from .boxes import make_start, told

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.process import control_group
-from parlour.runtime.process.control_group import ControlGroup, Place, find
+from parlour.plugin_runtime.process import cgroup
+from parlour.plugin_runtime.process.cgroup import ControlGroup, Place, find
 
 FIRST_VERSION = "3:memory:/some\n1:cpu,cpuacct:/user\n0::/\n"
 SECOND_VERSION = "0::/parlour.service/host\n"
@@ -56,10 +56,10 @@ def test_a_group_says_how_far_it_stands_back(tmp_path: Path) -> None:
 
 def test_without_a_place_nothing_happens() -> None:
     group = ControlGroup("mark", None)
-    before = control_group.OWN.read_text()
+    before = cgroup.OWN.read_text()
     group.hold([os.getpid()], 5)
     group.close()
-    assert control_group.OWN.read_text() == before
+    assert cgroup.OWN.read_text() == before
 
 
 def test_what_a_dead_host_left_is_taken_away_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,20 +67,20 @@ def test_what_a_dead_host_left_is_taken_away_and_nothing_else(tmp_path: Path, mo
     dead.wait()
     for name in (f"parlour-{dead.pid}-mark", f"parlour-{os.getpid()}-mark", "parlour-else", "other"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(control_group, "find", lambda own, system: Place(tmp_path, "cpu.shares", 1024))
-    assert control_group.place.__wrapped__() == Place(tmp_path, "cpu.shares", 1024)
+    monkeypatch.setattr(cgroup, "find", lambda own, system: Place(tmp_path, "cpu.shares", 1024))
+    assert cgroup.place.__wrapped__() == Place(tmp_path, "cpu.shares", 1024)
     assert {each.name for each in tmp_path.iterdir()} == {f"parlour-{os.getpid()}-mark", "parlour-else", "other"}
 
 
 def test_the_kernels_own_holds_a_process_and_what_comes_from_it() -> None:
     """On a machine where this user may make none, that there is none."""
     words = "import os, subprocess; input(); subprocess.run(['cat', '/proc/self/cgroup'], start_new_session=True)"
-    group = ControlGroup("test", control_group.place())
+    group = ControlGroup("test", cgroup.place())
     with subprocess.Popen([sys.executable, "-c", words], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         group.hold([process.pid], 5)
         group.close()  # it holds somebody, and stays
         told, _ = process.communicate(b"\n", timeout=30)
-    assert (f"/parlour-{os.getpid()}-test\n" in told.decode()) == (control_group.place() is not None)
+    assert (f"/parlour-{os.getpid()}-test\n" in told.decode()) == (cgroup.place() is not None)
     group.close()
-    if (place := control_group.place()) is not None:
+    if (place := cgroup.place()) is not None:
         assert not (place.folder / f"parlour-{os.getpid()}-test").exists()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.environments import sdk_wheel, uv
-from parlour.runtime.environments.builds import Builds
-from parlour.runtime.environments.environment import (
+from parlour.plugin_runtime.environments import sdk_wheel, uv
+from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.environment import (
     CACHE_UNUSED_SECONDS,
     MARKER,
     UNUSED_SECONDS,
@@ -22,7 +22,7 @@ from parlour.runtime.environments.environment import (
     Environments,
     key,
 )
-from parlour.runtime.packages.requirements import Requirements
+from parlour.plugin_runtime.packages.requirements import Requirements
 
 SIX = Requirements(("six==1.17.0",))
 

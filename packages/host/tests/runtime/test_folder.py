@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.installed import folder as folder_module
-from parlour.runtime.installed import records
-from parlour.runtime.installed.folder import RECORD, PluginFolder
-from parlour.runtime.installed.records import Version
-from parlour.runtime.packages import tree
+from parlour.plugin_runtime import records
+from parlour.plugin_runtime import store as folder_module
+from parlour.plugin_runtime.packages import file_tree
+from parlour.plugin_runtime.records import Version
+from parlour.plugin_runtime.store import RECORD, PluginFolder
 from parlour_sdk.plugin import PluginInvalid
 
 from .plugin_files import names, write_plugin
@@ -221,7 +221,7 @@ def test_nobody_waits_while_unused_code_is_deleted(
     def delete(path: Path) -> None:
         with (root / ".lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises when somebody has it
-        tree.delete(path)
+        file_tree.delete(path)
         deleted.append(path)
 
     monkeypatch.setattr(folder_module, "delete", delete)
@@ -264,7 +264,7 @@ def test_what_a_killed_installation_left_is_swept_and_one_that_goes_on_is_not(
     plugins: PluginFolder, root: Path
 ) -> None:
     code = (
-        "import os, pathlib, sys; from parlour.runtime.installed.folder import PluginFolder\n"
+        "import os, pathlib, sys; from parlour.plugin_runtime.store import PluginFolder\n"
         "with PluginFolder(pathlib.Path(sys.argv[1])).staging() as staging:\n"
         "    (staging / 'file').write_text('half'); os.kill(os.getpid(), 9)\n"
     )

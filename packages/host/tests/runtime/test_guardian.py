@@ -8,13 +8,13 @@ import sys
 import time
 from pathlib import Path
 
-from parlour.runtime.process import leftovers
-from parlour.runtime.process.guardian import HOST_MARK, Guardian, new_mark
+from parlour.plugin_runtime.process import orphan_cleanup
+from parlour.plugin_runtime.process.reaper import HOST_MARK, Guardian, new_mark
 
 HOST = """
 import asyncio, os, subprocess, sys
-from parlour.runtime.process.guardian import Guardian, new_mark
-from parlour.runtime.process import leftovers
+from parlour.plugin_runtime.process.reaper import Guardian, new_mark
+from parlour.plugin_runtime.process import leftovers
 
 async def main():
     guardian = Guardian()
@@ -75,14 +75,14 @@ async def test_it_is_started_once_and_ends_with_its_host() -> None:
 def test_only_the_marked_are_found() -> None:
     mark = new_mark()
     with (
-        subprocess.Popen(["/bin/sleep", "600"], env={"A": "1", leftovers.VARIABLE: mark}) as marked,
-        subprocess.Popen(["/bin/sleep", "600"], env={f"NOT_{leftovers.VARIABLE}": mark}) as other,
+        subprocess.Popen(["/bin/sleep", "600"], env={"A": "1", orphan_cleanup.VARIABLE: mark}) as marked,
+        subprocess.Popen(["/bin/sleep", "600"], env={f"NOT_{orphan_cleanup.VARIABLE}": mark}) as other,
     ):
-        assert marked.pid in leftovers.marked(HOST_MARK)
-        assert leftovers.marked(mark) == {marked.pid}
-        assert leftovers.marked("no such mark") == set()
+        assert marked.pid in orphan_cleanup.marked(HOST_MARK)
+        assert orphan_cleanup.marked(mark) == {marked.pid}
+        assert orphan_cleanup.marked("no such mark") == set()
 
-        leftovers.end_marked(mark)
+        orphan_cleanup.end_marked(mark)
 
         assert marked.wait(5) == -signal.SIGKILL
         assert other.poll() is None

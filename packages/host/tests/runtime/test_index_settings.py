@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.environments import index_settings
-from parlour.runtime.environments.index_settings import netrc_of, without_proxies
-from parlour.runtime.environments.installer import addresses
+from parlour.plugin_runtime.environments import index_settings
+from parlour.plugin_runtime.environments.index_settings import netrc_of, without_proxies
+from parlour.plugin_runtime.environments.installer import addresses
 
 PYPI = {("pypi.org", 443), ("files.pythonhosted.org", 443)}
 

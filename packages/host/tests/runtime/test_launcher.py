@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime.process import control_group, leftovers
-from parlour.runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, environment, spawn
-from parlour.runtime.process.processes import Seen
+from parlour.plugin_runtime.process import cgroup, orphan_cleanup
+from parlour.plugin_runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, environment, spawn
+from parlour.plugin_runtime.process.process_tree import Seen
 from parlour_sdk.wire import Limits
 
 MEBIBYTE = 1024 * 1024
@@ -69,7 +69,7 @@ async def test_no_secret_of_the_host_is_in_a_plugins_environment(run: Run, monke
     assert "not for plugins" not in environment.values()
     assert environment["LANG"] == "C.UTF-8"
     allowed = {"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH"}
-    ours = {DATA_VARIABLE, leftovers.VARIABLE, "PYTHONUNBUFFERED"}
+    ours = {DATA_VARIABLE, orphan_cleanup.VARIABLE, "PYTHONUNBUFFERED"}
     assert environment.keys() <= allowed | ours | {"LC_CTYPE", "PWD"}
 
 
@@ -160,10 +160,10 @@ async def test_a_process_and_whoever_left_its_session_share_one_control_group(ru
     await process.restrain(200, 7)
     os.write(process.write_fd, b"x")
 
-    assert (f"/parlour-{os.getpid()}-" in await told(process)) == (control_group.place() is not None)
+    assert (f"/parlour-{os.getpid()}-" in await told(process)) == (cgroup.place() is not None)
     await process.wait()
     process.close()
-    place = control_group.place()
+    place = cgroup.place()
     assert place is None or list(place.folder.glob(f"parlour-{os.getpid()}-*")) == []
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.supervision.listeners import ListenerFile
+from parlour.plugin_runtime.supervision.listener_cache import ListenerFile
 
 TOLD = [{"kind": "EventListener", "name": "hear", "spec": {"handlers": [{"event": "*", "name": "hear"}]}}]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.process.log_file import LogFile
+from parlour.plugin_runtime.process.log_file import LogFile
 
 
 def words(path: Path) -> list[str]:

@@ -7,8 +7,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.runtime.process.log_file import LogFile
-from parlour.runtime.process.logs import KEPT_AT_ONCE, LINE_CHARACTERS, LINES, READ_PER_SECOND, LogBuffer, in_brief
+from parlour.plugin_runtime.process.log_buffer import (
+    KEPT_AT_ONCE,
+    LINE_CHARACTERS,
+    LINES,
+    READ_PER_SECOND,
+    LogBuffer,
+    in_brief,
+)
+from parlour.plugin_runtime.process.log_file import LogFile
 
 
 class Pieces(asyncio.StreamReader):

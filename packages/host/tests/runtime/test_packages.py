@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from parlour.runtime.packages import git, tree
-from parlour.runtime.packages.archive import SizeLimits
-from parlour.runtime.packages.sources import Package, PackageRules, stage
+from parlour.plugin_runtime.packages import file_tree, git
+from parlour.plugin_runtime.packages.archive import SizeLimits
+from parlour.plugin_runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
 from .plugin_files import deep, names, write_plugin, write_zip
@@ -360,7 +360,7 @@ async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, sta
     with pytest.raises(PluginInvalid, match="lies too deep: a path may have 1000 bytes; move it up"):
         await take(source, staging)
 
-    tree.delete(source)
+    file_tree.delete(source)
     assert not source.exists()
 
 
@@ -375,7 +375,7 @@ def test_a_folder_that_is_closed_to_its_owner_and_a_link_are_deleted_and_nothing
     (tmp_path / "link").symlink_to(beyond)
 
     for name in ("closed", "link", "not there"):
-        tree.delete(tmp_path / name)
+        file_tree.delete(tmp_path / name)
 
     assert [path.name for path in tmp_path.iterdir()] == ["beyond"]
     assert (beyond / "file.txt").read_text() == "not mine"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.environments.builds import Builds
-from parlour.runtime.environments.environment import EnvironmentRules, Environments
-from parlour.runtime.installed.folder import Installed, PluginFolder
-from parlour.runtime.installed.preparation import Preparation
+from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.environment import EnvironmentRules, Environments
+from parlour.plugin_runtime.start_preparation import Preparation
+from parlour.plugin_runtime.store import Installed, PluginFolder
 
 from .plugin_files import write_plugin
 

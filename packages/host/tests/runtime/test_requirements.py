@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.packages.requirements import MOST_BYTES, Requirements, read_requirements
+from parlour.plugin_runtime.packages.requirements import MOST_BYTES, Requirements, read_requirements
 from parlour_sdk.plugin import PluginInvalid, read_plugin
 
 from .plugin_files import write_plugin

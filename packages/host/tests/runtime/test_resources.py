@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.supervision.policy import Allowance
-from parlour.runtime.supervision.resources import MEBIBYTE, FolderUse, Measure, folder_use, watch_folder
+from parlour.plugin_runtime.supervision.policy import Allowance
+from parlour.plugin_runtime.supervision.resources import MEBIBYTE, FolderUse, Measure, folder_use, watch_folder
 
 ALLOWANCE = Allowance(data_mb=20, data_seconds=0.001)
 

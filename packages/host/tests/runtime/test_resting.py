@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from parlour.runtime.process import processes
-from parlour.runtime.process.processes import ProcessTree
+from parlour.plugin_runtime.process import process_tree
+from parlour.plugin_runtime.process.process_tree import ProcessTree
 
 
 def test_after_each_process_it_rests_longer_than_it_worked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,8 +18,8 @@ def test_after_each_process_it_rests_longer_than_it_worked(monkeypatch: pytest.M
         tree = ProcessTree(os.getpid(), "mark")
         seen = [each for each in tree.alive() if each.pid in (os.getpid(), child.pid)]
         monkeypatch.setattr(tree, "alive", lambda: seen)
-        monkeypatch.setattr(processes.time, "monotonic", lambda: next(moments))
-        monkeypatch.setattr(processes.time, "sleep", rests.append)
+        monkeypatch.setattr(process_tree.time, "monotonic", lambda: next(moments))
+        monkeypatch.setattr(process_tree.time, "sleep", rests.append)
         assert tree.proportional_bytes() > 0
     finally:
         monkeypatch.undo()

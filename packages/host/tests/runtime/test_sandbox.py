@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.process.bubblewrap import BubblewrapLauncher
-from parlour.runtime.process.launcher import PlainLauncher
-from parlour.runtime.process.sandbox import PROJECT_TOOL, LaunchRefused, SandboxState, choose_launcher
+from parlour.plugin_runtime.process.bubblewrap import BubblewrapLauncher
+from parlour.plugin_runtime.process.launcher import PlainLauncher
+from parlour.plugin_runtime.process.sandbox import PROJECT_TOOL, LaunchRefused, SandboxState, choose_launcher
 
 from .boxes import make_start
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from parlour.config import ConfigurationInvalid
-from parlour.config_loader import load
+from parlour.app.settings import ConfigurationInvalid
+from parlour.app.settings_loader import load
 from parlour.stores.address import told
 
 

@@ -15,10 +15,10 @@ import pytest
 from alembic import command
 from sqlalchemy import create_engine
 
-from parlour.core.facts import event_log
-from parlour.core.facts.state import scope_key
-from parlour.core.facts.tables import BUDGET_USES, EVENTS, STATE
 from parlour.core.journal import Journal, Select
+from parlour.core.store import event_log
+from parlour.core.store.state import scope_key
+from parlour.core.store.tables import BUDGET_USES, EVENTS, STATE
 from parlour.stores import migrate
 from parlour.stores.postgres import PostgresJournal
 from parlour.stores.postgres import migrate as postgres_migrate

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from parlour.core.agents.agent import Agent
-from parlour.core.agents.book import AgentBook
-from parlour.core.facts.tables import DEFAULT_AGENTS
-from parlour.core.identity import SystemClock
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
 from parlour.core.journal import Journal, Select
-from parlour.core.routing.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
-from parlour.core.routing.places import Place
+from parlour.core.model.agent import Agent
+from parlour.core.model.default_scope import Place
+from parlour.core.store.tables import DEFAULT_AGENTS
+from parlour.core.system import SystemClock
 
 CHANNEL = Place("channel", platform="qq", chat="group:5")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.core.objects import ObjectMissing, ObjectStore
+from parlour.core.store.objects import ObjectMissing, ObjectStore
 from parlour.stores.objects.folder import INCOMING, FolderObjects
 from parlour.testing.objects_contract import FOREVER, HELLO, ObjectStoreContract, content, names, put
 

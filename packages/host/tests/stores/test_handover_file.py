@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.identity import SystemIds
 from parlour.core.journal import StorageFailed
-from parlour.stores import handover_file
-from parlour.stores.handover_file import HandoverFile
+from parlour.core.system import SystemIds
+from parlour.stores import send_log_file
+from parlour.stores.send_log_file import HandoverFile
 from parlour.testing import MemoryDatabase, MemoryJournal
 from parlour.testing.handovers_contract import HandoversContract, Lives
 
@@ -106,7 +106,7 @@ async def test_a_database_that_was_taken_back_does_not_make_what_is_settled_look
     life.answered(before, "1")
     life.settle(before)
     with monkeypatch.context() as patched:
-        patched.setattr(handover_file, "LARGEST_BYTES", 0)
+        patched.setattr(send_log_file, "LARGEST_BYTES", 0)
         life.begin(between)
     after = machine.ids.new()
     life = machine.life()
@@ -174,7 +174,7 @@ async def test_a_file_that_failed_to_close_is_left_alone(machine: Machine, monke
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "close", fails)
-        patched.setattr(handover_file, "LARGEST_BYTES", 0)
+        patched.setattr(send_log_file, "LARGEST_BYTES", 0)
         life.begin("b")
         patched.setattr(os, "write", lambda *written_to: written.append(written_to))
         life.begin("c")
@@ -183,7 +183,7 @@ async def test_a_file_that_failed_to_close_is_left_alone(machine: Machine, monke
 
 
 async def test_the_file_stays_small_and_keeps_what_is_open(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handover_file, "LARGEST_BYTES", 2000)
+    monkeypatch.setattr(send_log_file, "LARGEST_BYTES", 2000)
     life = await machine.handed_over("open")
     for number in range(1000):
         life.begin(f"row-{number}")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from parlour.core.facts.tables import META
 from parlour.core.journal import Journal, Unit
+from parlour.core.store.tables import META
 from parlour.testing import MemoryDatabase, MemoryJournal
 from parlour.testing.journal_contract import JournalContract, contents, meta
 

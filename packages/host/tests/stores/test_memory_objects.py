@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from parlour.core.objects import ObjectStore
+from parlour.core.store.objects import ObjectStore
 from parlour.testing.memory_objects import MemoryObjects
 from parlour.testing.objects_contract import ObjectStoreContract
 

@@ -14,8 +14,8 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
-from parlour.core.facts.tables import TABLES, TRANSCRIPT
 from parlour.core.journal import Delete, Search, StorageFailed, Table, where
+from parlour.core.store.tables import TABLES, TRANSCRIPT
 from parlour.stores import migrate
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, current, ensure
 from parlour.stores.sqlite import SqliteJournal

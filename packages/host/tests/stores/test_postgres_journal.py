@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META
 from parlour.core.journal import Increment, Journal, Select, Statement, StorageFailed, Update, where
+from parlour.core.store.tables import EVENTS, INBOX, META
 from parlour.stores.postgres import PostgresJournal
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta
 from parlour.testing.postgres_server import PostgresServer

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from alembic import command
 
-from parlour.core.facts.tables import TABLES, TRANSCRIPT
 from parlour.core.journal import Search, StorageFailed, Table, where
+from parlour.core.store.tables import TABLES, TRANSCRIPT
 from parlour.stores import migrate as shared
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, alembic_config
 from parlour.stores.postgres import PostgresJournal

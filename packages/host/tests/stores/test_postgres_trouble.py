@@ -9,8 +9,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META
 from parlour.core.journal import Increment, Journal, Select, StorageFailed, Update, where
+from parlour.core.store.tables import EVENTS, INBOX, META
 from parlour.stores.postgres import PostgresJournal, migrate
 from parlour.stores.postgres.session import REPLACED, open_session
 from parlour.testing.journal_contract import commit, contents, event, insert, meta
@@ -345,7 +345,7 @@ async def test_a_database_that_became_read_only_is_named_and_tried_anew(
 def test_without_the_driver_a_person_is_told_what_to_install(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; sys.modules['asyncpg'] = None\n"
-        "from parlour.core.journal import StorageFailed; from parlour.stores.opening import opened\n"
+        "from parlour.core.journal import StorageFailed; from parlour.stores.factory import opened\n"
         "async def main():\n"
         "    try:\n"
         "        async with opened('postgresql://u:hunter2@localhost/parlour', Path('unused')): pass\n"
@@ -360,7 +360,7 @@ def test_without_the_driver_a_person_is_told_what_to_install(tmp_path: Path) -> 
 
 def test_the_driver_is_not_loaded_for_sqlite(tmp_path: Path) -> None:
     program = (
-        "import asyncio, sys; from pathlib import Path; from parlour.stores.opening import opened\n"
+        "import asyncio, sys; from pathlib import Path; from parlour.stores.factory import opened\n"
         "async def main():\n"
         "    async with opened('', Path('parlour.db')): pass\n"
         "asyncio.run(main()); print('asyncpg' in sys.modules)"

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from parlour.core.budgets.budget import Budget
-from parlour.core.budgets.days import Days
-from parlour.core.budgets.reservations import Reservation, Reservations
-from parlour.core.facts.tables import BUDGET_USES, RESERVATIONS
-from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import Journal, Select
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.budget import Budget
+from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.models.days import Days
+from parlour.core.models.reservations import Reservation, Reservations
+from parlour.core.store.tables import BUDGET_USES, RESERVATIONS
+from parlour.core.system import SystemClock, SystemIds
 from parlour_sdk.protocol.usage import Usage
 
 ASKING = Asking("plugin", "run", "agent", "conversation", "user", "ann")

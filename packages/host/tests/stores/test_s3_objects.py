@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.core.objects import ObjectStore
+from parlour.core.store.objects import ObjectStore
 from parlour.stores.objects import s3_client
-from parlour.stores.objects.opening import opened
+from parlour.stores.objects.factory import opened
 from parlour.stores.objects.signature import Account
 from parlour.testing.objects_contract import HELLO, ObjectStoreContract, content, names, put
 from parlour.testing.s3_server import S3Server

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META, OUTBOX, RUNS, STATE
 from parlour.core.journal import Increment, Insert, Select, Update, one_of, starting, where
+from parlour.core.store.tables import EVENTS, META, OUTBOX, RUNS, STATE
 from parlour.stores.migrate import ensure
 from parlour.stores.sql import SQLITE, Compiler, successor
 from parlour.testing.journal_contract import filled

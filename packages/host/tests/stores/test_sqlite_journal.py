@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT
 from parlour.core.journal import Delete, Journal, Receipt, Search, Select, StorageFailed, Unit, where
+from parlour.core.store.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT
 from parlour.stores.sqlite import SqliteJournal
-from parlour.stores.sqlite.indexing import ENOUGH
+from parlour.stores.sqlite.fulltext import ENOUGH
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta, searchable
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT
 from parlour.core.journal import Row, Search, Select, StorageFailed
-from parlour.stores.sqlite import SqliteJournal, indexing
+from parlour.core.store.tables import EVENTS, META, TRANSCRIPT
+from parlour.stores.sqlite import SqliteJournal, fulltext
 from parlour.testing.journal_contract import commit, contents, event, meta, searchable
 
 COMMITTING = """
@@ -179,9 +179,9 @@ async def test_an_index_that_takes_nothing_in_holds_up_nobody(
 ) -> None:
     async with SqliteJournal(database) as journal:
         with monkeypatch.context() as broken:
-            broken.setattr(indexing, "TAKE_IN", replace(indexing.TAKE_IN, text="INSERT INTO nothing VALUES (1)"))
+            broken.setattr(fulltext, "TAKE_IN", replace(fulltext.TAKE_IN, text="INSERT INTO nothing VALUES (1)"))
             for name in ("a", "b"):
-                await commit(journal, searchable(name, "rain " * indexing.ENOUGH))
+                await commit(journal, searchable(name, "rain " * fulltext.ENOUGH))
             await commit(journal, meta("after"))
         assert "new rows wait for the search's index" in caplog.text
         assert len(await journal.search(Search(TRANSCRIPT, "words", ("rain",)))) == 2

@@ -1,10 +1,10 @@
 """What a plugin has stored is deleted by the database itself, and of nobody else."""
 
-from parlour.core.access.areas import owners
-from parlour.core.facts.storage import Storage
-from parlour.core.facts.tables import STORAGE
-from parlour.core.identity import SystemClock
 from parlour.core.journal import Journal, Select
+from parlour.core.model.storage_owners import owners
+from parlour.core.store.storage import Storage
+from parlour.core.store.tables import STORAGE
+from parlour.core.system import SystemClock
 from parlour.testing.memory_journal import MemoryJournal
 
 PLUGINS = ("acme/kept", "acme/kept-too", "acme/gone")

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from parlour.core.access.users import User, UserRefused, Users
-from parlour.core.facts.tables import USERS
-from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import Insert, Journal, Unit
+from parlour.core.store.tables import USERS
+from parlour.core.system import SystemClock, SystemIds
 
 
 async def put(journal: Journal, *users: User) -> None:

@@ -29,12 +29,12 @@ export function Usage() {
           <option value="agent">{t("models.byAgent")}</option>
         </Select>
       </div>
-      <Table rows={summed(usage.data, by)} days={days} />
+      <Table rows={summed(usage.data, by)} days={days} deleted={t(`usage.deleted_${by}`)} />
     </div>
   );
 }
 
-function Table({ rows, days }: { rows: UsageRow[]; days: string[] }) {
+function Table({ rows, days, deleted }: { rows: UsageRow[]; days: string[]; deleted: string }) {
   const { t, i18n } = useTranslation();
   const number = (amount: number) => figure(amount, i18n.language);
   const cell = "px-2 py-3 @lg:px-4 text-right tabular-nums";
@@ -51,7 +51,7 @@ function Table({ rows, days }: { rows: UsageRow[]; days: string[] }) {
         <tbody className="divide-y divide-line">
           {rows.map((row) => (
             <tr key={row.key}>
-              <th scope="row" className="max-w-24 truncate px-2 py-3 @lg:max-w-56 @lg:px-4 text-left font-medium">{row.name || "–"}</th>
+              <th scope="row" className="max-w-24 truncate px-2 py-3 @lg:max-w-56 @lg:px-4 text-left font-medium">{row.name || (row.key ? deleted : "–")}</th>
               <td className="hidden px-4 py-3 @3xl:table-cell"><Days days={days} amounts={row.days} /></td>
               <td className={cell}>{number(row.calls)}</td>
               <td className={cell}>{number(row.input)}</td>

@@ -2,6 +2,7 @@
 import type { UsageItem } from "../../api/facts";
 
 export type By = "model" | "agent";
+/** `name` is empty where the model or agent was deleted, and where no agent asked. */
 export type UsageRow = { key: string; name: string; calls: number; input: number; output: number; cost: number; unpriced: number; days: Map<string, number> };
 
 /** Who cost the most first; where nothing has a price, who used the most tokens. */
@@ -9,7 +10,7 @@ export function summed(items: UsageItem[], by: By): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const item of items) {
     const key = item[`${by}_id`] ?? "";
-    const row = rows.get(key) ?? { key, name: item[`${by}_name`] || key, calls: 0, input: 0, output: 0, cost: 0, unpriced: 0, days: new Map<string, number>() };
+    const row = rows.get(key) ?? { key, name: item[`${by}_name`] ?? "", calls: 0, input: 0, output: 0, cost: 0, unpriced: 0, days: new Map<string, number>() };
     const tokens = item.prompt_tokens + item.completion_tokens;
     row.days.set(item.day, (row.days.get(item.day) ?? 0) + tokens);
     rows.set(key, { ...row, calls: row.calls + item.calls, input: row.input + item.prompt_tokens, output: row.output + item.completion_tokens, cost: row.cost + item.cost_micros, unpriced: row.unpriced + item.unpriced_calls });

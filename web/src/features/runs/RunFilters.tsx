@@ -8,11 +8,17 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Input, Select } from "../../components/Field";
 import { classes } from "../../lib/classes";
-import { isFiltered, type RunSearch, STATUSES, WITHIN } from "./search";
+import { DIRECT, isFiltered, type RunSearch, STATUSES, WITHIN } from "./search";
 
 const PAUSE = 200;
 
-export function RunFilters({ search, put, clear }: { search: RunSearch; put: (change: RunSearch) => void; clear: () => void }) {
+export function RunFilters({ search, sender, put, clear }: {
+  search: RunSearch;
+  /** The name of the sender that the list is narrowed to, once one of the runs tells it. */
+  sender?: string;
+  put: (change: RunSearch) => void;
+  clear: () => void;
+}) {
   const { t } = useTranslation();
   const agents = useQuery(queries.agents).data ?? [];
   const bots = useQuery(queries.bots).data ?? [];
@@ -25,13 +31,15 @@ export function RunFilters({ search, put, clear }: { search: RunSearch; put: (ch
       <Choice label={t("runs.agent")} any={t("runs.anyAgent")} value={search.agent} onChange={(agent) => put({ agent })}>
         {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
       </Choice>
-      <Choice label={t("runs.bot")} any={t("runs.anyBot")} value={search.bot} onChange={(bot) => put({ bot })}>
+      <Choice label={t("runs.bot")} any={t("runs.anyBot")} value={search.bot} onChange={(bot) => put({ bot, actor: undefined })}>
+        <option value={DIRECT}>{t("runs.direct")}</option>
         {bots.map((bot) => <option key={bot.bot_id} value={bot.bot_id}>{bot.name}</option>)}
       </Choice>
       {search.conversation && (
-        <Button onClick={() => put({ conversation: undefined })}>
-          {t("runs.oneConversation")} <X aria-hidden className="size-4" />
-        </Button>
+        <Chip label={t("runs.oneConversation")} onRemove={() => put({ conversation: undefined })} />
+      )}
+      {search.actor && (
+        <Chip label={sender ? t("runs.sender", { name: sender }) : t("runs.oneSender")} onRemove={() => put({ actor: undefined })} />
       )}
       <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: within as RunSearch["within"] })}>
         {WITHIN.map((within) => <option key={within} value={within}>{t(`within.${within}`)}</option>)}
@@ -42,6 +50,16 @@ export function RunFilters({ search, put, clear }: { search: RunSearch; put: (ch
         </Button>
       )}
     </div>
+  );
+}
+
+/** A filter that a link set and that no control shows; a click removes it. */
+function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Button onClick={onRemove} title={t("runs.removeFilter")} className="max-w-64 border-accent! bg-accent-wash font-medium">
+      <span className="truncate">{label}</span> <X aria-hidden className="size-4 shrink-0" />
+    </Button>
   );
 }
 

@@ -5,7 +5,6 @@ import { ArrowLeft } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api } from "../../api/client";
 import type { Run } from "../../api/facts";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -16,12 +15,13 @@ import { ErrorNote, Loading } from "../../components/Notes";
 import { Card, PageBody, State } from "../../components/Surfaces";
 import { Tabs } from "../../components/Tabs";
 import { figure, moment, span } from "../../lib/text";
-import { useSave } from "../../lib/useSave";
+import { CancelRun } from "./CancelRun";
 import { costOf, took } from "./comparing";
 import { Comparison } from "./Comparison";
 import { Granted } from "./Granted";
 import { Replay } from "./Replay";
 import { Rerun } from "./Rerun";
+import { ofSender } from "./search";
 import { withReadableNames } from "./stepNames";
 import { Timeline } from "./Timeline";
 import { timeline } from "./timeline";
@@ -43,7 +43,6 @@ function Shown({ run }: { run: Run }) {
   const { operate } = useRights();
   const names = useNames();
   const [rerunning, setRerunning] = useState(false);
-  const cancelling = useSave(() => answer(api.POST("/api/v1/runs/{run_id}/cancel", { params: { path: { run_id: run.run_id } } })), ["runs"]);
   const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
   const known = run.agent_id && names.has(run.agent_id);
   const agentLink = known ? <Link to="/agents/$agentId" params={{ agentId: run.agent_id! }} className="hover:underline">{agent}</Link> : agent;
@@ -55,14 +54,13 @@ function Shown({ run }: { run: Run }) {
       actions={
         operate && (
           <>
-            {run.finished_at === null && <Button weight="danger" busy={cancelling.isPending} onClick={() => cancelling.mutate(undefined)}>{t("runs.cancel")}</Button>}
+            {run.finished_at === null && <CancelRun runId={run.run_id} />}
             <Button onClick={() => setRerunning(true)}>{t("runs.rerun")}</Button>
           </>
         )
       }
     >
       <div className="space-y-5">
-        <ErrorNote error={cancelling.error} />
         <Figures run={run} />
         {run.error && <ErrorNote error={new Error(typeof run.error === "string" ? run.error : run.error.message ?? run.status_reason ?? "")} />}
         <Relatives run={run} />
@@ -104,12 +102,13 @@ function useNames(): Map<string, string> {
 function Origin({ run, names }: { run: Run; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const person = run.event?.actor_name || run.actor_name || run.event?.actor_id;
+  const sender = ofSender(run);
   const link = "text-accent underline underline-offset-2";
   const bot = run.bot_id && names.get(run.bot_id);
   return (
     <span className="flex flex-wrap gap-x-4 gap-y-1 tabular-nums">
       {bot ? <Link to="/bots/$botId" params={{ botId: run.bot_id! }} className={link}>{bot}</Link> : <span>{t(run.bot_id ? "runs.botGone" : "runs.direct")}</span>}
-      {person && <Link to="/runs" search={{ q: person, ...(run.bot_id && { bot: run.bot_id }) }} title={t("runs.ofPerson", { name: person })} className={link}>{person}</Link>}
+      {person && (sender ? <Link to="/runs" search={sender} title={t("runs.ofPerson", { name: person })} className={link}>{person}</Link> : <span>{person}</span>)}
       {run.conversation_id && <Link to="/runs" search={{ conversation: run.conversation_id }} className={link}>{t("runs.conversation")}</Link>}
       <time>{moment(run.created_at, i18n.language)}</time>
     </span>

@@ -39,7 +39,7 @@ export default function RunsPage() {
           </p>
         )}
       </header>
-      <RunFilters search={search} put={put} clear={clear} />
+      <RunFilters search={search} sender={runs.rows.find((run) => run.actor_name)?.actor_name ?? undefined} put={put} clear={clear} />
       <ErrorNote error={runs.error} />
       {runs.isPending && <Loading />}
       {!runs.isPending && !runs.error && amount === 0 && <Nothing filtered={isFiltered(search)} clear={clear} />}

@@ -1,12 +1,15 @@
 // The filters of the list as its address has them, and what is asked of the Host for them. Knows no screen.
+import type { Run } from "../../api/facts";
 import type { RunFilter } from "../../api/queries";
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_678_400_000 };
 const MINUTE = 60_000;
 
 export type Within = keyof typeof SPANS;
-export type RunSearch = { status?: string; agent?: string; bot?: string; conversation?: string; within?: Within; q?: string };
+export type RunSearch = { status?: string; agent?: string; bot?: string; conversation?: string; actor?: string; within?: Within; q?: string };
 
+/** In place of a bot: runs of the web chat and the API. */
+export const DIRECT = "direct";
 export const STATUSES = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
 export const WITHIN = Object.keys(SPANS) as Within[];
 
@@ -19,6 +22,7 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
     agent: text("agent"),
     bot: text("bot"),
     conversation: text("conversation"),
+    actor: text("actor"),
     within: WITHIN.find((each) => each === within),
     q: text("q"),
   });
@@ -27,7 +31,14 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
 /** A span goes back from the present minute, so that the same filters are the same question for a while. */
 export function filterOf(search: RunSearch, now: number): RunFilter {
   const since = search.within && Math.floor(now / MINUTE) * MINUTE - SPANS[search.within];
-  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id: search.bot, conversation_id: search.conversation, since, q: search.q });
+  const bot_id = search.bot === DIRECT ? "" : search.bot;
+  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id, conversation_id: search.conversation, actor: search.actor, since, q: search.q });
+}
+
+/** The runs of exactly this run's sender: an id belongs to the bot that it came by. Nothing where the sender is not known. */
+export function ofSender(run: Pick<Run, "bot_id" | "event">): RunSearch | null {
+  const actor = run.event?.actor_id;
+  return actor ? { actor, bot: run.bot_id ?? DIRECT } : null;
 }
 
 export function isFiltered(search: RunSearch): boolean {

@@ -3,8 +3,8 @@
 import asyncio
 import sys
 
-from parlour.config import Settings
-from parlour.operations.doctor.examination import examine
+from parlour.app.settings import Settings
+from parlour.operations.doctor.checks import examine
 from parlour.operations.doctor.finding import Finding
 
 

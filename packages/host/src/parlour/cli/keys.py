@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from parlour.config import Settings
+from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.app.settings import Settings
 from parlour.core.access.keys import ApiKeys, Scope
-from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import StorageFailed
-from parlour.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.stores.opening import opened
+from parlour.core.system import SystemClock, SystemIds
+from parlour.stores.factory import opened
 
 from .main import CommandFailed
 

@@ -5,8 +5,8 @@ import sys
 import threading
 from types import TracebackType
 
-from parlour import logs
-from parlour.config import Settings, secrets
+from parlour.app import log_setup
+from parlour.app.settings import Settings, secrets
 from parlour.core.redaction import REDACTOR
 
 logger = logging.getLogger(__name__)
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 def keep_log(settings: Settings) -> None:
     for secret in secrets(settings):
         REDACTOR.know(secret)
-    logs.keep(settings.logs, None)
+    log_setup.keep(settings.logs, None)
     sys.excepthook = _unexpected
     threading.excepthook = lambda told: _unexpected(
         told.exc_type, told.exc_value or told.exc_type(), told.exc_traceback

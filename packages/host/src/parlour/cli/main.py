@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from . import plugin_parser, runtime_parser
 
 if TYPE_CHECKING:
-    from parlour.config import Settings
+    from parlour.app.settings import Settings
 
 
 class CommandFailed(Exception):
@@ -22,8 +22,8 @@ def main() -> None:
     if arguments.run is _serve:
         gc.disable()  # until it has started: what is loaded until then stays
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read all that is installed to find some
-    from parlour.config import ConfigurationInvalid
-    from parlour.config_loader import load
+    from parlour.app.settings import ConfigurationInvalid
+    from parlour.app.settings_loader import load
 
     previous = os.umask(0o077)  # files of a data directory are its owner's alone
     if arguments.for_authors:
@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(arguments: argparse.Namespace, settings: "Settings") -> None:
-    from parlour.host import Additions
+    from parlour.app.host import Additions
 
     from . import serve
 

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parlour.config import Settings
-from parlour.core.facts.tables import MODEL_CALLS
+from parlour.app.data_directory import DataDirectory
+from parlour.app.settings import Settings
 from parlour.core.journal import StorageFailed
-from parlour.data_directory import DataDirectory
+from parlour.core.store.tables import MODEL_CALLS
 from parlour.operations import backup as backups
 from parlour.operations import restore as restoring
+from parlour.stores.factory import current, dump, load, opened
 from parlour.stores.migrate import HEAD
-from parlour.stores.opening import current, dump, load, opened
 from parlour.version import VERSION
 
 from .main import CommandFailed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from .plugin_commands import parser
 
 if TYPE_CHECKING:
-    from parlour.config import Settings
+    from parlour.app.settings import Settings
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser) -> None:

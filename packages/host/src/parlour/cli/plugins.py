@@ -7,24 +7,24 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from parlour.config import Settings
-from parlour.core.access.words import in_words
-from parlour.core.facts.storage import Storage
-from parlour.core.identity import SystemClock
+from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.app.installation import Installation, open_installation
+from parlour.app.settings import Settings
+from parlour.core.access.permission_text import in_words
 from parlour.core.journal import StorageFailed
-from parlour.core.plugins import PluginProblem
-from parlour.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.installation import Installation, open_installation
-from parlour.runtime import disk
-from parlour.runtime.environments.environment import WITHOUT_SANDBOX
-from parlour.runtime.installed import grants
-from parlour.runtime.installed.data import delete_data
-from parlour.runtime.installed.folder import Installed
-from parlour.runtime.installed.records import Record, Wish
-from parlour.runtime.installed.views import staying
-from parlour.runtime.packages.sources import Package
-from parlour.runtime.supervision.status import PluginStatus, StatusFile
-from parlour.stores.opening import current, opened
+from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.store.storage import Storage
+from parlour.core.system import SystemClock
+from parlour.plugin_runtime import disk_errors
+from parlour.plugin_runtime import permissions as grants
+from parlour.plugin_runtime.environments.environment import WITHOUT_SANDBOX
+from parlour.plugin_runtime.packages.sources import Package
+from parlour.plugin_runtime.plugin_data import delete_data
+from parlour.plugin_runtime.records import Record, Wish
+from parlour.plugin_runtime.store import Installed
+from parlour.plugin_runtime.supervision.status import PluginStatus, StatusFile
+from parlour.plugin_runtime.views import staying
+from parlour.stores.factory import current, opened
 from parlour_sdk.values import dataclass
 
 from .main import CommandFailed
@@ -238,7 +238,7 @@ def remove(settings: Settings, plugin_id: str, wish: Wish) -> None:
     if plugin_id not in folder.records() and plugin_id not in folder.unusable():
         raise CommandFailed(f"no plugin '{plugin_id}' is installed; 'parlour plugin list' shows them")
     try:
-        with disk.in_words(f"{plugin_id} can't be marked as removed"):
+        with disk_errors.in_words(f"{plugin_id} can't be marked as removed"):
             folder.give_up(plugin_id, wish)
         if not _ended_by_host(desk, plugin_id):
             asyncio.run(_end(desk, plugin_id, wish))

@@ -6,15 +6,15 @@ import contextlib
 import os
 import signal
 
-from parlour.config import Settings
-from parlour.core.identity import SystemClock
-from parlour.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
-from parlour.runtime.standalone.tokens import Tokens, TokensUnreadable
-from parlour.runtime_serving import CannotListen, serve
+from parlour.app.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
+from parlour.app.runtime_server import CannotListen, serve
+from parlour.app.settings import Settings
+from parlour.core.system import SystemClock
+from parlour.plugin_runtime.standalone.tokens import Tokens, TokensUnreadable
 from parlour.version import VERSION
 
+from .event_loop import loop_factory
 from .log import keep_log
-from .loops import loop_factory
 from .main import CommandFailed
 
 

@@ -5,18 +5,18 @@ import contextlib
 import logging
 from dataclasses import replace
 
-from parlour import config_file, logs
-from parlour.config import Settings
-from parlour.config_loader import own_file
+from parlour.app import log_setup, settings_file
+from parlour.app.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
+from parlour.app.host import Additions
+from parlour.app.server import PortTaken, serve
+from parlour.app.settings import Settings
+from parlour.app.settings_loader import own_file
 from parlour.core.journal import StorageFailed
 from parlour.core.redaction import REDACTOR
-from parlour.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
-from parlour.host import Additions
 from parlour.providers.tracing import TracingMissing
-from parlour.serving import PortTaken, serve
 
+from .event_loop import loop_factory
 from .log import keep_log
-from .loops import loop_factory
 from .main import CommandFailed
 
 
@@ -36,9 +36,9 @@ def _settle_in(settings: Settings) -> None:
     """The log goes to files too, and whoever looks for settings finds what there is to set."""
     directory = DataDirectory(settings.data)
     if settings.logs.files:
-        logs.keep(settings.logs, directory.logs)
+        log_setup.keep(settings.logs, directory.logs)
     with contextlib.suppress(OSError):  # a Host needs none
-        config_file.write(own_file(directory.path))
+        settings_file.write(own_file(directory.path))
 
 
 def _announce(address: str, notice: str) -> None:

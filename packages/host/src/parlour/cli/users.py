@@ -4,13 +4,13 @@ import asyncio
 import getpass
 import sys
 
-from parlour.config import Settings
+from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.app.settings import Settings
 from parlour.core.access.keys import COMMAND_LINE
 from parlour.core.access.users import Role, User, UserRefused, Users
-from parlour.core.identity import SystemClock, SystemIds
 from parlour.core.journal import StorageFailed
-from parlour.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.stores.opening import opened
+from parlour.core.system import SystemClock, SystemIds
+from parlour.stores.factory import opened
 
 from .main import CommandFailed
 

@@ -3,13 +3,13 @@
 import asyncio
 from datetime import datetime
 
-from parlour.config import Settings
-from parlour.core.identity import SystemClock
+from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.app.log_setup import one_line
+from parlour.app.settings import Settings
 from parlour.core.journal import StorageFailed
-from parlour.core.why.trail import Found, Trails
-from parlour.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.logs import one_line
-from parlour.stores.opening import opened
+from parlour.core.observability.explain.explanations import Found, Trails
+from parlour.core.system import SystemClock
+from parlour.stores.factory import opened
 
 from .main import CommandFailed
 

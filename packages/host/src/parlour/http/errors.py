@@ -9,13 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from parlour.core.access.passwords import PasswordsBusy
-from parlour.core.cursors import InvalidCursor
-from parlour.core.events.gateway import Closed
+from parlour.core.ingest.gateway import Closed
 from parlour.core.journal import StorageFailed
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.pagination import InvalidCursor
 from parlour.core.redaction import REDACTOR
 
-from . import wording
+from . import validation_errors
 
 _HEADERS = {401: {"WWW-Authenticate": "Bearer"}}
 _PROVIDER_STATUS = {"not_found": 404, "invalid_argument": 422, "payload_too_large": 413, "not_supported": 501}
@@ -93,7 +93,7 @@ def answer_for(error: Exception) -> JSONResponse:
 
 def invalid_fields(errors: Sequence[Any], body: Any = None) -> JSONResponse:
     """Names the fields; never repeats a value, which may be a secret."""
-    fields = wording.fields(errors, body)
+    fields = validation_errors.fields(errors, body)
     first = fields[0]
     return answer(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
 
@@ -106,6 +106,6 @@ def _plain(error: HTTPException) -> JSONResponse:
             message = "this path does not take this method; /api/v1/openapi.json lists what it takes"
             return answer(405, "method_not_allowed", message)
         case 400:
-            return answer(400, "invalid_argument", wording.UNREADABLE)
+            return answer(400, "invalid_argument", validation_errors.UNREADABLE)
         case _:
             return answer(error.status_code, "invalid_argument", str(error.detail))

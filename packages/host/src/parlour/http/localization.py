@@ -6,7 +6,7 @@ models and plugins is never touched. Answers to readers of English pass as they 
 
 import json
 import re
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -61,8 +61,8 @@ class LocalizedAnswers:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            accepted = next((value for name, value in scope["headers"] if name == b"accept-language"), None)
-            if accepted is not None and (language := preferred(accepted)) != DEFAULT_LANGUAGE:
+            language = accepted_language(scope["headers"])
+            if language != DEFAULT_LANGUAGE:
                 send = _Answer(send, language, scope["path"])
         await self._app(scope, receive, send)
 
@@ -139,6 +139,12 @@ def _translate_field(value: Any, path: Sequence[str], language: str) -> bool:
     elif isinstance(item, list):
         value[name] = [translate(each, language) if isinstance(each, str) else each for each in item]
     return bool(value[name] != item)
+
+
+def accepted_language(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """Chooses the language by the headers of a request, whose names are in lower case; English without one."""
+    accepted = next((value for name, value in headers if name == b"accept-language"), None)
+    return DEFAULT_LANGUAGE if accepted is None else preferred(accepted)
 
 
 @lru_cache(256)

@@ -5,13 +5,13 @@ from typing import Literal
 
 from starlette.requests import HTTPConnection
 
+from parlour.core.access.browser_sessions import Login, Logins
 from parlour.core.access.keys import ApiKeys
-from parlour.core.access.logins import Login, Logins
-from parlour.core.events.envelope import Party
+from parlour.core.model.event import Party
 from parlour_sdk.values import dataclass
 
+from .allowed_hosts import HostNames
 from .errors import Problem
-from .hosts import HostNames
 
 Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "model_calls"]
 """`model_calls`: to read prompts and answers of models. No role has it by name; a setting says the least that does."""

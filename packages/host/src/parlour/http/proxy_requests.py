@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from .client_address import TrustedProxies, limit_key
 from .errors import Problem, answer_for
 from .limits import Application, Message, Receive, Send
+from .localization import LocalizedAnswers
 
 Scope = MutableMapping[str, Any]
 _SOCKET_SCHEMES = {"http": "ws", "https": "wss"}
@@ -42,7 +43,8 @@ class ProxyRequests:
         if self._open[key] >= self._per_address:
             self._refused()
             message = f"there are {self._per_address} open requests from this address; wait until one has ended"
-            await answer_for(Problem(429, "rate_limited", message, {"retry_after": 1}))(scope, receive, send)
+            answer = answer_for(Problem(429, "rate_limited", message, {"retry_after": 1}))
+            await LocalizedAnswers(answer)(scope, receive, send)
             return
         self._open[key] += 1
         try:

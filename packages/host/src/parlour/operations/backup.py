@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from parlour.app.data_directory import DataDirectory
 from parlour.core.journal import Table
-from parlour.data_directory import DataDirectory
 from parlour_sdk.values import dataclass
 
 from . import backup_files

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import RUN_EVENTS
 from parlour.core.journal import Insert, Unit
-from parlour.core.observing.happenings import Happening, happenings
+from parlour.core.observability.live_events import Happening, happenings
+from parlour.core.store.tables import RUN_EVENTS
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

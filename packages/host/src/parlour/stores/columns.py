@@ -1,6 +1,6 @@
 """Columns for migrations, the same on SQLite and PostgreSQL.
 
-A table of the journal, in `core/facts/tables.py` and in a migration, has only such columns, each NOT NULL:
+A table of the journal, in `core/store/tables.py` and in a migration, has only such columns, each NOT NULL:
 
     op.create_table(
         "audit",

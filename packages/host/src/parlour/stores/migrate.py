@@ -1,7 +1,7 @@
 """Brings a database file to the schema of this release. Alembic is loaded only when there is something to do.
 
 `stores.postgres.migrate` does the same for PostgreSQL with the same migrations. A table is added by naming it in
-`core/facts/tables.py` and creating it in a new file below `migrations/versions`, with the columns of `stores.columns`;
+`core/store/tables.py` and creating it in a new file below `migrations/versions`, with the columns of `stores.columns`;
 its revision goes to KNOWN. The tests hold both databases against `tables.py`.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 from parlour.core.journal import StorageFailed
 
 from .sqlite.connection import connect
-from .sqlite.failures import storage_failure
+from .sqlite.errors import storage_failure
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -15,7 +15,7 @@ import pytest
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Incoming
-from parlour.platforms.backoff import Backoff
+from parlour.platforms._kit.backoff import Backoff
 from parlour_sdk.protocol.chain import Component, MessageChain, Platform, Source, Unknown
 from parlour_sdk.protocol.platform_api import NotSupportedError
 

@@ -4,10 +4,10 @@ import os
 import signal
 from dataclasses import replace
 
-from parlour.app import Ports
-from parlour.core.facts.outgoing import Outgoing
+from parlour.app.core import Ports
 from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
-from parlour.core.ports import Sent, Surface
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import Sent, Surface
 
 
 class Fault:

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from parlour.app import Ports
+from parlour.app.core import Ports
+from parlour.app.host import Additions, Host
+from parlour.app.settings_loader import load
 from parlour.cli import serve
-from parlour.config_loader import load
-from parlour.host import Additions, Host
 
 from .faults import Fault
 from .line_platform import SURFACE, LinePlatform

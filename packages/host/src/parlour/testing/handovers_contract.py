@@ -6,7 +6,7 @@ pytest-asyncio in auto mode.
 
 from collections.abc import Callable
 
-from parlour.core.delivery.handovers import Handovers
+from parlour.core.delivery.send_log import Handovers
 
 Lives = Callable[[], Handovers]
 

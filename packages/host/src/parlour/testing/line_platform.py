@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.events.gateway import Gateway
-from parlour.core.facts.outgoing import Outgoing
-from parlour.core.ports import SendRefused, Sent
-from parlour.core.routing.routes import Route, RouteBook
+from parlour.core.config.routes import Route, RouteBook
+from parlour.core.ingest.gateway import Gateway
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import SendRefused, Sent
 
 BOT = "line"
 SURFACE = "sim"

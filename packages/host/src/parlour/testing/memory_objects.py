@@ -1,9 +1,9 @@
-"""An object store in memory, which keeps the contract of `parlour.core.objects`. What is in it can be looked at."""
+"""Keeps objects in memory, under the contract of `parlour.core.store.objects`, for tests that look at them."""
 
 import hashlib
 from collections.abc import AsyncIterator, Callable
 
-from parlour.core.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
+from parlour.core.store.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
 
 
 class MemoryObjects:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from parlour.core.objects import PIECE_BYTES, ObjectMissing, ObjectStore, Stored
+from parlour.core.store.objects import PIECE_BYTES, ObjectMissing, ObjectStore, Stored
 
 HELLO = hashlib.sha256(b"hello").hexdigest()
 FOREVER = 10**15

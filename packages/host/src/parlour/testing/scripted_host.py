@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from parlour.app.host import Additions
+from parlour.app.settings_loader import load
 from parlour.cli import serve
-from parlour.config_loader import load
-from parlour.core.providers import ProviderFailed, Providers
-from parlour.host import Additions
+from parlour.core.model.providers import ProviderFailed, Providers
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.models import InvokeModel
 

@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 import uvloop
 
+from parlour.app.host import Additions
+from parlour.app.settings_loader import load
 from parlour.cli import serve
-from parlour.config_loader import load
-from parlour.host import Additions
-from parlour.providers.addresses import is_public
+from parlour.providers.http.address_guard import is_public
 
 
 class SmallInternet(uvloop.Loop):

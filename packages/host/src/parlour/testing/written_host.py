@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from parlour.app.host import Additions
+from parlour.app.settings_loader import load
 from parlour.cli import serve
-from parlour.config_loader import load
-from parlour.core.providers import Asking, ProviderFailed, Providers
-from parlour.host import Additions
+from parlour.core.model.providers import Asking, ProviderFailed, Providers
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank

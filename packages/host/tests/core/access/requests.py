@@ -3,10 +3,10 @@
 import functools
 from typing import Any
 
-from parlour.core.access.table import ACTIONS, Action
-from parlour.core.agents.agent import StatePolicy
-from parlour.core.agents.policy import ResourcePolicy
-from parlour.core.providers import Nothing, NoTools, Providers
+from parlour.core.actions.action_table import ACTIONS, Action
+from parlour.core.model.agent import StatePolicy
+from parlour.core.model.providers import Nothing, NoTools, Providers
+from parlour.core.model.resource_policy import ResourcePolicy
 from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
 from parlour_sdk.protocol.resources import (
     FileResource,

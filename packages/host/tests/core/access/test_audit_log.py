@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from parlour.core.access import audit_log
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.tables import AUDIT
+from parlour.core.access import audit_writer
+from parlour.core.errors import Refused
+from parlour.core.store.tables import AUDIT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import PLUGIN, PuppetRun, World, until
@@ -91,7 +91,7 @@ async def test_what_the_database_refuses_is_tried_again() -> None:
 
 
 async def test_a_call_that_can_not_be_recorded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_log, "WAITING_ENTRIES", 2)
+    monkeypatch.setattr(audit_writer, "WAITING_ENTRIES", 2)
     world = await World.open()
     await ask_outside(world)
     await ask_outside(world)

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from parlour.core.access.denial_log import RECORDED_OF_A_KIND, RECORDED_SINGLY, WINDOW_SECONDS
-from parlour.core.access.gate import Gate
-from parlour.core.access.refusal import Refused
-from parlour.core.access.table import ACTIONS, Action
-from parlour.core.agents.agent import StatePolicy
+from parlour.core.actions.action_table import ACTIONS, Action
+from parlour.core.actions.gate import Gate
 from parlour.core.encoding import dumps, loads
-from parlour.core.facts.tables import AUDIT, EVENTS
+from parlour.core.errors import Refused
+from parlour.core.model.agent import StatePolicy
 from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, Ending
+from parlour.core.store.tables import AUDIT, EVENTS
 from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
 from parlour_sdk.protocol.manifest import PluginPermissions
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.access.grants import Grant, available_apis, compute
-from parlour.core.agents.agent import Agent, Binding, StatePolicy
-from parlour.core.agents.registry import Descriptor
 from parlour.core.encoding import loads
-from parlour.core.events.envelope import Party, RecordedEvent
-from parlour.core.providers import Providers
+from parlour.core.model.agent import Agent, Binding, StatePolicy
+from parlour.core.model.event import Party, RecordedEvent
+from parlour.core.model.providers import Providers
+from parlour.core.model.runner import Descriptor
 from parlour_sdk.protocol.context import AvailableApis
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
 

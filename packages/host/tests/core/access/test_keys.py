@@ -3,8 +3,8 @@
 import asyncio
 
 from parlour.core.access.keys import ApiKeys
-from parlour.core.facts.tables import API_KEYS, AUDIT
 from parlour.core.journal import Select, Unit, Update, where
+from parlour.core.store.tables import API_KEYS, AUDIT
 
 from ..support import EPOCH, BreakableJournal, CountedIds, LoopClock
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access import refusal as refusals
-from parlour.core.access.gate import PLUGIN_CALLS_BURST
-from parlour.core.access.table import ACTIONS, Action
-from parlour.core.agents.policy import ResourcePolicy
-from parlour.core.budgets.budget import Budget
+from parlour.core import errors
+from parlour.core.actions.action_table import ACTIONS, Action
+from parlour.core.actions.gate import PLUGIN_CALLS_BURST
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import AUDIT, EVENTS
+from parlour.core.model.budget import Budget
+from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.runs.session import CALLS_BURST, Ending
+from parlour.core.store.tables import AUDIT, EVENTS
 
 from ..support import PLUGIN, World
 from .requests import GRANTED, IN_RUN, OUTSIDE, discovery, plugin_permissions, request, running, world
@@ -99,34 +99,32 @@ def by_name(action: Action) -> str:
     return action.name
 
 
-async def refused(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> refusals.Refused:
+async def refused(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> errors.Refused:
     refusal = await outcome(made, action, asked, plugin)
     assert refusal is not None, "it was let through"
     return refusal
 
 
-async def outcome(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> refusals.Refused | None:
+async def outcome(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> errors.Refused | None:
     try:
         if action.wire.streams:
             async for _ in made.core.gate.stream(plugin, action.name, asked):
                 pass
         else:
             await made.core.gate.call(plugin, action.name, asked)
-    except refusals.Refused as refusal:
+    except errors.Refused as refusal:
         return refusal
     return None
 
 
-def expect_let_through(made: World, refusal: refusals.Refused | None, matrix: Any) -> None:
+def expect_let_through(made: World, refusal: errors.Refused | None, matrix: Any) -> None:
     """What is behind the door may have nothing to give."""
     assert refusal is None or refusal.code in BEHIND_THE_DOOR, refusal.message
     assert made.rows(AUDIT, outcome="denied") == []
     matrix.count()
 
 
-def expect(
-    made: World, action: Action, refusal: refusals.Refused, code: str, matrix: Any, plugin: str = PLUGIN
-) -> None:
+def expect(made: World, action: Action, refusal: errors.Refused, code: str, matrix: Any, plugin: str = PLUGIN) -> None:
     """Refused with this code, and durably recorded by the time the caller hears of it."""
     matrix.count()
     assert refusal.code == code, refusal.message

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from parlour.core.access.rate import LONGEST_SECONDS, Rate, Spacing
+from parlour.core.access.rate_limit import LONGEST_SECONDS, Rate, Spacing
 
 
 async def test_a_burst_is_let_through_and_then_refused() -> None:

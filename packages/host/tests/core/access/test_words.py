@@ -2,7 +2,7 @@ from typing import Literal, get_args, get_origin
 
 import pytest
 
-from parlour.core.access.words import WORDS, in_words
+from parlour.core.access.permission_text import WORDS, in_words
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 

@@ -1,8 +1,8 @@
 """Agents are written through, and read back as they were."""
 
-from parlour.core.agents.agent import Agent, StatePolicy
-from parlour.core.agents.book import AgentBook
-from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
+from parlour.core.config.agents import AgentBook
+from parlour.core.model.agent import Agent, StatePolicy
+from parlour.core.model.delivery_policy import LEAST_MESSAGE_SIZE
 from parlour.testing import MemoryJournal
 
 from ..support import LoopClock, make_agent

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from parlour.core.agents.forms import MASKED, masked, prefilled, problems
+from parlour.core.config.form_validation import MASKED, masked, prefilled, problems
 from parlour_sdk.protocol.form import FormItem, FormType
 
 GOOD: dict[str, list[Any]] = {

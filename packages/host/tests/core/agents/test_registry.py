@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.agents.registry import Registry
+from parlour.core.runs.runner_registry import Registry
 
 from ..support import DISCOVERY, PLUGIN, RUNNER
 

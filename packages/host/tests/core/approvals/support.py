@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from parlour.core.facts.tables import APPROVALS, AUDIT, EVENTS, RUN_EVENTS
 from parlour.core.journal import Row, Select, Table
+from parlour.core.store.tables import APPROVALS, AUDIT, EVENTS, RUN_EVENTS
 from parlour_sdk.protocol.people import User
 
 from ..delivery.platform_support import PlatformWorld, chat_manifest

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.tables import RUNS
+from parlour.core.errors import Refused
+from parlour.core.store.tables import RUNS
 
 from .support import Group
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.access.refusal import Refused
 from parlour.core.approvals.deciders import Decider
 from parlour.core.encoding import dumps, loads
-from parlour.core.events.envelope import Party
-from parlour.core.facts.tables import APPROVALS, INBOX, RUNS
+from parlour.core.errors import Refused
 from parlour.core.journal import Unit, Update, where
+from parlour.core.model.event import Party
+from parlour.core.store.tables import APPROVALS, INBOX, RUNS
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import FriendRequestReceived
 

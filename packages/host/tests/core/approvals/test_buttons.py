@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX
+from parlour.core.store.tables import EVENTS, INBOX, OUTBOX
 from parlour.testing.fake_platform import Shown
 from parlour_sdk.protocol.chain import Plain, Platform
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.facts.tables import OUTBOX
+from parlour.core.store.tables import OUTBOX
 
 from .support import ASK, BOSS, Group
 

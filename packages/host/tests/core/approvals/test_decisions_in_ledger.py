@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.approvals.approvals import TRIES
 from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.service import TRIES
 from parlour.core.encoding import loads
-from parlour.core.events.envelope import Party
-from parlour.core.facts import ledger
-from parlour.core.facts.tables import APPROVALS, RUN_EVENTS, RUNS
+from parlour.core.errors import Refused
 from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Receipt, Row, Statement, Unit, where
+from parlour.core.model.event import Party
+from parlour.core.store import ledger
+from parlour.core.store.tables import APPROVALS, RUN_EVENTS, RUNS
 
 from ..runs.remote.workshop import Held, claim, granted, queued, register
 from ..support import PLUGIN, BreakableJournal, PuppetRun, settle, until

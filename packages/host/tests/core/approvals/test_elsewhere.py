@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import OUTBOX
+from parlour.core.errors import Refused
 from parlour.core.platforms.manifest import ActionDeclaration
+from parlour.core.store.tables import OUTBOX
 
 from ..support import PuppetRun
 from .support import Group

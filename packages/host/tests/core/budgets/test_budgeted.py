@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.budgets.budget import Budget
-from parlour.core.budgets.uses import BudgetUses
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import AUDIT, BUDGET_USES, RESERVATIONS, RUNS
-from parlour.core.providers import ProviderFailed, Providers
+from parlour.core.errors import Refused
+from parlour.core.model.budget import Budget
+from parlour.core.model.providers import ProviderFailed, Providers
+from parlour.core.models.budget_uses import BudgetUses
+from parlour.core.store.tables import AUDIT, BUDGET_USES, RESERVATIONS, RUNS
 from parlour.testing.scripted import Hang, Reply, Scripted, ScriptedModels
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage

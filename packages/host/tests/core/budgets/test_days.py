@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.core.budgets.days import ALWAYS, Days
+from parlour.core.models.days import ALWAYS, Days
 
 
 class FixedClock:

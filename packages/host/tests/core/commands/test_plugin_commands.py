@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from parlour.core.commands.plugin_commands import SECONDS
-from parlour.core.components import Components
-from parlour.core.facts.tables import INBOX
+from parlour.core.config.routes import Route
 from parlour.core.journal import Receipt, Select, Unit
-from parlour.core.ports import PluginUnavailable
-from parlour.core.routing.routes import Route
+from parlour.core.model.ports import PluginUnavailable
+from parlour.core.plugin_hooks.commands import SECONDS
+from parlour.core.plugin_hooks.components import Components
+from parlour.core.store.tables import INBOX
 from parlour_sdk.protocol.chain import Image
 
 from ..delivery.platform_support import BOT, PlatformWorld

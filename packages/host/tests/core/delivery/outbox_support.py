@@ -3,10 +3,10 @@
 from typing import Any
 
 from parlour.core.delivery.outbox import Outbox
-from parlour.core.facts import outgoing
-from parlour.core.facts.outgoing import Outgoing
-from parlour.core.facts.tables import OUTBOX
 from parlour.core.journal import Draft, Row, Select, Unit, where
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.store import outbox_rows
+from parlour.core.store.tables import OUTBOX
 from parlour.testing.memory_handovers import MemoryHandovers
 
 from ..support import EPOCH, BreakableJournal, LoopClock, PlatformSurface, until
@@ -60,7 +60,7 @@ class Post:
             "expires_at": EPOCH + HOUR,
         }
         row = Outgoing(outbox_id=name, target=target, **{**values, **fields})
-        await self.journal.commit(Unit("test.put", (outgoing.put(row),)))
+        await self.journal.commit(Unit("test.put", (outbox_rows.put(row),)))
         return row
 
     async def post(self, name: str, target: str = "chat", **fields: Any) -> None:

@@ -4,14 +4,14 @@ import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from parlour.app import Core, Ports, build_core
-from parlour.core.agents.agent import Agent
-from parlour.core.facts.tables import OUTBOX
+from parlour.app.core import Core, Ports, build_core
+from parlour.core.config.routes import Route
 from parlour.core.journal import Row, Select
-from parlour.core.platforms import incoming
+from parlour.core.model.agent import Agent
+from parlour.core.platforms import events as incoming
 from parlour.core.platforms.manifest import AdapterManifest, Limits
 from parlour.core.platforms.port import Adapter, Incoming
-from parlour.core.routing.routes import Route
+from parlour.core.store.tables import OUTBOX
 from parlour.testing import MemoryObjects
 from parlour.testing.fake_platform import FakeCatalogue, FakePlatform, manifest
 

@@ -8,8 +8,8 @@ import pytest
 
 from parlour.core.delivery.rendering.parts import render
 from parlour.core.delivery.rendering.repeats import MARK
-from parlour.core.facts.tables import RUN_EVENTS
 from parlour.core.journal import Select, where
+from parlour.core.store.tables import RUN_EVENTS
 
 from .platform_support import PlatformWorld, chat_manifest
 from .test_platform_delivery import LONG

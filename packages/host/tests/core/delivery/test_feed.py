@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from parlour.core.delivery import feed as feed_module
 from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame
-from parlour.core.facts.outgoing import Outgoing
+from parlour.core.model.outbox_row import Outgoing
 
 
 class HandClock:

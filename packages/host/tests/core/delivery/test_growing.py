@@ -7,12 +7,13 @@ from functools import partial
 
 import pytest
 
-from parlour.core.delivery.bots import NoBots
-from parlour.core.delivery.growing.streams import Streams
-from parlour.core.delivery.pace import Pace
-from parlour.core.delivery.policy import DEFAULT
-from parlour.core.facts.outgoing import OutgoingRows
+from parlour.core.delivery.rate_limits import Pace
+from parlour.core.delivery.streaming.streams import Streams
+from parlour.core.model.delivery_policy import DEFAULT
+from parlour.core.platforms.connections import NoBots
 from parlour.core.platforms.manifest import Limits
+from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.texts.languages import Languages
 from parlour.testing.fake_platform import manifest
 from parlour_sdk.protocol.chain import File
 
@@ -321,7 +322,7 @@ async def test_a_host_that_ends_before_a_message_grows_leaves_no_wait_behind(
 
 
 async def end_before_growing(post: Post) -> None:
-    streams = Streams(post.journal, NoBots(), CountedIds(), LoopClock(), Pace())
+    streams = Streams(post.journal, NoBots(), CountedIds(), LoopClock(), Pace(), Languages())
     for name, declared in (("edited", chat_manifest()), ("native", manifest())):
         row = await post.write(name, state="streaming")
         streams.begin(row, declared, DEFAULT, "", partial(post.outbox.idle, row.target))

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 from parlour.core.delivery.outbox import ATTEMPTS
-from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Receipt, Unit
-from parlour.core.ports import SendRefused
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import SendRefused
 
 from ..support import EPOCH, LoopClock, settle
 from .outbox_support import HOUR, Post

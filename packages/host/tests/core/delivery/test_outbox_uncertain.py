@@ -3,7 +3,7 @@
 import pytest
 
 from parlour.core.delivery.outbox import ATTEMPTS
-from parlour.core.ports import SendRefused, Sent
+from parlour.core.model.ports import SendRefused, Sent
 
 from ..support import PlatformSurface, settle
 from .outbox_support import Post

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
-from parlour.core.facts.tables import OUTCOMES
 from parlour.core.journal import Select
+from parlour.core.model.delivery_policy import LEAST_MESSAGE_SIZE
+from parlour.core.store.tables import OUTCOMES
 from parlour_sdk.protocol.chain import File, Quote
 from parlour_sdk.protocol.platform_events import PlatformSpecific
 

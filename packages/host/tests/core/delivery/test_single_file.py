@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from parlour.core.delivery.single_file import AT_ONCE_SECONDS, CROWD, SingleFile
-from parlour.core.facts.outgoing import Outgoing
-from parlour.core.ports import Sent
+from parlour.core.delivery.send_serializer import AT_ONCE_SECONDS, CROWD, SingleFile
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import Sent
 
 from ..support import PlatformSurface, settle, until
 from .outbox_support import Post

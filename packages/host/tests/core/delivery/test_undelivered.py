@@ -4,8 +4,8 @@ import asyncio
 
 from parlour.core.delivery.notices import sentence
 from parlour.core.delivery.rendering.repeats import MARK
-from parlour.core.facts.tables import TRAIL, TRANSCRIPT
 from parlour.core.journal import Select
+from parlour.core.store.tables import TRAIL, TRANSCRIPT
 
 from .platform_support import PlatformWorld
 
@@ -34,6 +34,12 @@ async def test_whoever_may_have_missed_an_answer_is_told() -> None:
     assert "never answered" in world.rows()[0]["reason"]
     said = world.journal.database.read(Select(TRANSCRIPT, order=("seq",)))
     assert (said[-1]["item_type"], said[-1]["content"]) == ("notice", UNKNOWN)
+
+
+async def test_in_a_chinese_workspace_what_is_repeated_is_marked_in_chinese() -> None:
+    world = await PlatformWorld.open(language="zh-Hans")
+    await never_answered(world, "well?")
+    assert world.platform.texts() == ["well?", "well?\n（可能重复）", sentence("delivery.unknown", language="zh-Hans")]
 
 
 async def test_whoever_may_have_missed_an_answer_through_two_crashes_is_told() -> None:

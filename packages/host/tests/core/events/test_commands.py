@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
 from parlour.core.journal import StorageFailed
-from parlour.core.why.trail import Trails
+from parlour.core.observability.explain.explanations import Trails
+from parlour.core.store.tables import CONVERSATIONS, EVENTS, INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
 
 from ..support import World, make_agent, until
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from parlour.core.events.envelope import EventEnvelope
-from parlour.core.events.gateway import Closed
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, INBOX, OUTBOX, RUNS, STATE
+from parlour.core.config.routes import Route
+from parlour.core.ingest.gateway import Closed
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
-from parlour.core.routing.routes import Route
+from parlour.core.model.event import EventEnvelope
 from parlour.core.runs import context
+from parlour.core.store.tables import CONVERSATIONS, EVENTS, INBOX, OUTBOX, RUNS, STATE
 
 from ..support import PuppetRun, World, message, slow_disk, until
 

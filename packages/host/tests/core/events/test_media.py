@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.events.gateway import Accepted
-from parlour.core.events.media import FILES_OF_AN_EVENT
-from parlour.core.facts.artifacts import Description, Place
-from parlour.core.facts.tables import ARTIFACTS, EVENTS, TRANSCRIPT
+from parlour.core.ingest.gateway import Accepted
 from parlour.core.journal import Unit
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.store.artifacts import Description, Place
+from parlour.core.store.event_attachments import FILES_OF_AN_EVENT
+from parlour.core.store.tables import ARTIFACTS, EVENTS, TRANSCRIPT
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
 

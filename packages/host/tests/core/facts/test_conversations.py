@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.tables import CONVERSATIONS, TRANSCRIPT
+from parlour.core.errors import Refused
+from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import PLUGIN, World, make_agent, message

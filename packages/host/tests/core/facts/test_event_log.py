@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.facts import event_log
-from parlour.core.facts.event_log import SUMMARY_CHARACTERS
-from parlour.core.facts.tables import EVENTS
 from parlour.core.journal import Select, Unit
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.store import event_log
+from parlour.core.store.event_log import SUMMARY_CHARACTERS
+from parlour.core.store.tables import EVENTS
 from parlour.testing import MemoryDatabase
 
 words = st.text(max_size=6)

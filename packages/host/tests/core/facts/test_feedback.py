@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import EVENTS, FEEDBACK, INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 from parlour.core.journal import Row, Unit, Update, where
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.store.tables import EVENTS, FEEDBACK, INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 
 from ..support import World, make_agent
 

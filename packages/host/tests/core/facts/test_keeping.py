@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts import artifacts
-from parlour.core.facts.artifacts import Artifact, Description, Place
-from parlour.core.facts.keeping import GRACE_MILLISECONDS, RANGE_BYTES, Artifacts, NoFetcher, Sizes
-from parlour.core.facts.tables import ARTIFACTS
 from parlour.core.journal import Select, Unit, Update, where
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.store import artifacts
+from parlour.core.store.artifact_service import GRACE_MILLISECONDS, RANGE_BYTES, Artifacts, NoFetcher, Sizes
+from parlour.core.store.artifacts import Artifact, Description, Place
+from parlour.core.store.tables import ARTIFACTS
 from parlour.testing import MemoryJournal, MemoryObjects
 
 from ..support import CountedIds, LoopClock, until

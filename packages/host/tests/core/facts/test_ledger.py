@@ -5,10 +5,10 @@ from typing import get_args
 
 import pytest
 
-from parlour.core.facts import ledger
-from parlour.core.facts.ledger import ACTIVE, Ledger, NewRun, Status
-from parlour.core.facts.tables import RUN_EVENTS, RUNS
 from parlour.core.journal import GuardFailed, Row, Select, Unit, Update, where
+from parlour.core.store import ledger
+from parlour.core.store.ledger import ACTIVE, Ledger, NewRun, Status
+from parlour.core.store.tables import RUN_EVENTS, RUNS
 from parlour.testing import MemoryJournal
 
 STATUSES = get_args(Status)

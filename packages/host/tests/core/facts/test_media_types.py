@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from parlour.core.facts.media_types import BINARY, HEAD_BYTES, decide, is_shown
+from parlour.core.store.media_types import BINARY, HEAD_BYTES, decide, is_shown
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 ZIP = b"PK\x03\x04\x14\x00\x00\x00"

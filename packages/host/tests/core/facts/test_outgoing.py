@@ -2,9 +2,10 @@
 
 import pytest
 
-from parlour.core.facts import outgoing
-from parlour.core.facts.outgoing import Outgoing, OutgoingRows
 from parlour.core.journal import Unit
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.store import outbox_rows
+from parlour.core.store.outbox_rows import OutgoingRows
 from parlour.testing import MemoryJournal
 
 ADDRESS = {"chat_type": "private", "chat_id": "7", "account": "10001"}
@@ -31,6 +32,6 @@ async def test_an_id_of_the_platform_is_known_of_all_that_was_sent_to_a_chat_and
     other: Outgoing, known: bool
 ) -> None:
     journal, sent = MemoryJournal(), row("a", ADDRESS)
-    changed = outgoing.change(sent, "sending", "sent", 1, message_id="500")
-    await journal.commit(Unit("test", (outgoing.put(sent), changed)))
+    changed = outbox_rows.change(sent, "sending", "sent", 1, message_id="500")
+    await journal.commit(Unit("test", (outbox_rows.put(sent), changed)))
     assert await OutgoingRows(journal).holds(other, "500") == known

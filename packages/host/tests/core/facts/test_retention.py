@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts import inbox, retention
-from parlour.core.facts.artifacts import Description, Place
-from parlour.core.facts.keeping import GRACE_MILLISECONDS
-from parlour.core.facts.retention import Retention, Terms
-from parlour.core.facts.sweeps import SWEEPS
-from parlour.core.facts.tables import (
+from parlour.core.journal import GuardFailed, StorageFailed, Table, Unit, Update, where
+from parlour.core.store import inbox, retention
+from parlour.core.store.artifact_service import GRACE_MILLISECONDS
+from parlour.core.store.artifacts import Description, Place
+from parlour.core.store.retention import Retention, Terms
+from parlour.core.store.retention_queries import SWEEPS
+from parlour.core.store.tables import (
     ARTIFACTS,
     AUDIT,
     EVENTS,
@@ -22,7 +23,6 @@ from parlour.core.facts.tables import (
     RUNS,
     TRANSCRIPT,
 )
-from parlour.core.journal import GuardFailed, StorageFailed, Table, Unit, Update, where
 
 from ..support import World, until
 

@@ -1,7 +1,7 @@
 """The conversation as its people saw it."""
 
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
-from parlour.core.facts.transcript import ITEM_BYTES
+from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
+from parlour.core.store.transcript import ITEM_BYTES
 
 from ..support import World
 

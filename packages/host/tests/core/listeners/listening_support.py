@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from parlour.core.components import Components
-from parlour.core.ports import PluginUnavailable
-from parlour.core.routing.routes import Route
+from parlour.core.config.routes import Route
+from parlour.core.model.ports import PluginUnavailable
+from parlour.core.plugin_hooks.components import Components
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import BreakableJournal, CountedIds, PlatformSurface, PuppetPlugins, World, make_agent

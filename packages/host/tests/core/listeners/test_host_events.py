@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.components import Components
-from parlour.core.facts.tables import EVENTS, LISTENING, OUTCOMES
-from parlour.core.ports import PluginLost
-from parlour.core.routing.routes import Route
+from parlour.core.config.routes import Route
+from parlour.core.model.ports import PluginLost
+from parlour.core.plugin_hooks.components import Components
+from parlour.core.store.tables import EVENTS, LISTENING, OUTCOMES
 from parlour_sdk.protocol.platform_events import ApprovalDecided, CommandSent, MessageResponded
 
 from ..approvals.support import ASK, BOSS, Group

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.components import Components
-from parlour.core.facts.tables import INBOX, LISTENING, OUTCOMES, TRAIL
-from parlour.core.ports import PluginLost, PluginRefused
-from parlour.core.routing.routes import Route
+from parlour.core.config.routes import Route
+from parlour.core.model.ports import PluginLost, PluginRefused
+from parlour.core.plugin_hooks.components import Components
+from parlour.core.store.tables import INBOX, LISTENING, OUTCOMES, TRAIL
 
 from ..support import DISCOVERY, PLUGIN, World, until
 from .listening_support import listener, listening, opened

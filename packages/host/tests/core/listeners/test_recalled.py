@@ -2,9 +2,9 @@
 
 import asyncio
 
-from parlour.core.components import Components
-from parlour.core.facts.tables import LISTENING, OUTCOMES, TRAIL
-from parlour.core.routing.routes import Route
+from parlour.core.config.routes import Route
+from parlour.core.plugin_hooks.components import Components
+from parlour.core.store.tables import LISTENING, OUTCOMES, TRAIL
 
 from ..support import DISCOVERY, PLUGIN, World, until
 from .listening_support import listener, listening, opened

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from parlour.core.components import Components
-from parlour.core.facts.tables import LISTENING, OUTCOMES, TRAIL
-from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable
-from parlour.core.routing.routes import Route
+from parlour.core.config.routes import Route
+from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.plugin_hooks.components import Components
+from parlour.core.store.tables import LISTENING, OUTCOMES, TRAIL
 
 from ..support import World, until
 from .listening_support import listener, listening, looking_on, named, opened

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from parlour.core.agents.book import AgentBook
-from parlour.core.facts.tables import META
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.default_model import DEFAULT_AGENT, DefaultAgent
+from parlour.core.config.models import ModelBook
 from parlour.core.journal import Insert, Unit
-from parlour.core.models.book import ModelBook
+from parlour.core.model.model_config import Model, Prices, Provider
 from parlour.core.models.catalogue import Kind, KnownModel, completed
-from parlour.core.models.default_agent import DEFAULT_AGENT, DefaultAgent
-from parlour.core.models.model import Model, Prices, Provider
+from parlour.core.store.tables import META
 from parlour.testing import MemoryJournal
 from parlour_sdk.protocol.usage import Usage
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import APPROVALS, META, SCHEDULES
 from parlour.core.journal import Delete, Insert, Statement, Unit, Update, where
-from parlour.core.observing.board import KEPT, KEPT_MILLISECONDS, QUEUED, Board, Frame, State, Watcher
+from parlour.core.observability.live_feed import KEPT, KEPT_MILLISECONDS, QUEUED, Board, Frame, State, Watcher
+from parlour.core.store.tables import APPROVALS, META, SCHEDULES
 
 from ..support import EPOCH
 

@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
-from parlour.core.facts.tables import META
 from parlour.core.journal import GuardFailed, Insert, Unit
-from parlour.core.observing.journal import ObservedJournal
+from parlour.core.observability.observed_journal import ObservedJournal
+from parlour.core.store.tables import META
 from parlour.testing import MemoryJournal
 
 

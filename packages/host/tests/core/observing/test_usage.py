@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import dumps
-from parlour.core.facts import ledger
-from parlour.core.facts.ledger import NewRun
 from parlour.core.journal import Statement, Unit
-from parlour.core.observing.statistics import HOUR, Statistics
-from parlour.core.observing.usage import UsageMeter, Used
+from parlour.core.observability.statistics import HOUR, Statistics
+from parlour.core.observability.usage import UsageMeter, Used
+from parlour.core.store import ledger
+from parlour.core.store.ledger import NewRun
 from parlour.testing import MemoryJournal
 
 from ..support import EPOCH

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from parlour.core.config.bots import BotBook, PlatformCursors
 from parlour.core.platforms.api import PlatformApi
-from parlour.core.platforms.book import BotBook, PlatformCursors
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, Incoming, Link
-from parlour.core.platforms.replying import Replies
-from parlour.platforms.bots import Bots
-from parlour.platforms.link import Doors
+from parlour.core.plugin_hooks.replies import Replies
+from parlour.platforms._host.bots import Bots
+from parlour.platforms._host.link import Doors
 from parlour_sdk.protocol.chain import MessageChain, Plain
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_api import MessageResult

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from parlour.core.facts.tables import BOT_CURSORS, BOTS, EVENTS, OUTCOMES, ROUTES, TRAIL
+from parlour.core.config.bots import Bot, BotBook
+from parlour.core.config.routes import Route
 from parlour.core.journal import StorageFailed
-from parlour.core.platforms.book import Bot, BotBook
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour.core.platforms.port import AdapterStopped, Link
-from parlour.core.providers import Asking, ProviderFailed
-from parlour.core.routing.routes import Route
+from parlour.core.store.tables import BOT_CURSORS, BOTS, EVENTS, OUTCOMES, ROUTES, TRAIL
 
 from ..support import World, until
 from .bot_support import Company, connect, said

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.events import envelope
 from parlour.core.platforms.port import Incoming
 from parlour.testing.platform_surface import EVENTS as NAMES
 from parlour_sdk.protocol.chain import (

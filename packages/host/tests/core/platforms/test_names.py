@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from parlour.core.facts.retention import Retention, Terms
-from parlour.core.facts.tables import NAMES
+from parlour.core.config.bots import Bot
 from parlour.core.journal import Insert, Select, Unit
-from parlour.core.platforms.book import Bot
 from parlour.core.platforms.names import KEPT_MILLISECONDS
+from parlour.core.store.retention import Retention, Terms
+from parlour.core.store.tables import NAMES
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import MemberJoined
 

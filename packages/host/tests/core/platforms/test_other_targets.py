@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
+from parlour.core.config.routes import Route
 from parlour.core.encoding import dumps
-from parlour.core.platforms.replying import Replies
-from parlour.core.providers import ProviderFailed
-from parlour.core.routing.routes import Route
-from parlour.core.webhooks.sending import Answer, Request
+from parlour.core.errors import Refused
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.plugin_hooks.replies import Replies
+from parlour.core.webhooks.attempt import Answer, Request
 from parlour_sdk.protocol.actions import ACTION_NAMES
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import FriendRequestReceived

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from parlour.core.agents.policy import ResourcePolicy
-from parlour.core.providers import Providers
+from parlour.core.model.providers import Providers
+from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.runs.session import Ending
 
 from ..access.requests import discovery, plugin_permissions

@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.providers import Providers
+from parlour.core.errors import Refused
+from parlour.core.model.providers import Providers
 from parlour.testing.scripted import ScriptedFiles, ScriptedKnowledge, ScriptedPlatforms, ScriptedSkills
 from parlour_sdk.protocol.manifest import PluginPermissions
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.tables import CALLS, RUNS
-from parlour.core.providers import ProviderFailed, Providers
+from parlour.core.errors import Refused
+from parlour.core.model.providers import ProviderFailed, Providers
+from parlour.core.store.tables import CALLS, RUNS
 from parlour.testing.scripted import Hang, Reply, ScriptedModels, ScriptedTools, Tool
 
 from ..support import PLUGIN, PuppetRun, World, make_agent, until

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
-from parlour.core.events.envelope import Party
-from parlour.core.facts.tables import MODEL_CALLS, RUNS
-from parlour.core.providers import Providers
+from parlour.core.errors import Refused
+from parlour.core.model.event import Party
+from parlour.core.model.providers import Providers
 from parlour.core.runs import model_call_log
 from parlour.core.runs.model_call_log import FLUSH_SECONDS
+from parlour.core.store.tables import MODEL_CALLS, RUNS
 from parlour.testing.scripted import Hang, ScriptedModels
 
 from ..support import World, until

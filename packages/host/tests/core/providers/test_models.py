@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from parlour.actions.metering import MOMENT_SECONDS
-from parlour.core.access.refusal import Refused
+from parlour.core.actions.usage_recording import MOMENT_SECONDS
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import RUN_EVENTS, RUNS
-from parlour.core.providers import ProviderFailed, Providers
+from parlour.core.errors import Refused
+from parlour.core.model.providers import ProviderFailed, Providers
+from parlour.core.store.tables import RUN_EVENTS, RUNS
 from parlour.testing.scripted import Hang, Reply, ScriptedModels
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.usage import Usage

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import ARTIFACTS, RUNS
-from parlour.core.providers import ProviderFailed, Providers
+from parlour.core.errors import Refused
+from parlour.core.model.providers import ProviderFailed, Providers
+from parlour.core.store.tables import ARTIFACTS, RUNS
 from parlour.testing.scripted import ScriptedTools, Tool
 from parlour_sdk.protocol.content import JsonElement, MediaElement, TextElement
 from parlour_sdk.protocol.limits import INLINE_BINARY_BYTES, RESULT_BYTES

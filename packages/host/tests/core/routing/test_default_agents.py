@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from parlour.core.components import Components
-from parlour.core.events.envelope import EventEnvelope, Party
-from parlour.core.facts.tables import DEFAULT_AGENTS, OUTCOMES, RUNS
+from parlour.core.config.bots import Bot
+from parlour.core.config.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
+from parlour.core.config.routes import Route
 from parlour.core.journal import Row, Select
-from parlour.core.platforms.book import Bot
-from parlour.core.routing.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
-from parlour.core.routing.places import Place
+from parlour.core.model.default_scope import Place
+from parlour.core.model.event import EventEnvelope, Party
+from parlour.core.plugin_hooks.components import Components
 from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured
-from parlour.core.routing.routes import Route
+from parlour.core.store.tables import DEFAULT_AGENTS, OUTCOMES, RUNS
 
 from ..listeners.listening_support import granted, listener
 from ..support import BreakableJournal, World, make_agent, message

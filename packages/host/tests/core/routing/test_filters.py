@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.events.envelope import EventEnvelope, Party
+from parlour.core.config.routes import Route
+from parlour.core.model.event import EventEnvelope, Party
+from parlour.core.model.regex_budget import Regexes
 from parlour.core.routing import filters
-from parlour.core.routing.regexes import Regexes
-from parlour.core.routing.routes import Route
 from parlour.core.routing.windows import DAYS, within
 
 from ..support import EPOCH, World, make_agent, message

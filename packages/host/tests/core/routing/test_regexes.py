@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.routing import regexes
-from parlour.core.routing.regexes import EVENT_SECONDS, EVENTS, Regexes
+from parlour.core.config.routes import Route
+from parlour.core.model import regex_budget
+from parlour.core.model.regex_budget import EVENT_SECONDS, EVENTS, Regexes
 from parlour.core.routing.router import Tried
-from parlour.core.routing.routes import Route
 
 from ..support import World, make_agent, message
 
@@ -84,9 +84,9 @@ def test_only_so_many_events_are_remembered() -> None:
 async def test_the_expressions_of_routes_are_made_before_an_event_needs_them() -> None:
     patterns = [f"word{number}" for number in range(300)]
     world = await many(*patterns)
-    missed = regexes.compiled.cache_info().misses
+    missed = regex_budget.compiled.cache_info().misses
     world.core.router.tried(said("hello"))
-    assert regexes.compiled.cache_info().misses == missed
+    assert regex_budget.compiled.cache_info().misses == missed
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ async def test_the_expressions_of_routes_are_made_before_an_event_needs_them() -
     ],
 )
 def test_an_expression_that_would_cost_too_much_is_refused_before_it_is_compiled(pattern: str, problem: str) -> None:
-    told = regexes.problem(pattern)
+    told = regex_budget.problem(pattern)
     assert problem in told
     assert bool(told) == bool(problem)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.events.envelope import Party
-from parlour.core.routing.defaults import first_routes
+from parlour.core.config.default_routes import first_routes
+from parlour.core.config.routes import Route, RouteBook
+from parlour.core.model.event import Party
 from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured
-from parlour.core.routing.routes import Route, RouteBook
 from parlour.testing import MemoryJournal
 
 from ..support import CountedIds, World, make_agent, message

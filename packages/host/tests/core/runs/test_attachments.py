@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.facts.keeping import Sizes
-from parlour.core.facts.tables import ARTIFACTS, RUN_EVENTS, RUNS, TRANSCRIPT
+from parlour.core.store.artifact_service import Sizes
+from parlour.core.store.tables import ARTIFACTS, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
 
 from ..support import DISCOVERY, PuppetRun, World, until

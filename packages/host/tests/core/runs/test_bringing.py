@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.core.facts.tables import ARTIFACTS
 from parlour.core.journal import Row, Select
-from parlour.core.providers import ProviderFailed
-from parlour.core.runs.bringing import LONGEST_SECONDS
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.runs.attachment_prefetch import LONGEST_SECONDS
+from parlour.core.store.tables import ARTIFACTS
 from parlour_sdk.protocol.chain import Image, Plain
 
 from ..delivery.platform_support import PlatformWorld

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.access import grants
-from parlour.core.agents.agent import Binding
-from parlour.core.agents.registry import Registry
-from parlour.core.events.envelope import Party, RecordedEvent
-from parlour.core.providers import Providers
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import Party, RecordedEvent
+from parlour.core.model.providers import Providers
 from parlour.core.runs.context import Opening, build
+from parlour.core.runs.runner_registry import Registry
 from parlour_sdk.protocol.context import AgentRunContext, AgentRunRequest
 from parlour_sdk.protocol.steering import SteeringPullResult
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
-from parlour.core.routing.routes import Route
-from parlour.core.runs.lanes import FAULTS
+from parlour.core.runs.queue import FAULTS
+from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 
 from ..support import DISCOVERY, PLUGIN, World, make_agent, settle
 

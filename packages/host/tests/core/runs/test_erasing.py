@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
-from parlour.core.events.envelope import Party
-from parlour.core.facts.artifacts import Description, Place
-from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, META, OUTBOX, RUNS, STATE, TABLES, TRANSCRIPT
+from parlour.core.errors import Refused
 from parlour.core.journal import StorageFailed, Unit, Update, where
-from parlour.core.runs.reruns import Wish
+from parlour.core.model.event import Party
+from parlour.core.reruns.reruns import Wish
+from parlour.core.store.artifacts import Description, Place
+from parlour.core.store.tables import ARTIFACTS, EVENTS, INBOX, META, OUTBOX, RUNS, STATE, TABLES, TRANSCRIPT
 
 from ..support import World, until
 

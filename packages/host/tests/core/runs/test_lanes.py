@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.facts.inbox import Tries
 from parlour.core.journal import StorageFailed
-from parlour.core.runs.lanes import FAULTS, TRIAL_SECONDS, Lanes
+from parlour.core.runs.queue import FAULTS, TRIAL_SECONDS, Lanes
+from parlour.core.runs.queue_result import Turn
 from parlour.core.runs.session import Entry
 from parlour.core.runs.slots import Slots
-from parlour.core.runs.turns import Turn
+from parlour.core.store.inbox import Tries
 
 from ..support import entry, settle, until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.core.runs.meter import Meter
+from parlour.core.runs.usage import Meter
 from parlour_sdk.protocol.usage import Usage
 
 USED = Usage(prompt_tokens=7, completion_tokens=2, cost_micros=40)

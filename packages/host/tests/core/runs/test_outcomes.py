@@ -2,8 +2,8 @@
 
 import asyncio
 
-from parlour.core.facts.inbox import Settled
 from parlour.core.runs.outcomes import Outcomes
+from parlour.core.store.inbox import Settled
 
 from ..support import World
 

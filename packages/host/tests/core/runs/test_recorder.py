@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, STATE, TRANSCRIPT
 from parlour.core.journal import Receipt, Unit
 from parlour.core.runs.deltas import WINDOW_SECONDS
 from parlour.core.runs.recorder import Recorder
+from parlour.core.store.tables import OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, STATE, TRANSCRIPT
 from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 
 from ..support import LoopClock, PuppetRun, World, make_agent, settle

@@ -3,7 +3,7 @@
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
+from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 
 from ..support import World, make_agent, settle
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.tables import CALLS, INBOX, OUTBOX, OUTCOMES, RUNS, STATE, TRANSCRIPT
+from parlour.core.errors import Refused
 from parlour.core.journal import Row, StorageFailed
-from parlour.core.runs import reruns
-from parlour.core.runs.reruns import Wish
+from parlour.core.reruns import reruns
+from parlour.core.reruns.reruns import Wish
+from parlour.core.store.tables import CALLS, INBOX, OUTBOX, OUTCOMES, RUNS, STATE, TRANSCRIPT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import PLUGIN, PuppetRun, World, make_agent, until

@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from parlour.core.agents.agent import RestartPolicy
-from parlour.core.facts.inbox import Tries
-from parlour.core.runs.restart import ATTEMPTS, after, exhausted, needs_trial_alone
+from parlour.core.model.agent import RestartPolicy
+from parlour.core.runs.retry_policy import ATTEMPTS, after, exhausted, needs_trial_alone
 from parlour.core.runs.session import Ending
+from parlour.core.store.inbox import Tries
 
 from ..support import make_agent
 

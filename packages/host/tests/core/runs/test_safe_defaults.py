@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party, RecordedEvent
-from parlour.core.facts.tables import OUTBOX, OUTCOMES, RUNS, TRAIL, TRANSCRIPT
-from parlour.core.runs.loop_cap import LoopCap
+from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
+from parlour.core.runs.loop_guard import LoopCap
+from parlour.core.store.tables import OUTBOX, OUTCOMES, RUNS, TRAIL, TRANSCRIPT
 
 from ..support import LoopClock, World, make_agent, message
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.agents.agent import Agent
-from parlour.core.events.envelope import Party
-from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
-from parlour.core.routing.routes import Route
+from parlour.core.config.routes import Route
+from parlour.core.errors import Refused
+from parlour.core.model.agent import Agent
+from parlour.core.model.event import Party
 from parlour.core.runs.session import Ending
+from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 
 from ..support import DISCOVERY, PLUGIN, PuppetRun, World, make_agent, message, settle

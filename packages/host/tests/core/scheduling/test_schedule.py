@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.scheduling.schedule import Schedule, ScheduleRefused, check
+from parlour.core.model.schedule import Schedule, ScheduleRefused, check
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.events.envelope import EventEnvelope
-from parlour.core.events.gateway import Accepted
-from parlour.core.facts.tables import EVENTS
+from parlour.core.ingest.gateway import Accepted
 from parlour.core.journal import Select, where
-from parlour.core.scheduling.schedule import EVENT_TYPE, Schedule
+from parlour.core.model.event import EventEnvelope
+from parlour.core.model.schedule import EVENT_TYPE, Schedule
+from parlour.core.store.tables import EVENTS
 
 from ..support import EPOCH, World, make_agent, until
 

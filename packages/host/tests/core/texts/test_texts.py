@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlour.core import texts
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Party
 from parlour.core.texts.catalogue import LANGUAGES, matched, text
 from parlour.core.texts.languages import Languages
 

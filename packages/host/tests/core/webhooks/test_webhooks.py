@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from parlour.core.config.routes import Route
 from parlour.core.encoding import dumps, loads
-from parlour.core.events.envelope import Party
-from parlour.core.facts.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
-from parlour.core.routing.routes import Route
+from parlour.core.model.event import Party
+from parlour.core.model.webhook_signing import signature
 from parlour.core.secrets import SecretUnreadable
-from parlour.core.webhooks.hooks import AT_ONCE
-from parlour.core.webhooks.sending import ANSWER_BYTES, Answer, Request, Unreachable
-from parlour.core.webhooks.signing import signature
+from parlour.core.store.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
+from parlour.core.webhooks.attempt import ANSWER_BYTES, Answer, Request, Unreachable
+from parlour.core.webhooks.outbound import AT_ONCE
 
 from ..support import World, until
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, OUTBOX
-from parlour.core.identity import SystemClock
-from parlour.core.why.trail import Trails
+from parlour.core.observability.explain.explanations import Trails
+from parlour.core.store.tables import EVENTS, OUTBOX
+from parlour.core.system import SystemClock
 
 from ..approvals.support import ASK, BOSS, Group
 

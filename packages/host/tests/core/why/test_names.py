@@ -2,11 +2,11 @@
 
 from parlour.core.approvals.deciders import Decider
 from parlour.core.encoding import dumps
-from parlour.core.events.envelope import Party
-from parlour.core.facts.tables import API_KEYS, APPROVALS, BOTS, EVENTS, RUNS, USERS
-from parlour.core.identity import SystemClock
 from parlour.core.journal import Insert, Table, Unit
-from parlour.core.why.trail import Trails
+from parlour.core.model.event import Party
+from parlour.core.observability.explain.explanations import Trails
+from parlour.core.store.tables import API_KEYS, APPROVALS, BOTS, EVENTS, RUNS, USERS
+from parlour.core.system import SystemClock
 
 from ..approvals.support import ASK, Group
 

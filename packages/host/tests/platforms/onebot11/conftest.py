@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms import backoff
+from parlour.platforms._kit import backoff
 from parlour.platforms.onebot11.adapter import OneBot, create
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port

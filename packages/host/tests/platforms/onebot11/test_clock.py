@@ -6,7 +6,7 @@ import time
 import pytest
 from websockets.asyncio.client import connect
 
-from parlour.platforms.onebot11.clock import PeerClock
+from parlour.platforms.onebot11.clock_skew import PeerClock
 from parlour.testing.onebot_simulator import Simulator, native
 
 from .conftest import Bot

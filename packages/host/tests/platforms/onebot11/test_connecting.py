@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 
 from parlour.core.platforms.port import AdapterStopped, PlatformAway
 from parlour.platforms.onebot11 import accounts, adapter
-from parlour.platforms.onebot11 import reverse as listening
+from parlour.platforms.onebot11 import server_connection as listening
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native

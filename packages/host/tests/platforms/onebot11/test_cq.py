@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.platforms.onebot11.cq import escape, format_segments, parse, unescape
+from parlour.platforms.onebot11.cq_codes import escape, format_segments, parse, unescape
 from parlour.testing.onebot_simulator import cq_codes
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)

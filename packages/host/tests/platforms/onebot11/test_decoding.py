@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.events import envelope
 from parlour.platforms.catalogue import Catalogue
 from parlour.platforms.onebot11.actions import ACTIONS
-from parlour.platforms.onebot11.complete import incomplete
 from parlour.platforms.onebot11.decode import chat_key, decode, is_own
+from parlour.platforms.onebot11.enrich import incomplete
 from parlour.platforms.onebot11.segments import MOST, TOO_MANY, component_of, segments_of
 from parlour.testing.onebot_simulator import native
 from parlour_sdk.protocol.chain import File, Forward, ForwardNode, Plain

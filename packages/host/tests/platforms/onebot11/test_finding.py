@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from parlour.core.identity import SystemIds
 from parlour.core.platforms.port import PlatformAway
+from parlour.core.system import SystemIds
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import At, Image, MessageChain, Plain, Voice
 

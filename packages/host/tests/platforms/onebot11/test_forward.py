@@ -13,8 +13,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from parlour.core.platforms.port import AdapterStopped
-from parlour.platforms import backoff
-from parlour.platforms.onebot11 import accounts, adapter, forward
+from parlour.platforms._kit import backoff
+from parlour.platforms.onebot11 import accounts, adapter, client_connection
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -122,7 +122,7 @@ async def test_an_encrypted_address_of_what_is_not_is_told() -> None:
     ],
 )
 def test_why_it_can_not_be_reached_is_told_in_words(error: OSError, reason: str) -> None:
-    assert forward._reason(error) == reason
+    assert client_connection._reason(error) == reason
 
 
 async def test_who_closes_as_soon_as_there_is_a_connection_is_tried_at_growing_intervals(
@@ -146,7 +146,7 @@ async def test_who_closes_as_soon_as_there_is_a_connection_is_tried_at_growing_i
 
 
 async def test_a_connection_that_held_is_come_back_to_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward, "HELD_SECONDS", 0.0)
+    monkeypatch.setattr(client_connection, "HELD_SECONDS", 0.0)
     again: list[float] = []
     monkeypatch.setattr(backoff.Backoff, "forget", lambda self: again.append(self._next))
     simulator = Simulator()
@@ -184,14 +184,14 @@ async def test_who_is_reached_at_last_is_not_said_to_be_out_of_reach() -> None:
     async with calling(f"ws://127.0.0.1:{port}") as link:
         await link.until(lambda: "can't be reached" in link.now[1])
         async with serve(silent, "127.0.0.1", port):
-            await link.until(lambda: link.now == ("connecting", forward.NAMELESS))
+            await link.until(lambda: link.now == ("connecting", client_connection.NAMELESS))
 
 
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
     with pytest.raises(AdapterStopped, match="url: "):
-        await forward.Caller(link, accounts.Accounts(link, ""), _nothing).serve()
+        await client_connection.Caller(link, accounts.Accounts(link, ""), _nothing).serve()
 
 
 async def _nothing(connection: object) -> None:

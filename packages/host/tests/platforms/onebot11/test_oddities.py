@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosedOK
 
 import parlour.platforms.onebot11 as package
 from parlour.core.encoding import dumps, loads
-from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.events import envelope
 from parlour.core.platforms.port import Incoming
 from parlour.platforms.onebot11.adapter import OneBot
 from parlour.platforms.onebot11.client import Connection

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.events import envelope
 from parlour.core.platforms.port import Incoming
-from parlour.platforms.onebot11 import roster
-from parlour.platforms.onebot11.roster import Roster
+from parlour.platforms.onebot11 import connected_accounts
+from parlour.platforms.onebot11.connected_accounts import Roster
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
 
@@ -91,10 +91,10 @@ def test_an_account_that_went_away_is_a_bot_until_it_could_have_come_back() -> N
     known.joined("1", nobody)
     known.joined("1", nobody)
     known.left("1", nobody)
-    now += roster.BACK_SECONDS
+    now += connected_accounts.BACK_SECONDS
     assert "1" in known, "its other connection is still there"
     known.left("1", nobody)
     assert "1" in known
-    now += roster.BACK_SECONDS
+    now += connected_accounts.BACK_SECONDS
     assert "1" not in known
     assert "2" not in known

@@ -10,7 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from parlour.core.platforms.port import PlatformAway
 from parlour.platforms.onebot11 import accounts
-from parlour.platforms.onebot11 import reverse as listening
+from parlour.platforms.onebot11 import server_connection as listening
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import MessageChain, Plain, Quote
 from parlour_sdk.protocol.platform_events import MessageReceived

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
+from parlour.core.model.providers import ProviderFailed
 from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused, PlatformUncertain
-from parlour.core.providers import ProviderFailed
 from parlour.platforms.onebot11 import client
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import (

@@ -8,8 +8,8 @@ import pytest
 
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.port import PlatformAway, PlatformRefused
-from parlour.platforms.onebot11 import accounts, meetings
-from parlour.platforms.onebot11.meetings import Meetings
+from parlour.platforms.onebot11 import account_routing, accounts
+from parlour.platforms.onebot11.account_routing import Meetings
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import Plain
 
@@ -155,9 +155,9 @@ async def test_an_account_that_is_gone_for_long_is_not_waited_for_where_another_
 
 
 def test_only_so_many_are_remembered_and_the_latest_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meetings, "MOST", 2)
+    monkeypatch.setattr(account_routing, "MOST", 2)
     known = Meetings()
     for group in ("1", "2", "1", "3"):
-        known.met("a", meetings.chat("group", group), meetings.request(group))
-    assert [known.account(meetings.chat("group", group)) for group in "123"] == ["a", "", "a"]
-    assert [known.account(meetings.request(group)) for group in "123"] == ["a", "", "a"]
+        known.met("a", account_routing.chat("group", group), account_routing.request(group))
+    assert [known.account(account_routing.chat("group", group)) for group in "123"] == ["a", "", "a"]
+    assert [known.account(account_routing.request(group)) for group in "123"] == ["a", "", "a"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms import backoff
+from parlour.platforms._kit import backoff
 from parlour.platforms.telegram.adapter import Telegram, create
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.incoming import envelope
+from parlour.core.platforms.events import envelope
 from parlour.core.platforms.port import Incoming
 from parlour.platforms.telegram.decode import Context, decode
-from parlour.platforms.telegram.people import Me
+from parlour.platforms.telegram.users import Me
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import native
 

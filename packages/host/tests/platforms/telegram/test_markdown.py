@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.platforms.telegram.markdown import written
-from parlour.platforms.telegram.texts import LONGEST_TEXT, length
+from parlour.platforms.telegram.text_entities import LONGEST_TEXT, length
 
 
 @pytest.mark.parametrize(

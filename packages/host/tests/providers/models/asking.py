@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from parlour.core.model.model_config import Model
 from parlour.core.models.catalogue import Kind
-from parlour.core.models.model import Model
 from parlour.providers.models.dialects.base import Answer, Called, Dialect, Piece
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.reading import DONE
 from parlour.providers.models.sse import Splitter
+from parlour.providers.models.stream_reader import DONE
 from parlour_sdk.protocol.models import InvokeModel
 
 SAMPLES = Path(__file__).with_name("samples")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from parlour.providers.models.dialects import thoughts
+from parlour.providers.models.dialects import reasoning
 from parlour.providers.models.dialects.anthropic import JSON_ONLY, Anthropic
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.failures import Failure
+from parlour.providers.models.errors import Failure
 from parlour_sdk.protocol.models import Embed
 from parlour_sdk.protocol.usage import Usage
 
@@ -80,7 +80,7 @@ def test_signed_thoughts_go_back_to_the_model_that_had_them_before_its_tool_call
     read(answer, "anthropic_tools.sse")
     signed = [{"type": "thinking", "thinking": "The user wants the time.", "signature": "c2ln"}]
     assert answer.signed == signed
-    mine = thoughts.carried(called("anthropic"), answer.signed)
+    mine = reasoning.carried(called("anthropic"), answer.signed)
     calling = {"role": "assistant", "tool_calls": [{"id": "c", "name": "n"}], "metadata": mine}
     [turn] = body(DIALECT, request([calling]))["messages"]
     assert [each["type"] for each in turn["content"]] == ["thinking", "tool_use"]

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.identity import SystemClock
-from parlour.core.models.book import ModelBook
-from parlour.core.models.model import Model, Prices, Provider
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.config.models import ModelBook
+from parlour.core.model.model_config import Model, Prices, Provider
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour.core.secrets import SecretUnreadable
+from parlour.core.system import SystemClock
 from parlour.providers.models.catalogue import ShippedCatalogue
-from parlour.providers.models.configured import ConfiguredModels
-from parlour.providers.models.patience import Patience
+from parlour.providers.models.model_service import ConfiguredModels
+from parlour.providers.models.timeouts import Patience
 from parlour.testing import MemoryJournal
 from parlour.testing.model_server import ModelServer, Raw, Say, event
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from parlour.providers.models.dialects import thoughts
+from parlour.providers.models.dialects import reasoning
 from parlour.providers.models.dialects.gemini import UNSIGNED, Gemini
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.failures import Failure
+from parlour.providers.models.errors import Failure
 from parlour_sdk.protocol.models import Embed
 from parlour_sdk.protocol.usage import Usage
 
@@ -41,7 +41,7 @@ def test_the_signature_of_a_call_goes_back_with_it() -> None:
         {"functionCall": {"name": "b", "args": {}}},
     ]
     answer.read({"candidates": [{"content": {"parts": parts}}]})
-    mine = thoughts.carried(called("gemini"), answer.signed)
+    mine = reasoning.carried(called("gemini"), answer.signed)
     calls = [{"id": "1", "name": "a"}, {"id": "2", "name": "b"}]
     [turn] = body(DIALECT, request([{"role": "assistant", "tool_calls": calls, "metadata": mine}]))["contents"]
     assert [part.get("thoughtSignature") for part in turn["parts"]] == ["c2ln", None]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from parlour.providers.models.dialects import reranking
+from parlour.providers.models.dialects import rerank
 from parlour.providers.models.dialects.anthropic import Anthropic
 from parlour.providers.models.dialects.base import Dialect
 from parlour.providers.models.dialects.gemini import Gemini
 from parlour.providers.models.dialects.openai import OpenAI
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.failures import Failure
+from parlour.providers.models.errors import Failure
 from parlour_sdk.protocol.models import Embed, Rerank
 from parlour_sdk.protocol.usage import Usage
 
@@ -133,4 +133,4 @@ def test_embeddings_come_in_the_order_of_the_texts() -> None:
 )
 def test_ranks_are_read_in_every_known_form(answer: object) -> None:
     asked = Rerank(call_id="1", model_id="m", query="q", documents=["a", "b"], top_k=2)
-    assert [(each.index, each.score) for each in reranking.ranked(answer, asked)] == [(1, 0.9), (0, 0.1)]
+    assert [(each.index, each.score) for each in rerank.ranked(answer, asked)] == [(1, 0.9), (0, 0.1)]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.budgets.spending import bounded
-from parlour.core.models.model import Model, Prices
+from parlour.core.model.model_config import Model, Prices
+from parlour.core.models.spending import bounded
 from parlour.providers.models import estimates
 from parlour.providers.models.catalogue import ShippedCatalogue
 from parlour.providers.models.demo import Demo
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.keys import KeyRing
+from parlour.providers.models.key_pool import KeyRing
 from parlour_sdk.protocol.usage import Usage
 
 from .asking import TOOL, request
@@ -104,6 +104,6 @@ async def test_the_demo_model_answers_in_chinese_when_it_is_spoken_to_so() -> No
 
 
 def test_nothing_heavy_is_loaded_before_a_model_is_asked() -> None:
-    code = "import sys, parlour.model_side; print('aiohttp' in sys.modules, 'nacl' in sys.modules)"
+    code = "import sys, parlour.app.models; print('aiohttp' in sys.modules, 'nacl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from parlour.core.model.model_config import Model, Provider
+from parlour.core.model.providers import ProviderFailed
 from parlour.core.models.catalogue import Kind
-from parlour.core.models.model import Model, Provider
-from parlour.core.providers import ProviderFailed
-from parlour.providers.models import tries
+from parlour.providers.models import retry as tries
 from parlour.providers.models.dialects.base import Piece
-from parlour.providers.models.patience import Patience
-from parlour.providers.models.service import Service
+from parlour.providers.models.provider_client import Service
+from parlour.providers.models.timeouts import Patience
 from parlour.testing.model_server import Endless, ModelServer, Raw, Refuse, Say, Told, event
 from parlour_sdk.protocol.models import Embed, Rerank
 

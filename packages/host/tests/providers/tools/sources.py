@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from parlour.core.providers import Asking
+from parlour.core.model.providers import Asking
 from parlour.providers.tools.source import Offer
 from parlour_sdk.protocol.tools import ToolOutcome
 

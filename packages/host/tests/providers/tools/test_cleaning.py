@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.providers.tools.cleaning import ANSWER_BYTES, ELEMENTS, cleaned
+from parlour.providers.tools.sanitize import ANSWER_BYTES, ELEMENTS, cleaned
 from parlour_sdk.protocol.content import JsonElement, MediaElement, TextElement, plain_text
 from parlour_sdk.protocol.tools import ToolOutcome
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.components import Components
-from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable, ResultStream
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable, ResultStream
+from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.plugin_hooks.components import Components
 from parlour.providers.tools.plugin import PluginTools
 from parlour_sdk.protocol.content import plain_text
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour.providers.tools.native.calculator import Calculator
 from parlour.providers.tools.native.tools import NativeTools
 from parlour.providers.tools.registry import ToolRegistry

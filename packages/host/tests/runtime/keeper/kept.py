@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parlour.core.identity import SystemClock
 from parlour.core.journal import StorageFailed
-from parlour.core.plugins import Forget
-from parlour.core.ports import PluginUnavailable
-from parlour.runtime.environments.builds import Builds
-from parlour.runtime.environments.environment import EnvironmentRules, Environments
-from parlour.runtime.installed.folder import Installed, PluginFolder
-from parlour.runtime.installed.installing import Installer
-from parlour.runtime.installed.keeper import Keeper
-from parlour.runtime.installed.settling import Settler
-from parlour.runtime.packages.sources import PackageRules
-from parlour.runtime.process.sandbox import SandboxState
+from parlour.core.model.plugin_manager import Forget
+from parlour.core.model.ports import PluginUnavailable
+from parlour.core.system import SystemClock
+from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.environment import EnvironmentRules, Environments
+from parlour.plugin_runtime.installer import Installer
+from parlour.plugin_runtime.manager import Keeper
+from parlour.plugin_runtime.packages.sources import PackageRules
+from parlour.plugin_runtime.process.sandbox import SandboxState
+from parlour.plugin_runtime.reconciler import Settler
+from parlour.plugin_runtime.store import Installed, PluginFolder
 
 HELLO = "acme/hello"
 ASKS = "{network: [a.example, b.example], storage: [plugin]}"

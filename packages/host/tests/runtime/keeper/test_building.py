@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.plugins import PluginProblem
-from parlour.runtime.packages.requirements import Requirements
+from parlour.core.model.plugin_manager import PluginProblem
+from parlour.plugin_runtime.packages.requirements import Requirements
 
 from ..plugin_files import names, write_plugin
 from .kept import HELLO, World

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.plugins import PluginProblem
+from parlour.core.model.plugin_manager import PluginProblem
 
 from ..plugin_files import names, write_plugin
 from .kept import HELLO, World

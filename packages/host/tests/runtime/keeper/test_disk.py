@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.plugins import PluginProblem
+from parlour.core.model.plugin_manager import PluginProblem
 
 from ..plugin_files import names, write_plugin, write_zip
 from .kept import HELLO, World

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.core.plugins import PluginProblem
-from parlour.runtime.environments.environment import MARKER, UNUSED_SECONDS, key
-from parlour.runtime.installed import data
-from parlour.runtime.packages.requirements import Requirements
+from parlour.core.model.plugin_manager import PluginProblem
+from parlour.plugin_runtime import plugin_data
+from parlour.plugin_runtime.environments.environment import MARKER, UNUSED_SECONDS, key
+from parlour.plugin_runtime.packages.requirements import Requirements
 
 from ..plugin_files import deep, names, write_plugin
 from .kept import HELLO, World
@@ -83,7 +83,7 @@ async def test_a_plugin_whose_data_can_not_be_deleted_is_not_said_to_be_removed(
 ) -> None:
     await world.install(write_plugin(tmp_path / "one"))
     (world.data / HELLO).mkdir(parents=True)
-    monkeypatch.setattr(data, "delete", lambda folder: None)
+    monkeypatch.setattr(plugin_data, "delete", lambda folder: None)
 
     with pytest.raises(PluginProblem, match=f"what it keeps in {world.data / HELLO} can't be deleted; delete that"):
         await world.keeper.remove(HELLO, True)

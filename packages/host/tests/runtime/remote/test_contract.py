@@ -2,9 +2,9 @@
 
 import pytest
 
-from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable
-from parlour.runtime.remote.address import Retries
-from parlour.runtime.remote.contract import as_wire, from_wire, mismatch, plugin_of, plugin_path
+from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
+from parlour.plugin_runtime.remote.address import Retries
+from parlour.plugin_runtime.remote.messages import as_wire, from_wire, mismatch, plugin_of, plugin_path
 from parlour_sdk.wire import WireError
 
 

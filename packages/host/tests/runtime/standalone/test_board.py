@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parlour.core.plugins import Offer, PluginFacts
-from parlour.runtime.installed.folder import Installed
-from parlour.runtime.remote.contract import Told
-from parlour.runtime.standalone.board import FACTS_BYTES, Board
+from parlour.core.model.plugin_manager import Offer, PluginFacts
+from parlour.plugin_runtime.remote.messages import Told
+from parlour.plugin_runtime.standalone.status_broadcast import FACTS_BYTES, Board
+from parlour.plugin_runtime.store import Installed
 
 FACTS = PluginFacts("a/one", "0.1.0", "ready", "", None, None, {}, {}, True, "folder", "", 1, ())
 

@@ -10,13 +10,13 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from parlour.core.plugins import PluginKeeper, PluginProblem
-from parlour.runtime.remote import contract
-from parlour.runtime.standalone.board import Board
-from parlour.runtime.standalone.control import Control
-from parlour.runtime.standalone.sessions import Sessions
-from parlour.runtime.standalone.tokens import Token
-from parlour.runtime.standalone.uploads import MAX_OPEN_UPLOADS, STALE_SECONDS, Uploads
+from parlour.core.model.plugin_manager import PluginKeeper, PluginProblem
+from parlour.plugin_runtime.remote import messages
+from parlour.plugin_runtime.standalone.control_channel import Control
+from parlour.plugin_runtime.standalone.sessions import Sessions
+from parlour.plugin_runtime.standalone.status_broadcast import Board
+from parlour.plugin_runtime.standalone.tokens import Token
+from parlour.plugin_runtime.standalone.uploads import MAX_OPEN_UPLOADS, STALE_SECONDS, Uploads
 from parlour_sdk.wire import Peer, WireError
 
 
@@ -46,7 +46,7 @@ async def greeted(keeper: object, uploads: Path) -> Control:
     sessions = Sessions(lambda: None)
     control = Control(token, cast(PluginKeeper, keeper), Board(list, dict), sessions, Uploads(uploads, 10), "0")
     control.peer = cast(Peer, object())
-    hello = contract.ControlHello(protocol=contract.PROTOCOL, version="0", host="one").model_dump()
+    hello = messages.ControlHello(protocol=messages.PROTOCOL, version="0", host="one").model_dump()
     await cast(Any, control.dispatch("hello", hello))
     return control
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.runtime.standalone.tokens import Tokens, TokensUnreadable
+from parlour.plugin_runtime.standalone.tokens import Tokens, TokensUnreadable
 
 
 @pytest.fixture

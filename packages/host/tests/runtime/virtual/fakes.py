@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parlour.core.plugins import Offer
-from parlour.core.ports import ResultStream
-from parlour.runtime.installed.folder import Installed
-from parlour.runtime.process.guardian import Guardian
-from parlour.runtime.process.launcher import PluginProcess, Start
-from parlour.runtime.process.logs import LogBuffer
-from parlour.runtime.supervision.policy import Policy
-from parlour.runtime.supervision.resources import FolderUse
-from parlour.runtime.supervision.starting import Starter
-from parlour.runtime.supervision.supervisor import Supervisor
+from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.ports import ResultStream
+from parlour.plugin_runtime.process.launcher import PluginProcess, Start
+from parlour.plugin_runtime.process.log_buffer import LogBuffer
+from parlour.plugin_runtime.process.reaper import Guardian
+from parlour.plugin_runtime.store import Installed
+from parlour.plugin_runtime.supervision.policy import Policy
+from parlour.plugin_runtime.supervision.resources import FolderUse
+from parlour.plugin_runtime.supervision.starter import Starter
+from parlour.plugin_runtime.supervision.supervisor import Supervisor
 from parlour_sdk.protocol.manifest import PluginLimits
 from parlour_sdk.wire import Limits, Peer, Transport, WireError, memory_pair
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.ports import PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
 
 from .fakes import Behaviour, Desk, FakeLauncher, answer, now
 

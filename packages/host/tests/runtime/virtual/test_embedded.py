@@ -8,14 +8,14 @@ from typing import cast
 
 import pytest
 
-from parlour.core.plugins import Offer
-from parlour.core.ports import PluginLost, PluginUnavailable
-from parlour.runtime.installed.folder import Installed, PluginFolder
-from parlour.runtime.process.launcher import Start
-from parlour.runtime.process.logs import LogBuffer
-from parlour.runtime.supervision.embedded import EmbeddedRuntime
-from parlour.runtime.supervision.policy import Allowance, Policy
-from parlour.runtime.supervision.status import StatusFile
+from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.ports import PluginLost, PluginUnavailable
+from parlour.plugin_runtime.process.launcher import Start
+from parlour.plugin_runtime.process.log_buffer import LogBuffer
+from parlour.plugin_runtime.store import Installed, PluginFolder
+from parlour.plugin_runtime.supervision.local_runtime import EmbeddedRuntime
+from parlour.plugin_runtime.supervision.policy import Allowance, Policy
+from parlour.plugin_runtime.supervision.status import StatusFile
 
 from .fakes import Behaviour, FakeLauncher, NoActions, NoGuardian, answer, now
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.ports import PluginLost
+from parlour.core.model.ports import PluginLost
 from parlour_sdk.wire import Limits
 
 from .fakes import Desk, FakeLauncher, answer, now, sleep_through

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.ports import PluginLost, PluginUnavailable, ResultStream
-from parlour.runtime.supervision.policy import HealthPolicy, Policy, RestartPolicy
+from parlour.core.model.ports import PluginLost, PluginUnavailable, ResultStream
+from parlour.plugin_runtime.supervision.policy import HealthPolicy, Policy, RestartPolicy
 from parlour.testing.simulation.loop import SeededLoop
 from parlour_sdk.protocol.manifest import PluginLimits
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.ports import PluginLost, ResultStream
+from parlour.core.model.ports import PluginLost, ResultStream
 from parlour_sdk.protocol.manifest import PluginLimits
 
 from .fakes import Desk, FakeLauncher, answer

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.runtime.supervision.connection import (
+from parlour.core.errors import Refused
+from parlour.plugin_runtime.supervision.connection import (
     REFUSED_AT_ONCE,
     REFUSED_LATE_SECONDS,
     REFUSED_PER_SECOND,

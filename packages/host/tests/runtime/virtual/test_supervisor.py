@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.ports import PluginLost, PluginUnavailable
+from parlour.core.model.ports import PluginLost, PluginUnavailable
 
 from .fakes import Behaviour, Desk, FakeLauncher, answer, crash, now
 

@@ -8,13 +8,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from parlour.config import Settings
-from parlour.runtime.packages.archive import SizeLimits
-from parlour.runtime.packages.sources import Package, PackageRules, stage
+from parlour.app.settings import Settings
+from parlour.plugin_runtime.packages.archive import SizeLimits
+from parlour.plugin_runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
 from ..main import CommandFailed
-from . import interpreters
+from . import plugin_python
 from .validate import Valid, validated
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -23,7 +23,7 @@ UNIX = 3
 
 
 def run(settings: Settings, path: Path, output: Path | None) -> None:
-    valid = validated(settings, path, interpreters.authors(settings))
+    valid = validated(settings, path, plugin_python.authors(settings))
     target = _target(valid, output)
     try:
         with tempfile.TemporaryDirectory() as staging:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from string import Template
 
-from parlour.runtime.installed.folder import safe
+from parlour.plugin_runtime.store import safe
 from parlour_sdk.plugin import PluginInvalid
 
 from ..main import CommandFailed

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from parlour.config import Settings
+    from parlour.app.settings import Settings
 
 
 PATH = "the plugin's folder, or its one .py file"

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from parlour.config import Settings
-from parlour.data_directory import DataDirectory
-from parlour.runtime.installed.folder import PluginFolder
+from parlour.app.data_directory import DataDirectory
+from parlour.app.settings import Settings
+from parlour.plugin_runtime.store import PluginFolder
 
 from .. import plugins
 from ..main import CommandFailed
-from . import interpreters
+from . import plugin_python
+from .file_watcher import Watched
 from .log_tail import LogTail
 from .validate import validated
-from .watching import Watched
 
 LOOK_SECONDS = 0.3
 
@@ -52,7 +52,7 @@ class Session:
         self._grant = grant
         self._path = path
         self._directory = DataDirectory(settings.data)
-        self._pythons = interpreters.at(settings, self._directory.path / "environments")
+        self._pythons = plugin_python.at(settings, self._directory.path / "environments")
         self._served = True
         self._logs: dict[str, LogTail] = {}
         """By the plugin's identity, which its author may change."""

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from parlour.config import Settings
+from parlour.app.settings import Settings
 from parlour_sdk.plugin import Plugin
 
 from ..main import CommandFailed
-from . import interpreters
+from . import plugin_python
 from .validate import validated
 
 OPTIONS = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
@@ -18,7 +18,7 @@ OPTIONS = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=
 
 def run(settings: Settings, path: Path, arguments: Sequence[str]) -> None:
     """Becomes pytest; its exit status is ours."""
-    pythons = interpreters.authors(settings)
+    pythons = plugin_python.authors(settings)
     plugin = validated(settings, path, pythons).plugin
     tests = [str(each) for each in _tests(plugin)]
     if not tests:

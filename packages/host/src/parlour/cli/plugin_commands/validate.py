@@ -11,19 +11,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from parlour.config import Settings
-from parlour.data_directory import DataDirectory
-from parlour.runtime.process.bubblewrap import BubblewrapLauncher
-from parlour.runtime.process.bubblewrap.launcher import BoxedCommand
-from parlour.runtime.process.bubblewrap.process import SIGNALLED
-from parlour.runtime.process.launcher import Start
-from parlour.runtime.process.sandbox import choose_launcher
+from parlour.app.data_directory import DataDirectory
+from parlour.app.settings import Settings
+from parlour.plugin_runtime.process.bubblewrap import BubblewrapLauncher
+from parlour.plugin_runtime.process.bubblewrap.launcher import BoxedCommand
+from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import SIGNALLED
+from parlour.plugin_runtime.process.launcher import Start
+from parlour.plugin_runtime.process.sandbox import choose_launcher
 from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
 from parlour_sdk.values import dataclass
 
 from ..main import CommandFailed
-from . import interpreters
-from .interpreters import Interpreters
+from . import plugin_python
+from .plugin_python import Interpreters
 
 CHECK = ("-m", "parlour_sdk.authoring.check")
 
@@ -40,7 +40,7 @@ class Valid:
 
 
 def run(settings: Settings, path: Path) -> None:
-    valid = validated(settings, path, interpreters.authors(settings))
+    valid = validated(settings, path, plugin_python.authors(settings))
     print(f"{valid.title} is in order: {', '.join(' '.join(each) for each in valid.components) or 'no components'}")
 
 
@@ -109,4 +109,4 @@ def _boxed(
     if settings.plugins.sandbox != "off":
         note = f"  note: its code is imported without a sandbox: {state.reason}; {state.remedy}"
         print(note, file=sys.stderr, flush=True)
-    yield BoxedCommand(list(inside)), interpreters.environment()
+    yield BoxedCommand(list(inside)), plugin_python.environment()

@@ -1,1 +1,1 @@
-"""What a run may touch: computed once, frozen, and enforced by one gate over one table of actions."""
+"""Identities and permissions: users, API keys, sessions, audit, and the grant that is fixed before a run."""

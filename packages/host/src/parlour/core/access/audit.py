@@ -1,21 +1,29 @@
 """The audit: who asked for what and whether it was allowed, and what people changed. Reading it is a query."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from parlour.core.encoding import dumps
-from parlour.core.facts.tables import AUDIT
 from parlour.core.journal import Insert, Update, where
-from parlour.core.providers import Asking
-
-from .caller import Caller
+from parlour.core.model.providers import Asking
+from parlour.core.store.tables import AUDIT
 
 COUNTED_ACTION = "several actions"
 COUNTED_CODE = "repeated"
 
 
+class AuditedCaller(Protocol):
+    """Identifies the plugin that made a call, and its runner if the call belongs to a run."""
+
+    @property
+    def plugin_id(self) -> str: ...
+
+    @property
+    def runner_id(self) -> str: ...
+
+
 def access(
-    caller: Caller, run_id: str, action: str, resource: str, scope: str, outcome: str, code: str, now: int
+    caller: AuditedCaller, run_id: str, action: str, resource: str, scope: str, outcome: str, code: str, now: int
 ) -> Insert:
     """`run_id` is what the call named; it is the caller's own only if there is a session."""
     return _entry(
@@ -23,7 +31,7 @@ def access(
         kind="access",
         actor=caller.plugin_id,
         run_id=run_id,
-        runner_id=caller.grant.runner_id if caller.session else "",
+        runner_id=caller.runner_id,
         plugin_id=caller.plugin_id,
         action=action,
         resource=resource,

@@ -4,15 +4,14 @@ import asyncio
 import logging
 from collections import Counter
 
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.facts import event_log
+from parlour.core.errors import Refused
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.store import event_log
 
 from . import audit
-from .caller import Caller
-from .rate import Rate
-from .refusal import Refused
+from .rate_limit import Rate
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ class DenialLog:
         self._told: dict[str, Rate] = {}
 
     async def record(
-        self, caller: Caller, action: str, run_id: str, resource: str, scope: str, refusal: Refused
+        self, caller: audit.AuditedCaller, action: str, run_id: str, resource: str, scope: str, refusal: Refused
     ) -> None:
         """Writes the refusal. Raises Refused instead when it can't be written or there are too many of them."""
         plugin_id = caller.plugin_id

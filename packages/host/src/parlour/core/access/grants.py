@@ -8,20 +8,19 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from parlour.core.agents.agent import Binding
-from parlour.core.agents.forms import prefilled, selected
-from parlour.core.agents.policy import Kind, ResourcePolicy, Selection
-from parlour.core.agents.registry import Descriptor
+from parlour.core.config.form_validation import prefilled, selected
 from parlour.core.encoding import dumps, loads
-from parlour.core.events.envelope import EventEnvelope, RecordedEvent
-from parlour.core.facts.state import Scopes, scope_key
-from parlour.core.platforms.chats import SURFACE
-from parlour.core.providers import Providers
+from parlour.core.model.agent import Binding
+from parlour.core.model.chats import SURFACE
+from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.providers import Providers
+from parlour.core.model.resource_policy import Kind, ResourcePolicy, Selection
+from parlour.core.model.runner import Descriptor
+from parlour.core.model.storage_owners import owners
+from parlour.core.store.state import Scopes, scope_key
 from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
-
-from .areas import owners
 
 Operations = Mapping[str, frozenset[str]]
 """Ids of granted resources, each with what may be done with it."""

@@ -5,9 +5,9 @@ import hashlib
 import secrets
 from typing import Literal, get_args
 
-from parlour.core.facts.tables import API_KEYS
 from parlour.core.journal import ANY, GuardFailed, Insert, Journal, Row, Select, StorageFailed, Unit, Update, where
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.store.tables import API_KEYS
 from parlour_sdk.values import dataclass
 
 from . import audit

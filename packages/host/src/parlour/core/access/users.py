@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from parlour.core.facts import model_calls
-from parlour.core.facts.tables import LOGINS, META, USERS
 from parlour.core.journal import (
     ANY,
     Condition,
@@ -21,7 +19,9 @@ from parlour.core.journal import (
     Update,
     where,
 )
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.store import model_calls
+from parlour.core.store.tables import LOGINS, META, USERS
 from parlour_sdk.values import dataclass
 
 from . import audit

@@ -1,1 +1,1 @@
-"""Actions on platforms that runs ask for: what may be done at once, what a person has to allow, and what never."""
+"""Platform actions that runs request: executed, put before a person, or refused."""

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from parlour.core.access.refusal import Refused
-from parlour.core.events.envelope import Party
+from parlour.core.errors import Refused
+from parlour.core.model.event import Party
+from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour_sdk.values import dataclass
-
-from .approval import Approval
 
 
 @dataclass(frozen=True, slots=True)

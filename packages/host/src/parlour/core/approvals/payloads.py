@@ -5,20 +5,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.access.refusal import Refused
-from parlour.core.delivery.bots import RunningBots
-from parlour.core.delivery.chats import parsed
-from parlour.core.delivery.policy import DeliveryPolicy
+from parlour.core.delivery.chat_target import parsed
 from parlour.core.delivery.rendering.media import is_web_address
 from parlour.core.delivery.rendering.mentions import defused
 from parlour.core.delivery.rendering.parts import render
-from parlour.core.facts.keeping import Artifacts
-from parlour.core.platforms.action_calls import Chains
-from parlour.core.platforms.known_messages import KnownMessages
+from parlour.core.errors import Refused
+from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.platforms.actions import Chains
+from parlour.core.platforms.connections import RunningBots
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.providers import ProviderFailed
 from parlour.core.runs.attachments import place_of
 from parlour.core.runs.session import RunSession
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.known_messages import KnownMessages
 
 Chain = list[dict[str, Any]]
 

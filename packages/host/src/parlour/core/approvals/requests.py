@@ -4,19 +4,20 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.access.refusal import Refused
-from parlour.core.delivery.delivery import Delivery
+from parlour.core.delivery.composer import Delivery
 from parlour.core.delivery.outbox import Outbox, Outcome
-from parlour.core.facts import ledger
+from parlour.core.errors import Refused
 from parlour.core.journal import Journal, Statement, Unit
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.runs.action_plan import Plan
+from parlour.core.runs.scope import within
 from parlour.core.runs.session import RunSession
 from parlour.core.runs.slots import Slots, person_of
-from parlour.core.runs.within import within
+from parlour.core.store import ledger
 from parlour_sdk.protocol.actions import ActionOutcome
 
-from .approvals import Approvals
-from .planning import Plan, Planner
+from .planner import Planner
+from .service import Approvals
 
 EXECUTION_SECONDS = 30.0
 """How long a run is kept waiting for a platform; then it goes on, and the action with it."""

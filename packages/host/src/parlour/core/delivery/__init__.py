@@ -1,1 +1,1 @@
-"""From a result to what people see: live frames, outbox rows, sends, and honest notices."""
+"""Composes, renders, queues and sends outbox rows."""

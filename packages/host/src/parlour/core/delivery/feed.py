@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections import deque
 from typing import Any
 
-from parlour.core.facts.outgoing import Outgoing
-from parlour.core.ports import Clock
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import Clock
 
 Frame = dict[str, Any]
 

@@ -1,10 +1,10 @@
 """Notices to people when there is no answer: short, true, without internals. `Tact` decides whether one is due."""
 
-from parlour.core.events.envelope import RecordedEvent
-from parlour.core.facts import outgoing, trail, transcript
-from parlour.core.facts.outgoing import Outgoing
 from parlour.core.journal import Draft
-from parlour.core.providers import UNSURE
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.providers import UNSURE
+from parlour.core.store import event_notes, outbox_rows, transcript
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, has, text
 
 _MODEL_TROUBLE = {
@@ -39,12 +39,12 @@ def say(draft: Draft, transcript_id: str, event: RecordedEvent, row: Outgoing, n
     """One honest notice, in the transcript too: the conversation as its people saw it."""
     said = row.message["content"]
     transcript.add_reply_item(draft, transcript_id, event, row.run_id, "notice", row.message, said, now)
-    draft.add(outgoing.put(row))
+    draft.add(outbox_rows.put(row))
     if not row.run_id:  # which would have it on the trail
-        told = {"text": f"Its sender was told: {said}", trail.OUTBOX_IDS: [row.outbox_id]}
-        draft.add(trail.note(event.seq, "notice", told, now))
+        told = {"text": f"Its sender was told: {said}", event_notes.OUTBOX_IDS: [row.outbox_id]}
+        draft.add(event_notes.note(event.seq, "notice", told, now))
 
 
 def leave_unsaid(draft: Draft, event: RecordedEvent, silence: str, now: int) -> None:
     """The trail says why there was no notice."""
-    draft.add(trail.note(event.seq, "notice", {"text": f"Nothing was said about it: {silence}."}, now))
+    draft.add(event_notes.note(event.seq, "notice", {"text": f"Nothing was said about it: {silence}."}, now))

@@ -13,16 +13,17 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import Protocol
 
-from parlour.core.facts import outgoing
-from parlour.core.facts.outgoing import Outgoing, OutgoingRows, State
 from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Unit
-from parlour.core.ports import Clock, SendRefused, SendUncertain, Sent, Surface
+from parlour.core.model.outbox_row import Outgoing, State
+from parlour.core.model.ports import Clock, SendRefused, SendUncertain, Sent, Surface
+from parlour.core.store import outbox_rows
+from parlour.core.store.outbox_rows import OutgoingRows
 from parlour_sdk.values import dataclass
 
-from .growing.grown import GREW
-from .handovers import Handovers, NoHandovers
-from .single_file import SingleFile
-from .undelivered import Code
+from .failure_notices import Code
+from .send_log import Handovers, NoHandovers
+from .send_serializer import SingleFile
+from .streaming.streamed_message import GREW
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +136,7 @@ class Outbox:
         kept = {row.outbox_id: row for row in rows if self._never_left(row)}
         if kept:
             now = self._clock.now()
-            back = [outgoing.change(row, "sending", "pending", now) for row in kept.values()]
+            back = [outbox_rows.change(row, "sending", "pending", now) for row in kept.values()]
             await self._journal.commit(Unit("outbox.never_left", tuple(back)))
         for row in rows:
             self.offer(row.with_state("pending") if row.outbox_id in kept else _taken_up(row))
@@ -360,7 +361,7 @@ class Outbox:
     def _changing(self, row: Outgoing, target: State, reason: str, sent: Sent | None = None) -> Draft:
         message_id = sent.platform_message_id if sent is not None else ""
         draft = Draft(f"outbox.{target}", may_wait=target == "sent" and self._is_last(row))
-        draft.add(outgoing.change(row, row.state, target, self._clock.now(), reason, message_id))
+        draft.add(outbox_rows.change(row, row.state, target, self._clock.now(), reason, message_id))
         return draft
 
     def _is_last(self, row: Outgoing) -> bool:

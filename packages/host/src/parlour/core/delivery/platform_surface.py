@@ -8,20 +8,22 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 
-from parlour.core.facts.outgoing import Outgoing, OutgoingRows
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import SendRefused, SendUncertain, Sent
 from parlour.core.platforms.api import PlatformApi
-from parlour.core.platforms.calling import perform
+from parlour.core.platforms.api_calls import perform
+from parlour.core.platforms.connections import RunningBots
 from parlour.core.platforms.port import FileUnavailable, PlatformAway, PlatformRefused, PlatformUncertain
-from parlour.core.ports import SendRefused, SendUncertain, Sent
+from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.texts.languages import Languages
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from . import addresses
-from .bots import RunningBots
-from .chats import Chat, chain_of, parsed
-from .growing.grown import GREW
-from .growing.streams import Streams
-from .pace import Pace
+from . import targets
+from .chat_target import Chat, chain_of, parsed
+from .rate_limits import Pace
 from .rendering.media import told_without
+from .streaming.streamed_message import GREW
+from .streaming.streams import Streams
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +32,11 @@ LONGEST_TURN_SECONDS = 1.0
 
 
 class PlatformSurface:
-    def __init__(self, bots: RunningBots, streams: Streams, pace: Pace, rows: OutgoingRows) -> None:
+    def __init__(
+        self, bots: RunningBots, streams: Streams, pace: Pace, rows: OutgoingRows, languages: Languages
+    ) -> None:
         self._bots = bots
+        self._languages = languages
         self._rows = rows
         self._streams = streams
         self._pace = pace
@@ -46,7 +51,7 @@ class PlatformSurface:
         """One for each account."""
         if outgoing.kind == "action" or outgoing.is_edit or self.repeatable(outgoing):
             return ""
-        return addresses.room(outgoing.bot_id, outgoing.address).account
+        return targets.room(outgoing.bot_id, outgoing.address).account
 
     async def ready(self, outgoing: Outgoing) -> None:
         """With its turn, so that what is `sending` is on its way and not waiting in line."""
@@ -156,7 +161,7 @@ class PlatformSurface:
             row = await self._in_place_of(row)
         if row.message_id and await _edited(api, chat, row):
             return Sent(row.message_id)
-        sent = await chat.send_row(api, row, again=bool(row.message_id))
+        sent = await chat.send_row(api, row, self._languages, again=bool(row.message_id))
         if row.message.get(GREW) and self._shows_once(row):  # then it may be its first words that were sent before
             await _edited(api, chat, replace(row, message_id=sent.platform_message_id))
         return sent

@@ -1,4 +1,4 @@
-"""Units of work: what the core asks a database to do, as values. Knows no SQL and no driver."""
+"""Units of work as values, and the port that commits them. Knows no SQL and no driver."""
 
 from .draft import Draft
 from .errors import UNCERTAIN, GuardFailed, StorageFailed

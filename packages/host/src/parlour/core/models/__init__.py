@@ -1,1 +1,1 @@
-"""Models and the services that answer for them, as the operator configured them. Calling them is a provider's part."""
+"""Model budgets, prices and the catalogue of providers. Calling a model is done by `parlour.providers`."""

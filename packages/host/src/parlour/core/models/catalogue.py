@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
+from parlour.core.model.model_config import Model, ModelType, Prices
 from parlour_sdk.values import dataclass
-
-from .model import Model, ModelType, Prices
 
 Dialect = Literal["openai", "anthropic", "gemini", "demo"]
 

@@ -1,8 +1,9 @@
 """Finds the currency that the configured models are priced in."""
 
-from .book import ModelBook
+from parlour.core.config.models import ModelBook
+from parlour.core.model.model_config import Prices
+
 from .catalogue import Catalogue
-from .model import Prices
 
 
 def common_currency(book: ModelBook, catalogue: Catalogue) -> str:

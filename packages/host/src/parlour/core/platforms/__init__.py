@@ -1,1 +1,1 @@
-"""Chat platforms as the core sees them: a port, what an adapter declares, and how its events come in."""
+"""Chat platforms as the core sees them: the adapter port, manifests, and conversion of native events."""

@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from parlour.core.delivery.bots import RunningBots
-from parlour.core.events.envelope import EventEnvelope, Party, RecordedEvent
-from parlour.core.facts.tables import NAMES
+from parlour.core.config.bots import there
 from parlour.core.journal import (
     ANY,
     Delete,
@@ -29,12 +27,14 @@ from parlour.core.journal import (
     Upsert,
 )
 from parlour.core.journal import where as matching
-from parlour.core.ports import Clock
+from parlour.core.model.chats import SURFACE
+from parlour.core.model.event import EventEnvelope, Party, RecordedEvent
+from parlour.core.model.ports import Clock
+from parlour.core.store.tables import NAMES
 from parlour_sdk.protocol.platform_api import NotSupportedError
 from parlour_sdk.values import dataclass
 
-from .book import there
-from .chats import SURFACE
+from .connections import RunningBots
 from .port import PlatformAway, PlatformRefused, PlatformUncertain
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.values import dataclass
 
 from .api import PlatformApi

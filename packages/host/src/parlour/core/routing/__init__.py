@@ -1,1 +1,1 @@
-"""Which handler takes an event."""
+"""Decides which handler takes an event."""

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.events.envelope import EventEnvelope
+from parlour.core.model.event import EventEnvelope
+from parlour.core.model.reasons import Reason, reason
+from parlour.core.model.regex_budget import Regexes
 
-from .reasons import Reason, reason
-from .regexes import Regexes
 from .windows import within
 
 Test = Callable[[Any, EventEnvelope, int], Reason | None]

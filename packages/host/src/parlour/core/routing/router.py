@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parlour.core.agents.agent import Agent, Binding, StatePolicy
-from parlour.core.agents.book import AgentBook
-from parlour.core.agents.policy import ResourcePolicy
-from parlour.core.events.commission import Commission
-from parlour.core.events.envelope import EventEnvelope
-from parlour.core.facts import feedback
-from parlour.core.ports import Clock
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.routes import Route, RouteBook, in_order
+from parlour.core.model.agent import Agent, Binding, StatePolicy
+from parlour.core.model.event import EventEnvelope
+from parlour.core.model.ports import Clock
+from parlour.core.model.reasons import Reason, reason
+from parlour.core.model.regex_budget import Regexes
+from parlour.core.model.resource_policy import ResourcePolicy
+from parlour.core.model.run_request import Commission
+from parlour.core.store import feedback
 from parlour_sdk.values import dataclass
 
 from . import filters
-from .reasons import Reason, reason
-from .regexes import Regexes
-from .resolving import Considered, DefaultResolver, by_bot
-from .routes import Route, RouteBook, in_order
+from .default_resolver import Considered, DefaultResolver, by_bot
 
 TOLD = 10
 """Of the routes that did not take an event, so many are told with their reasons."""

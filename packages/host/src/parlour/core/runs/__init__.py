@@ -1,1 +1,1 @@
-"""From an owed event to a finished run."""
+"""Executes runs: queue, start, context, results, completion and recovery."""

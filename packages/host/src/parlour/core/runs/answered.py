@@ -5,13 +5,13 @@ and nothing that it began is open: no tool call, model call, approval, state wri
 """
 
 from parlour.core.encoding import loads
-from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.outgoing import OutgoingRows
-from parlour.core.facts.tables import APPROVALS, CALLS
 from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.store.tables import APPROVALS, CALLS
 
-from .meter import CALLING
-from .progress import recall
+from .run_state import recall
+from .usage import CALLING
 
 
 async def is_answered(journal: Journal, run: Row) -> bool:

@@ -14,10 +14,10 @@ from pydantic_core import to_json
 
 from parlour.core.delivery.rendering import thinking
 from parlour.core.delivery.rendering.previews import WHOLE
-from parlour.core.events.media import MEDIA
-from parlour.core.facts.artifacts import Artifact, Description, Place
-from parlour.core.facts.keeping import Artifacts
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifacts import Artifact, Description, Place
+from parlour.core.store.event_attachments import MEDIA
 from parlour_sdk.protocol.content import says_something
 from parlour_sdk.protocol.limits import RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
 from parlour_sdk.values import dataclass

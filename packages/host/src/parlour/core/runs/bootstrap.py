@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from parlour.core.events.envelope import RecordedEvent
-from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Journal, Row, Select, below, where
+from parlour.core.model.event import RecordedEvent
+from parlour.core.store.tables import TRANSCRIPT
 from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
 from parlour_sdk.protocol.manifest import ContextPolicy
 from parlour_sdk.values import dataclass

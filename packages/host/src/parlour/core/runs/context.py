@@ -6,16 +6,16 @@ Plain JSON, built once and encoded once; a test holds it against the protocol's 
 from typing import Any
 
 from parlour.core.access.grants import Grant, available_apis
-from parlour.core.agents.agent import Binding
-from parlour.core.agents.forms import prefilled
-from parlour.core.agents.registry import Descriptor
-from parlour.core.events.envelope import Party, RecordedEvent
-from parlour.core.providers import Providers
+from parlour.core.config.form_validation import prefilled
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import Party, RecordedEvent
+from parlour.core.model.providers import Providers
+from parlour.core.model.runner import Descriptor
 from parlour_sdk.values import dataclass
 
 from . import resources
 from .bootstrap import NOTHING, Inlined
-from .inputs import in_words
+from .text_fallback import in_words
 
 _SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"}
 

@@ -1,22 +1,21 @@
 """Runs from outside their own stream: seen, cancelled, fed and ended by those who may."""
 
-from parlour.core.access.caller import Caller
-from parlour.core.access.refusal import Refused
-from parlour.core.delivery.delivery import Delivery
-from parlour.core.facts import ledger
-from parlour.core.facts.ledger import ACTIVE, Ledger, RunEnd
-from parlour.core.facts.runtimes import Runtimes
+from parlour.core.delivery.composer import Delivery
+from parlour.core.errors import Refused
 from parlour.core.journal import Draft, Journal, Row
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.store import ledger
+from parlour.core.store.ledger import ACTIVE, Ledger, RunEnd
+from parlour.core.store.remote_workers import Runtimes
 from parlour_sdk.protocol.results import AgentRunResult
 
-from .claims import Claims
-from .ending import Endings
-from .lanes import Lanes
-from .leases import LeasedRun
-from .live import Live, Recording, digest
+from .active_run import Live, Recording, digest
+from .caller import Caller
+from .completion import Endings
 from .outcomes import Outcomes
-from .progress import recall
+from .queue import Lanes
+from .remote_queue import RemoteQueue, RemoteRun
+from .run_state import recall
 from .session import Ending, Entry, RunSession, Sessions
 
 ADMIN = ("agent_runs", "admin")
@@ -29,7 +28,7 @@ class RunControl:
         journal: Journal,
         sessions: Sessions,
         lanes: Lanes,
-        claims: Claims,
+        claims: RemoteQueue,
         recording: Recording,
         endings: Endings,
         delivery: Delivery,
@@ -108,27 +107,24 @@ class RunControl:
             await live.finalize(ending)
         await live.session.ended.wait()
 
-    async def claimed(self, caller: Caller, run_id: str) -> LeasedRun:
-        """A run that is parked here, for whoever holds it or did."""
-        leased = self._claims.get(run_id)
-        if leased is None:
-            raise _over(await self._held_once(caller, run_id))
-        return leased
+    async def ended(self, caller: Caller, run_id: str) -> Refused:
+        """Returns the refusal for a run that is over, if the caller holds it or did."""
+        return _over(await self._held_once(caller, run_id))
 
     async def was_cancelled(self, caller: Caller, run_id: str) -> bool:
-        """Whether the holder of a run that is over is to be told that it is no longer wanted."""
+        """Returns whether the holder of a run that is over has to be notified that it was cancelled."""
         if self._claims.get(run_id) is not None:
             return False
         return (await self._held_once(caller, run_id))["status"] in _OVER
 
-    async def _fed(self, caller: Caller, run_id: str) -> tuple[Live | None, LeasedRun | None]:
+    async def _fed(self, caller: Caller, run_id: str) -> tuple[Live | None, RemoteRun | None]:
         """The run, if it goes on, for the runner's own plugin or whoever holds it."""
         leased = self._claims.get(run_id)
         live = leased.live if leased is not None else self._recording.find(run_id)
         if live is None or live.session.ended.is_set():
             await self._held_once(caller, run_id)
             return None, None
-        holder = leased.lease.runtime.plugin_id if leased is not None and leased.lease is not None else ""
+        holder = leased.holder if leased is not None else ""
         may_know = leased is not None and caller.grant.has(("runtimes", "admin"))
         if caller.plugin_id not in (live.session.grant.plugin_id, holder) and not may_know:
             raise Refused("not_found", "no run that this plugin executes has this id")

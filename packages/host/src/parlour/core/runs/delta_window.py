@@ -4,11 +4,11 @@ import asyncio
 import logging
 
 from parlour.core.journal import GuardFailed, Journal, StorageFailed
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
 
 from .deltas import WINDOW_SECONDS, Deltas
+from .result_batch import Step, Writing
 from .session import RunSession
-from .step import Step, Writing
 
 logger = logging.getLogger(__name__)
 

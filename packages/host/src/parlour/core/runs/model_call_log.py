@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from parlour.core.facts.model_calls import ModelCall
 from parlour.core.journal import Insert, Journal, StorageFailed, Unit
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.ports import Clock, Ids
 from parlour.core.redaction import REDACTOR
+from parlour.core.store.model_calls import ModelCall
 from parlour_sdk.protocol.models import EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, RerankAnswer
 from parlour_sdk.values import dataclass
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from parlour.core.facts.inbox import Settled
+from parlour.core.store.inbox import Settled
 
 
 class Outcomes:

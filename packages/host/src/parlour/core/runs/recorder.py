@@ -9,25 +9,25 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from parlour.core.access.refusal import Refused
-from parlour.core.approvals.planning import Planner
-from parlour.core.delivery.delivery import Delivery
-from parlour.core.facts import ledger, state
-from parlour.core.facts.keeping import Artifacts
+from parlour.core.delivery.composer import Delivery
+from parlour.core.errors import Refused
 from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Update
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.store import ledger, state
+from parlour.core.store.artifact_service import Artifacts
 
-from . import deadlines
+from . import deadline
+from .action_plan import ActionPlanner
 from .attachments import BLANK, Attachments
+from .completion import Aftermath, EndingRun, Endings
 from .delta_window import DeltaWindow
 from .deltas import Deltas
-from .ending import Aftermath, EndingRun, Endings
-from .progress import Progress
+from .output_publisher import Showing
+from .result_batch import Step, Writing
 from .results import Completed, Created, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite
+from .run_state import Progress
+from .run_warnings import Warnings
 from .session import Ending, RunSession
-from .showing import Showing
-from .step import Step, Writing
-from .warning import Warnings
 
 MOST_CHARACTERS = 128 * 1024 * 1024
 """That a run may tell the ledger. Whoever goes on for ever would fill the disk of all."""
@@ -42,7 +42,7 @@ class Recorder:
         journal: Journal,
         artifacts: Artifacts,
         delivery: Delivery,
-        planner: Planner,
+        planner: ActionPlanner,
         endings: Endings,
         ids: Ids,
         clock: Clock,
@@ -235,7 +235,7 @@ class Recorder:
             session.meter.cut_off()
             self._writing.notes(step)
             step.draft.name = "run.end"
-            ending = deadlines.judged(session, ending, step.now)
+            ending = deadline.judged(session, ending, step.now)
             aftermath = self._endings.draft(step.draft, self._facts(ending), ending)
             step.rows += aftermath.rows
             await self._commit(step, *session.closing)

@@ -3,20 +3,20 @@
 import logging
 from itertools import count
 
-from parlour.core.agents.book import AgentBook
-from parlour.core.delivery.delivery import Delivery
-from parlour.core.facts import event_log, inbox
-from parlour.core.facts.inbox import Inbox, Tries
-from parlour.core.facts.ledger import Ledger, touch
-from parlour.core.facts.queue import Queue
-from parlour.core.facts.tables import EVENTS, RUNS
+from parlour.core.config.agents import AgentBook
+from parlour.core.delivery.composer import Delivery
 from parlour.core.journal import Draft, Journal, Row, Select, Unit, one_of, where
+from parlour.core.store import event_log, inbox
+from parlour.core.store.inbox import Inbox, Tries
+from parlour.core.store.ledger import Ledger, touch
+from parlour.core.store.remote_queue import Queue
+from parlour.core.store.tables import EVENTS, RUNS
 
 from .answered import is_answered
-from .ending import EndingRun, Endings
+from .completion import EndingRun, Endings
 from .outcomes import Outcomes
 from .session import Ending, Entry, Sessions
-from .unfinished import unfinished
+from .unrecorded_usage import unfinished
 
 logger = logging.getLogger(__name__)
 

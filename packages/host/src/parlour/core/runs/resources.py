@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from parlour.core.access.grants import Grant
 from parlour.core.encoding import dumps
-from parlour.core.providers import Providers
+from parlour.core.model.providers import Providers
 from parlour_sdk.protocol.form import FormItem
 
 Projected = dict[str, Any]

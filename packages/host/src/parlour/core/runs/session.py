@@ -8,18 +8,18 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from parlour.core.access.grants import Grant
-from parlour.core.access.rate import Rate, Spacing
-from parlour.core.agents.agent import Binding
-from parlour.core.agents.registry import Descriptor
-from parlour.core.events.envelope import RecordedEvent
-from parlour.core.facts.inbox import Tries
-from parlour.core.facts.incoming import Incoming
-from parlour.core.facts.ledger import Status
+from parlour.core.access.rate_limit import Rate, Spacing
 from parlour.core.journal import Insert, Statement
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.runner import Descriptor
+from parlour.core.store.inbox import Tries
+from parlour.core.store.ledger import Status
+from parlour.core.store.uploads import Incoming
 from parlour_sdk.values import dataclass
 
-from .meter import Meter
-from .rehearsal import Rehearsal
+from .dry_run_state import Rehearsal
+from .usage import Meter
 
 StateSnapshot = dict[str, dict[str, Any]]
 """By scope and name, as a run finds it."""

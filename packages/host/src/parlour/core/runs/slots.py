@@ -5,7 +5,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from parlour.core.events.envelope import EventEnvelope
+from parlour.core.model.event import EventEnvelope
 
 
 def person_of(envelope: EventEnvelope) -> str:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from parlour.core.agents.agent import Binding
-from parlour.core.facts import inbox, ledger, transcript
 from parlour.core.journal import Draft, GuardFailed, Journal, Ref, resolved
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.agent import Binding
+from parlour.core.model.ports import Clock, Ids
 from parlour.core.routing.router import Bound, Router
+from parlour.core.store import inbox, ledger, transcript
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 
 from .context import event_parts

@@ -1,1 +1,1 @@
-"""Short sentences that the Host says to people, in every language that it knows: one data file per language."""
+"""The Host's own texts in every language, one data file per language."""

@@ -1,6 +1,6 @@
 """Chooses the language in which the Host speaks to the sender of an event."""
 
-from parlour.core.events.envelope import LOCALE, EventEnvelope, RecordedEvent
+from parlour.core.model.event import EventEnvelope, RecordedEvent
 
 from .catalogue import DEFAULT_LANGUAGE, matched, text
 
@@ -16,8 +16,11 @@ class Languages:
         self._workspace = workspace
 
     def of(self, envelope: EventEnvelope) -> str:
-        locale = envelope.actor.data.get(LOCALE)
-        return (matched(locale) if isinstance(locale, str) else None) or self._workspace
+        return self.of_locale(envelope.locale)
+
+    def of_locale(self, locale: str) -> str:
+        """The workspace's language where the locale is empty or asks for a language that the Host does not have."""
+        return matched(locale) or self._workspace
 
     def text(self, event: RecordedEvent, key: str, **values: object) -> str:
         """The sentence in the language of the event's sender."""

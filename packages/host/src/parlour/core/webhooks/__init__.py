@@ -1,1 +1,1 @@
-"""Routes that hand events to an address on the network: signed, durable, tried again, and what the answer may do."""
+"""Outbound webhooks: signed, durable, retried, and the actions that a response may request."""

@@ -6,18 +6,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.access.logins import LIFETIME, Login, Logins
+from parlour.core.access.browser_sessions import LIFETIME, Login, Logins
 from parlour.core.access.passwords import PasswordsBusy
 from parlour.core.access.users import User, Users
 
-from ..answers import Answer, Json
+from ..allowed_hosts import HostNames
 from ..auth import requires
 from ..client_address import limit_key
 from ..errors import Problem
-from ..hosts import HostNames
 from ..principals import COOKIE, Authenticator, Principal
-from .answers import KeyHolder, Person, SetupState
-from .refusals import accepted
+from ..responses import Answer, Json
+from .login_errors import accepted
+from .responses import KeyHolder, Person, SetupState
 from .throttle import Throttle
 
 Known = Annotated[Principal, Depends(requires("viewer", "chat"))]

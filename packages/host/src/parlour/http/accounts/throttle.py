@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
 
 from ..errors import Problem
 

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
-from parlour.core.cursors import Cursors
+from parlour.core.pagination import Cursors
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Catalogue
 
-from ..answers import Answer, Json, Page
 from ..auth import Viewer
 from ..errors import not_found
-from ..paging import Cursor, LongLimit, part
+from ..pagination import Cursor, LongLimit, part
+from ..responses import Answer, Json, Page
 
 
 def router(catalogue: Catalogue, cursors: Cursors) -> APIRouter:

@@ -6,22 +6,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
-from parlour.core.agents import forms, sealing
-from parlour.core.agents.agent import Agent, StatePolicy
-from parlour.core.agents.book import AgentBook
-from parlour.core.agents.policy import ResourcePolicy
-from parlour.core.agents.registry import Registry
-from parlour.core.cursors import Cursors
-from parlour.core.ports import Clock, Ids
+from parlour.core.config import form_validation, secret_fields
+from parlour.core.config.agents import AgentBook
+from parlour.core.model.agent import Agent, StatePolicy
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.resource_policy import ResourcePolicy
+from parlour.core.pagination import Cursors
+from parlour.core.runs.runner_registry import Registry
 from parlour.core.secrets import SecretBox
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..crud import Shelf, same
 from ..errors import Problem
-from ..paging import Cursor, Limit
-from ..shelf import Shelf, same
-from ..versions import IfMatch
-from . import answers
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
+from ..responses import Answer, Json, Page
+from . import responses
 from .schemas import AgentBody, AgentChange
 
 
@@ -41,10 +41,10 @@ def router(
             fields = [{"field": "runner_id", "message": message}]
             raise Problem(422, "unknown_runner", f"runner_id: {message}", {"fields": fields})
         form = descriptor.manifest.config_schema
-        config = sealing.restored(form, body.runner_config, before.runner_config if before is not None else {})
+        config = secret_fields.restored(form, body.runner_config, before.runner_config if before is not None else {})
         known = {name for name, value in config.items() if value is not body.runner_config[name]}
         given = {name: "" if name in known else value for name, value in config.items()}
-        wrong = forms.problems(form, given)
+        wrong = form_validation.problems(form, given)
         if wrong:
             fields = [{"field": f"runner_config.{name}", "message": message} for name, message in wrong]
             first = fields[0]
@@ -54,7 +54,7 @@ def router(
         return Agent(
             agent_id=agent_id,
             **fields_of_body,
-            runner_config=sealing.sealed(form, forms.prefilled(form, config), secrets),
+            runner_config=secret_fields.sealed(form, form_validation.prefilled(form, config), secrets),
             resource_policy=ResourcePolicy.decode(body.resource_policy.model_dump()),
             state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
             event_types=tuple(body.event_types),
@@ -64,14 +64,14 @@ def router(
         """Without its secrets, as people and the audit see it."""
         descriptor = registry.get(agent.runner_id)
         form = descriptor.manifest.config_schema if descriptor is not None else None
-        return {**asdict(agent), "runner_config": sealing.hidden(form, agent.runner_config)}
+        return {**asdict(agent), "runner_config": secret_fields.hidden(form, agent.runner_config)}
 
     shelf = Shelf("agent", "/agents", agents.get, attrgetter("agent_id"), shown, cursors, clock)
 
     @routes.post("/agents", status_code=201)
     async def create_agent(
         body: AgentBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.Agent)]:
+    ) -> Annotated[Json, Answer(responses.Agent)]:
         agent = checked(ids.new(), body)
         await agents.add(agent, shelf.change(principal, None, agent))
         return shown(shelf.told(agent, response))
@@ -79,19 +79,19 @@ def router(
     @routes.get("/agents")
     async def list_agents(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Agent])]:
+    ) -> Annotated[Json, Answer(Page[responses.Agent])]:
         return shelf.page(agents.all(), shown, limit, cursor)
 
     @routes.get("/agents/{agent_id}")
     async def read_agent(
         agent_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.Agent)]:
+    ) -> Annotated[Json, Answer(responses.Agent)]:
         return shown(shelf.told(shelf.existing(agent_id), response))
 
     @routes.put("/agents/{agent_id}")
     async def replace_agent(
         agent_id: str, body: AgentChange, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Agent)]:
+    ) -> Annotated[Json, Answer(responses.Agent)]:
         async with shelf.changing(agent_id, if_match) as before:
             same("agent_id", agent_id, body.agent_id)
             agent = checked(agent_id, body, before)

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.delivery.policy import LEAST_MESSAGE_SIZE
+from parlour.core.model.delivery_policy import LEAST_MESSAGE_SIZE
 
-from ..shelf import Name
-from ..wording import pattern
+from ..crud import Name
+from ..validation_errors import pattern
 
 MOST_SECONDS = 10 * 365 * 86_400
 """Ten years."""

@@ -5,18 +5,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from parlour.core.access.refusal import Refused
-from parlour.core.approvals.approvals import Approvals
 from parlour.core.approvals.deciders import Decider
-from parlour.core.facts.tables import APPROVALS
+from parlour.core.approvals.service import Approvals
+from parlour.core.errors import Refused
 from parlour.core.journal import Journal, Select, where
+from parlour.core.store.tables import APPROVALS
 
-from ..answers import Answer, Json, Page
 from ..auth import Operator, Viewer
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit, Pages
-from .answers import ApprovalShown
-from .occasions import read_occasions
+from ..pagination import Cursor, Limit, Pages
+from ..responses import Answer, Json, Page
+from .origins import read_occasions
+from .responses import ApprovalShown
 from .schemas import DecisionBody, Status, view
 
 ApprovalId = Annotated[str, Path(max_length=64)]

@@ -1,8 +1,8 @@
 """Which artifacts a person may see: those of conversations they may see, and what they uploaded themselves."""
 
-from parlour.core.facts.artifacts import Artifact
-from parlour.core.facts.tables import CONVERSATIONS
 from parlour.core.journal import Journal, Select, where
+from parlour.core.store.artifacts import Artifact
+from parlour.core.store.tables import CONVERSATIONS
 
 from ..principals import Principal
 

@@ -6,9 +6,9 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from parlour.core.facts.artifacts import Artifact
-from parlour.core.facts.keeping import Artifacts
-from parlour.core.facts.media_types import BINARY, is_shown
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifacts import Artifact
+from parlour.core.store.media_types import BINARY, is_shown
 from parlour_sdk.values import dataclass
 
 from ..errors import Problem

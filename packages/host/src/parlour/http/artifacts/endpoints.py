@@ -4,16 +4,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 
-from parlour.core.facts.artifacts import Artifact
-from parlour.core.facts.keeping import Artifacts
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifacts import Artifact
 
-from ..answers import Answer, Json
 from ..auth import Reader
 from ..errors import not_found
 from ..principals import Principal
+from ..responses import Answer, Json
 from .access import ArtifactAccess
-from .answers import ArtifactShown
 from .content import respond
+from .responses import ArtifactShown
 
 ArtifactId = Annotated[str, Path(max_length=64)]
 

@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from parlour.core.facts.tables import AUDIT
 from parlour.core.journal import where
+from parlour.core.store.tables import AUDIT
 
 from .. import views
-from ..answers import Answer, Json, Page
 from ..auth import Admin
-from ..paging import Cursor, Limit, Pages
-from .answers import AuditEntry
+from ..pagination import Cursor, Limit, Pages
+from ..responses import Answer, Json, Page
+from .responses import AuditEntry
 
 Name = Annotated[str | None, Query(max_length=200)]
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from parlour.core.routing import reasons
-from parlour.core.routing.reasons import Reason
-from parlour.core.routing.resolving import Considered
+from parlour.core.model import reasons
+from parlour.core.model.reasons import Reason
+from parlour.core.routing.default_resolver import Considered
 from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Tried
 
-from .answers import DryRunStep
+from .responses import DryRunStep
 
 ENGLISH = {
     **reasons.ENGLISH,

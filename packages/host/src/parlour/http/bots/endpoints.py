@@ -5,22 +5,22 @@ from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Response
 
-from parlour.core.agents.book import AgentBook
-from parlour.core.cursors import Cursors
-from parlour.core.platforms.book import Bot, BotBook
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.bots import Bot, BotBook
+from parlour.core.config.default_routes import first_routes
+from parlour.core.config.routes import RouteBook, writing
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.pagination import Cursors
 from parlour.core.platforms.port import Status
-from parlour.core.ports import Clock, Ids
-from parlour.core.routing.defaults import first_routes
-from parlour.core.routing.routes import RouteBook, writing
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..crud import Shelf, same
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit
-from ..shelf import Shelf, same
-from ..versions import IfMatch
-from . import answers
-from .checking import BotForm, audited, parts
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
+from ..responses import Answer, Json, Page
+from . import responses
+from .mapping import BotForm, audited, parts
 from .schemas import BotBody, BotChange
 
 
@@ -75,7 +75,7 @@ def router(
     shelf = Shelf("bot", "/bots", bots.get, attrgetter("bot_id"), audited, cursors, clock, parts)
 
     @routes.post("/bots", status_code=201)
-    async def create_bot(body: BotBody, principal: Admin, response: Response) -> Annotated[Json, Answer(answers.Bot)]:
+    async def create_bot(body: BotBody, principal: Admin, response: Response) -> Annotated[Json, Answer(responses.Bot)]:
         bot = form.bot(ids.new(), body)
         first = routing.named(first_routes(agents.all()))
         await bots.add(bot, shelf.change(principal, None, bot), *writing(bot.bot_id, first))
@@ -86,17 +86,17 @@ def router(
     @routes.get("/bots")
     async def list_bots(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Bot])]:
+    ) -> Annotated[Json, Answer(Page[responses.Bot])]:
         return shelf.page(bots.all(), shown, limit, cursor)
 
     @routes.get("/bots/{bot_id}")
-    async def read_bot(bot_id: str, principal: Viewer, response: Response) -> Annotated[Json, Answer(answers.Bot)]:
+    async def read_bot(bot_id: str, principal: Viewer, response: Response) -> Annotated[Json, Answer(responses.Bot)]:
         return shown(shelf.told(shelf.existing(bot_id), response))
 
     @routes.put("/bots/{bot_id}")
     async def replace_bot(
         bot_id: str, body: BotChange, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Bot)]:
+    ) -> Annotated[Json, Answer(responses.Bot)]:
         async with shelf.changing(bot_id, if_match) as before:
             same("bot_id", bot_id, body.bot_id)
             bot = form.bot(bot_id, body, before)

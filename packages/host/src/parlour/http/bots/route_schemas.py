@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.routing import regexes, windows
+from parlour.core.model import regex_budget
+from parlour.core.routing import windows
 from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
 
-from ..wording import pattern
+from ..validation_errors import pattern
 from .webhook_schemas import Body, WebhookHandler
 
 CLOCK = pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
@@ -73,7 +74,7 @@ class FiltersBody(Body):
     @field_validator("text_regex")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
-        problem = regexes.problem(pattern) if pattern is not None else ""
+        problem = regex_budget.problem(pattern) if pattern is not None else ""
         if problem:
             raise PydanticCustomError("text_regex", "{problem}", {"problem": problem})
         return pattern

@@ -7,21 +7,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
+from parlour.core.config.bots import BotBook, there
+from parlour.core.config.routes import RouteBook
 from parlour.core.journal import GuardFailed
-from parlour.core.listeners.audience import Audience
-from parlour.core.platforms.book import BotBook, there
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.plugin_hooks.subscriptions import Audience
 from parlour.core.routing.router import Bound, Listened, Router, taken
-from parlour.core.routing.routes import RouteBook
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
-from ..versions import IfMatch, check, tell
-from . import answers, dry_run
+from ..etags import IfMatch, check, tell
+from ..responses import Answer, Json, Page
+from . import dry_run, responses
 from .endpoints import absent, existing
-from .examples import example
-from .route_checking import RouteForm, shown
+from .route_mapping import RouteForm, shown
 from .route_schemas import DryRunBody, RouteList
+from .sample_events import example
 
 
 def router(
@@ -41,13 +41,13 @@ def router(
     @routes.get("/bots/{bot_id}/routes")
     async def list_routes(
         bot_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(Page[answers.Route])]:
+    ) -> Annotated[Json, Answer(Page[responses.Route])]:
         return told(existing(bots, bot_id).bot_id, response)
 
     @routes.put("/bots/{bot_id}/routes")
     async def replace_routes(
         bot_id: str, body: RouteList, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(Page[answers.Route])]:
+    ) -> Annotated[Json, Answer(Page[responses.Route])]:
         async with turn:
             bot = existing(bots, bot_id)
             check(f"the list of routes of bot '{bot.name}'", if_match, parts(bot_id))
@@ -62,7 +62,7 @@ def router(
         return told(bot_id, response)
 
     @routes.post("/bots/{bot_id}/routes/dry-run")
-    async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> Annotated[Json, Answer(answers.DryRun)]:
+    async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> Annotated[Json, Answer(responses.DryRun)]:
         """By the bot's own routes, or by those that come with the event."""
         bot = existing(bots, bot_id)
         event, own = example(bot_id, bot.adapter, body.event), book.listed(bot_id)

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from ..shelf import Name
+from ..crud import Name
 
 
 class BotBody(BaseModel):

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.shapes import shape
-from parlour.core.webhooks import signing
+from parlour.core.json_kinds import shape
+from parlour.core.model import webhook_signing
 
 HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 OWN_HEADERS = frozenset(
@@ -93,7 +93,7 @@ class WebhookHandler(Body):
     @field_validator("secret")
     @classmethod
     def _signs(cls, secret: str | None) -> str | None:
-        if secret is not None and not signing.is_usable(secret):
+        if secret is not None and not webhook_signing.is_usable(secret):
             raise _problem("after whsec_ comes base64; to sign with the text itself, leave whsec_ out")
         return secret
 

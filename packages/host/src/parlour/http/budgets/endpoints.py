@@ -5,18 +5,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
-from parlour.core.budgets.book import BudgetBook
-from parlour.core.budgets.budget import Budget
-from parlour.core.budgets.uses import BudgetUses
-from parlour.core.cursors import Cursors
-from parlour.core.ports import Clock, Ids
+from parlour.core.config.budgets import BudgetBook
+from parlour.core.model.budget import Budget
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.models.budget_uses import BudgetUses
+from parlour.core.pagination import Cursors
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
-from ..paging import Cursor, Limit, part
-from ..shelf import Shelf
-from ..versions import IfMatch
-from . import answers
+from ..crud import Shelf
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit, part
+from ..responses import Answer, Json, Page
+from . import responses
 from .schemas import BudgetBody
 from .views import shown, with_uses
 
@@ -36,7 +36,7 @@ def router(book: BudgetBook, uses: BudgetUses, cursors: Cursors, ids: Ids, clock
     @routes.post("/budgets", status_code=201)
     async def create_budget(
         body: BudgetBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.Budget)]:
+    ) -> Annotated[Json, Answer(responses.Budget)]:
         budget = written(ids.new(), body)
         await book.add(budget, shelf.change(principal, None, budget))
         return await view(shelf.told(budget, response))
@@ -44,20 +44,20 @@ def router(book: BudgetBook, uses: BudgetUses, cursors: Cursors, ids: Ids, clock
     @routes.get("/budgets")
     async def list_budgets(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Budget])]:
+    ) -> Annotated[Json, Answer(Page[responses.Budget])]:
         page, more = part(cursors, "budgets", book.all(), attrgetter("budget_id"), limit, cursor)
         return {"items": [await view(each) for each in page], "next_cursor": more}
 
     @routes.get("/budgets/{budget_id}")
     async def read_budget(
         budget_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.Budget)]:
+    ) -> Annotated[Json, Answer(responses.Budget)]:
         return await view(shelf.told(shelf.existing(budget_id), response))
 
     @routes.put("/budgets/{budget_id}")
     async def replace_budget(
         budget_id: str, body: BudgetBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Budget)]:
+    ) -> Annotated[Json, Answer(responses.Budget)]:
         async with shelf.changing(budget_id, if_match) as before:
             budget = written(budget_id, body)
             await book.replace(budget, shelf.change(principal, before, budget))

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from parlour.core.budgets.budget import Budget
-from parlour.core.budgets.uses import Use
+from parlour.core.model.budget import Budget
+from parlour.core.models.budget_uses import Use
 
 
 def shown(budget: Budget) -> dict[str, Any]:

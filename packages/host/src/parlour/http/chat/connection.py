@@ -11,16 +11,16 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from parlour.core.access.refusal import Refused
-from parlour.core.approvals.approvals import Approvals
 from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.service import Approvals
 from parlour.core.delivery.feed import Feed, Frame, Subscription, outgoing_frame, run_frame
-from parlour.core.events.gateway import Closed
-from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.outgoing import OutgoingRows
+from parlour.core.errors import Refused
+from parlour.core.ingest.gateway import Closed
 from parlour.core.journal import StorageFailed
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
 from parlour.core.runs.control import RunControl
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.outbox_rows import OutgoingRows
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, matched
 from parlour.core.texts.translation import translate
 
@@ -29,8 +29,8 @@ from ..principals import Authenticator, Principal
 from ..runs.endpoints import CANCELLED
 from ..socket_control import EXTENSION, SocketControl
 from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
-from .said import MOST, Said, said_frame
 from .session import ChatSession
+from .user_messages import MOST, Said, said_frame
 
 MISSED_MESSAGES_AT_ONCE = 1
 """Messages that a client which does not read may hold in memory, beside the frame that is on its way."""

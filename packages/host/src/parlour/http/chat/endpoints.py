@@ -6,38 +6,43 @@ from fastapi import APIRouter, Path, WebSocket
 from pydantic import ValidationError
 
 from parlour.core.access import audit
-from parlour.core.agents.book import AgentBook
-from parlour.core.approvals.approvals import Approvals
-from parlour.core.cursors import Cursors
+from parlour.core.approvals.service import Approvals
+from parlour.core.config.agents import AgentBook
 from parlour.core.delivery.feed import Feed
 from parlour.core.encoding import loads
-from parlour.core.events.gateway import Gateway
-from parlour.core.facts import transcript
-from parlour.core.facts.conversations import Conversations
-from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.outgoing import OutgoingRows
-from parlour.core.facts.tables import TRANSCRIPT
+from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Journal, Unit, where
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.pagination import Cursors
 from parlour.core.runs.control import RunControl
+from parlour.core.store import transcript
+from parlour.core.store.conversations import Conversations
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.store.tables import TRANSCRIPT
+from parlour.core.texts.catalogue import matched
+from parlour.core.texts.translation import translate
 
 from .. import views
-from ..answers import Answer, Json, Page, Renewed
 from ..auth import Chatter, Operator, Reader
-from ..conversations.answers import TranscriptShown
+from ..conversations.responses import TranscriptShown
 from ..errors import Problem, answer_for, not_found
-from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages, part
+from ..localization import accepted_language
+from ..pagination import DIRECTIONS, Cursor, Limit, Order, Pages, part
 from ..principals import Authenticator, Principal
-from .answers import Broadcast, ConnectionShown, SessionShown
+from ..responses import Answer, Json, Page, Renewed
 from .connection import ChatConnection
-from .connections import ChatLimits, Connections
 from .frames import BroadcastBody, ChatQuery
-from .said import Said
+from .presence import ChatLimits, Connections
+from .responses import Broadcast, ConnectionShown, SessionShown
 from .session import ChatSession, conversation_key, last_used, session_view
+from .user_messages import Said
 
 SessionName = Annotated[str, Path(min_length=1, max_length=200)]
 REFUSED = 4000
 """Close codes are 4000 plus the HTTP status."""
+MAX_CLOSE_REASON_BYTES = 120
+"""A close frame holds 123 bytes of text at most, and a Chinese character takes three."""
 
 
 def router(
@@ -159,6 +164,13 @@ async def refuse(socket: WebSocket, error: Problem | ValidationError) -> None:
     """A sentence first, since most clients show nothing of a refused handshake."""
     answer = answer_for(error)
     told = loads(bytes(answer.body).decode())["error"]
+    message = translate(told["message"], _language(socket))
     await socket.accept()
-    await socket.send_json({"type": "error", "code": told["code"], "message": told["message"], "seq": 0})
-    await socket.close(REFUSED + answer.status_code, told["message"][:120])
+    await socket.send_json({"type": "error", "code": told["code"], "message": message, "seq": 0})
+    reason = message.encode(errors="replace")[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore")
+    await socket.close(REFUSED + answer.status_code, reason)
+
+
+def _language(socket: WebSocket) -> str:
+    """As an accepted socket has it, by `locale`; otherwise by `Accept-Language`, which no page can set for a socket."""
+    return matched(socket.query_params.get("locale", "")) or accepted_language(socket.headers.raw)

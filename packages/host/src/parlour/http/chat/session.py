@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.events.envelope import LOCALE, ConversationKey, EventContext, EventEnvelope, Party
-from parlour.core.events.gateway import Accepted, Gateway
+from parlour.core.ingest.gateway import Accepted, Gateway
 from parlour.core.journal import Row
-from parlour.core.ports import Clock, Ids
+from parlour.core.model.event import LOCALE, ConversationKey, EventContext, EventEnvelope, Party
+from parlour.core.model.ports import Clock, Ids
 from parlour_sdk.values import dataclass
 
 from ..errors import Problem

@@ -5,22 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.access import audit
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.conversations import Conversations
-from parlour.core.facts.history import History
-from parlour.core.facts.tables import CONVERSATIONS, TRANSCRIPT
+from parlour.core.config.default_agents import Claims, DefaultAgentBook, removing
+from parlour.core.errors import Refused
 from parlour.core.journal import Journal, Row, Select, where
-from parlour.core.ports import Clock, Ids
-from parlour.core.routing.default_agents import Claims, DefaultAgentBook, removing
-from parlour.core.runs.erasing import Erasing
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.runs.conversation_deletion import Erasing
+from parlour.core.store.conversations import Conversations
+from parlour.core.store.history import History
+from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 
 from .. import views
-from ..answers import Answer, Json, Page, Renewed
 from ..auth import Chatter, Reader
 from ..errors import Problem, not_found
-from ..paging import DIRECTIONS, Cursor, Limit, Order, Pages
+from ..pagination import DIRECTIONS, Cursor, Limit, Order, Pages
 from ..principals import Principal
-from .answers import ConversationShown, TranscriptShown
+from ..responses import Answer, Json, Page, Renewed
+from .responses import ConversationShown, TranscriptShown
 from .search import ConversationSearch
 
 ConversationId = Annotated[str, Path(max_length=64)]

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from parlour.core.cursors import Cursors
-from parlour.core.facts.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
 from parlour.core.journal import Condition, Journal, Select, Table, below, holding, where
+from parlour.core.pagination import Cursors
+from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
 
 from .. import views
 

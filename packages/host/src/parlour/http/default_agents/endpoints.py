@@ -7,19 +7,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from parlour.core.cursors import Cursors
+from parlour.core.config.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
 from parlour.core.journal import GuardFailed
-from parlour.core.ports import Clock, Ids
-from parlour.core.routing.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.pagination import Cursors
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..crud import Shelf
 from ..errors import invalid, not_found
-from ..paging import Cursor, Limit
+from ..pagination import Cursor, Limit
 from ..principals import Principal
-from ..shelf import Shelf
-from . import answers
-from .checking import DefaultAgentForm, audited
+from ..responses import Answer, Json, Page
+from . import responses
+from .mapping import DefaultAgentForm, audited
 from .schemas import DefaultAgentBody
 
 DefaultId = Annotated[str, Path(max_length=64)]
@@ -37,14 +37,14 @@ def router(book: DefaultAgentBook, form: DefaultAgentForm, cursors: Cursors, ids
         bot_id: Annotated[str | None, Query(max_length=64, description="Only those of this bot's chats")] = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, Answer(Page[answers.DefaultAgent])]:
+    ) -> Annotated[Json, Answer(Page[responses.DefaultAgent])]:
         listed = [each for each in book.all() if bot_id is None or each.place.bot_id == bot_id]
         return shelf.page(listed, form.shown, limit, cursor)
 
     @routes.put("/default-agents")
     async def set_default_agent(
         body: DefaultAgentBody, principal: Admin
-    ) -> Annotated[Json, Answer(answers.DefaultAgent)]:
+    ) -> Annotated[Json, Answer(responses.DefaultAgent)]:
         """Where another agent is the default already, it is refused, unless that one is named in `replaces`."""
         async with turn:
             place = form.place(body)

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.routing.places import Scope
+from parlour.core.model.default_scope import Scope
 
 
 class DefaultAgentBody(BaseModel):

@@ -5,19 +5,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from parlour.core.facts.tables import EVENTS
 from parlour.core.journal import where
-from parlour.core.why.trail import Trails
+from parlour.core.observability.explain.explanations import Trails
+from parlour.core.store.tables import EVENTS
 
 from .. import views
-from ..answers import Answer, Json, Page
 from ..auth import Chatter, Reader
 from ..errors import not_found
-from ..paging import Cursor, Limit, Pages
-from .answers import AcceptedEvent, EventResult, Trail
-from .door import EventDoor
+from ..pagination import Cursor, Limit, Pages
+from ..responses import Answer, Json, Page
+from .injection import Event
+from .responses import AcceptedEvent, EventResult, Trail
 from .schemas import EventBody, EventQuery
-from .shapes import Event
+from .service import EventDoor
 
 
 def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parlour_sdk.protocol.content import AgentInput
 
-from ..wording import pattern
+from ..validation_errors import pattern
 
 EVENT_TYPE = pattern(r"^[a-z0-9_.]+$", "write it in small letters, as message.received")
 Name = Field(default=None, min_length=1, max_length=255)

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from parlour.core.facts.feedback import WITHDRAWN
-from parlour.core.facts.tables import FEEDBACK
 from parlour.core.journal import other_than, where
+from parlour.core.store.feedback import WITHDRAWN
+from parlour.core.store.tables import FEEDBACK
 
 from .. import views
-from ..answers import Answer, Json, Page
 from ..auth import Viewer
-from ..paging import Cursor, Limit, Pages
-from .answers import FeedbackShown
+from ..pagination import Cursor, Limit, Pages
+from ..responses import Answer, Json, Page
+from .responses import FeedbackShown
 
 AgentId = Annotated[str | None, Query(max_length=255)]
 

@@ -7,19 +7,19 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request, Response
 from fastapi import Path as InPath
 
-from parlour.core.facts.artifacts import Artifact, Description, Place
-from parlour.core.facts.keeping import Artifacts
 from parlour.core.journal import GuardFailed, Journal, Unit
-from parlour.core.objects import PIECE_BYTES
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifacts import Artifact, Description, Place
+from parlour.core.store.objects import PIECE_BYTES
 
-from ..answers import Answer, Json
 from ..artifacts.access import ArtifactAccess
-from ..artifacts.answers import FileShown
+from ..artifacts.responses import FileShown
 from ..auth import Chatter, Reader
 from ..errors import Problem, not_found, not_kept
 from ..multipart import receive, spool
 from ..principals import Principal
+from ..responses import Answer, Json
 
 FileId = Annotated[str, InPath(max_length=64)]
 BODY = {

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Response
 
-from ..answers import Answer
-from .answers import Alive, Ready
-from .lane import Waiting, alive, readiness
+from ..responses import Answer
+from .fast_path import Waiting, alive, readiness
+from .responses import Alive, Ready
 
 
 def router(waiting: Waiting) -> APIRouter:

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
 
-from ..answers import Answer, Json
 from ..auth import Reader
-from .answers import Info
+from ..responses import Answer, Json
+from .responses import Info
 
 
 def router(version: str, facts: Callable[[], dict[str, Any]], clock: Clock) -> APIRouter:

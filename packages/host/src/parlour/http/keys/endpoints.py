@@ -7,14 +7,14 @@ from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.keys import ApiKeys, Key, Scope
-from parlour.core.cursors import Cursors
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.pagination import Cursors
 
-from ..accounts.answers import ApiKey, NewApiKey
-from ..answers import Answer, Json, Page
+from ..accounts.responses import ApiKey, NewApiKey
 from ..auth import Admin
 from ..errors import not_found
-from ..paging import Cursor, Limit, part
+from ..pagination import Cursor, Limit, part
+from ..responses import Answer, Json, Page
 
 KeyId = Annotated[str, Path(max_length=64)]
 

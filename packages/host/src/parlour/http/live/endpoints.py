@@ -8,7 +8,7 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import to_json
 
-from parlour.core.observing.board import Board, Frame, Watcher
+from parlour.core.observability.live_feed import Board, Frame, Watcher
 
 from ..chat.endpoints import REFUSED, refuse
 from ..errors import Problem

@@ -5,24 +5,24 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
-from parlour.core.cursors import Cursors
+from parlour.core.config.mcp_servers import McpBook
 from parlour.core.journal import GuardFailed
-from parlour.core.mcp.book import McpBook
-from parlour.core.mcp.port import McpConnections, Wanted
-from parlour.core.mcp.server import McpServer
-from parlour.core.ports import Clock, Ids
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.mcp_server import McpServer
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.pagination import Cursors
+from parlour.core.tools.mcp import McpConnections, Wanted
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
-from ..paging import Cursor, Limit
+from ..crud import Shelf
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
 from ..principals import Principal
-from ..shelf import Shelf
-from ..versions import IfMatch
-from . import answers
-from .checking import Asker, McpServerForm, shown, shown_status, taken
+from ..responses import Answer, Json, Page
+from . import responses
+from .mapping import Asker, McpServerForm, shown, shown_status, taken
 from .schemas import McpServerBody, PromptBody, ResourceBody
 
 
@@ -49,7 +49,7 @@ def router(
     @routes.post("/mcp-servers", status_code=201)
     async def create_mcp_server(
         body: McpServerBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.McpServer)]:
+    ) -> Annotated[Json, Answer(responses.McpServer)]:
         server = form.server(ids.new(), body, by=asker(principal))
         try:
             await book.add(server, shelf.change(principal, None, server))
@@ -61,7 +61,7 @@ def router(
     @routes.post("/mcp-servers/test")
     async def test_mcp_server_before_saving(
         body: McpServerBody, principal: Admin
-    ) -> Annotated[Json, Answer(answers.McpStatus)]:
+    ) -> Annotated[Json, Answer(responses.McpStatus)]:
         namesake = book.named(body.name)
         server = form.server(namesake.server_id if namesake else "", body, namesake, asker(principal))
         return shown_status(await connections.test(server))
@@ -69,19 +69,19 @@ def router(
     @routes.get("/mcp-servers")
     async def list_mcp_servers(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.McpServer])]:
+    ) -> Annotated[Json, Answer(Page[responses.McpServer])]:
         return shelf.page(book.all(), view, limit, cursor)
 
     @routes.get("/mcp-servers/{server_id}")
     async def read_mcp_server(
         server_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.McpServer)]:
+    ) -> Annotated[Json, Answer(responses.McpServer)]:
         return view(shelf.told(shelf.existing(server_id), response))
 
     @routes.put("/mcp-servers/{server_id}")
     async def replace_mcp_server(
         server_id: str, body: McpServerBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.McpServer)]:
+    ) -> Annotated[Json, Answer(responses.McpServer)]:
         async with shelf.changing(server_id, if_match) as before:
             server = form.server(server_id, body, before, asker(principal))
             try:
@@ -101,7 +101,7 @@ def router(
     @routes.post("/mcp-servers/{server_id}/test")
     async def test_mcp_server(
         server_id: str, principal: Admin, body: McpServerBody | None = None
-    ) -> Annotated[Json, Answer(answers.McpStatus)]:
+    ) -> Annotated[Json, Answer(responses.McpStatus)]:
         """As it is, or as it would be with this change."""
         server = shelf.existing(server_id)
         changed = server if body is None else form.server(server_id, body, server, asker(principal))
@@ -110,13 +110,13 @@ def router(
     @routes.post("/mcp-servers/{server_id}/read-resource")
     async def read_resource_of_mcp_server(
         server_id: str, body: ResourceBody, principal: Operator
-    ) -> Annotated[Json, Answer(answers.McpContent)]:
+    ) -> Annotated[Json, Answer(responses.McpContent)]:
         return await asked(shelf.existing(server_id), Wanted("resource", body.uri))
 
     @routes.post("/mcp-servers/{server_id}/get-prompt")
     async def get_prompt_of_mcp_server(
         server_id: str, body: PromptBody, principal: Operator
-    ) -> Annotated[Json, Answer(answers.McpContent)]:
+    ) -> Annotated[Json, Answer(responses.McpContent)]:
         return await asked(shelf.existing(server_id), Wanted("prompt", body.name, body.arguments))
 
     return routes

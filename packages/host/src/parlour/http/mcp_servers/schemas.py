@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..wording import pattern
+from ..validation_errors import pattern
 
 NAME = pattern(r"^[a-z0-9][a-z0-9_-]{0,39}$", "use small letters, digits, - and _, at most 40 of them")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")

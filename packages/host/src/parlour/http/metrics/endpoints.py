@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Response
 
-from parlour.core.observing.measurements import Measurements, Sample
+from parlour.core.observability.metrics import Measurements, Sample
 
 from ..auth import Viewer
 

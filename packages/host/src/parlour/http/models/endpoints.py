@@ -6,25 +6,25 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
-from parlour.core.agents.book import AgentBook
-from parlour.core.cursors import Cursors
-from parlour.core.models.book import ModelBook
-from parlour.core.models.default_agent import DefaultAgent
-from parlour.core.models.model import Model
-from parlour.core.models.needed import Needed
-from parlour.core.ports import Clock, Ids
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.default_model import DefaultAgent
+from parlour.core.config.model_usage import Needed
+from parlour.core.config.models import ModelBook
+from parlour.core.model.model_config import Model
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.pagination import Cursors
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
+from ..crud import Shelf
 from ..errors import Problem
-from ..paging import Cursor, Limit
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
 from ..principals import Principal
-from ..shelf import Shelf
-from ..versions import IfMatch
-from . import answers
-from .checking import ModelForms, shown_model
+from ..responses import Answer, Json, Page
+from . import responses
+from .connection_test import ModelTest
+from .mapping import ModelForms, shown_model
 from .schemas import ModelBody
-from .testing import ModelTest
 
 SHOWN = 5
 
@@ -55,7 +55,7 @@ def router(
     @routes.post("/models", status_code=201)
     async def create_model(
         body: ModelBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.Model)]:
+    ) -> Annotated[Json, Answer(responses.Model)]:
         model = forms.model(ids.new(), body)
         await book.put_model(model, shelf.change(principal, None, model))
         await offer_to_default_agent(principal, model)
@@ -64,19 +64,19 @@ def router(
     @routes.get("/models")
     async def list_models(
         principal: Viewer, provider_id: str | None = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Model])]:
+    ) -> Annotated[Json, Answer(Page[responses.Model])]:
         return shelf.page(book.models(provider_id), shown_model, limit, cursor)
 
     @routes.get("/models/{model_id}")
     async def read_model(
         model_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.Model)]:
+    ) -> Annotated[Json, Answer(responses.Model)]:
         return shown_model(shelf.told(shelf.existing(model_id), response))
 
     @routes.put("/models/{model_id}")
     async def replace_model(
         model_id: str, body: ModelBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Model)]:
+    ) -> Annotated[Json, Answer(responses.Model)]:
         async with shelf.changing(model_id, if_match) as before:
             model = forms.model(model_id, body)
             await book.put_model(model, shelf.change(principal, before, model))
@@ -93,7 +93,7 @@ def router(
         return Response(status_code=204)
 
     @routes.post("/models/{model_id}/test")
-    async def test_model(model_id: str, principal: Operator) -> Annotated[Json, Answer(answers.ModelTested)]:
+    async def test_model(model_id: str, principal: Operator) -> Annotated[Json, Answer(responses.ModelTested)]:
         return await test.of(shelf.existing(model_id))
 
     return routes

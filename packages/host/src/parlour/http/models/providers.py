@@ -5,20 +5,20 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
-from parlour.core.cursors import Cursors
-from parlour.core.models.book import ModelBook
+from parlour.core.config.models import ModelBook
+from parlour.core.model.model_config import Provider
+from parlour.core.model.ports import Clock, Ids
 from parlour.core.models.catalogue import Catalogue
-from parlour.core.models.model import Provider
-from parlour.core.ports import Clock, Ids
+from parlour.core.pagination import Cursors
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..crud import Shelf
 from ..errors import Problem
-from ..paging import Cursor, Limit
-from ..shelf import Shelf
-from ..versions import IfMatch
-from . import answers
-from .checking import ModelForms, shown_kind, shown_provider
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
+from ..responses import Answer, Json, Page
+from . import responses
+from .mapping import ModelForms, shown_kind, shown_provider
 from .schemas import ProviderBody
 
 
@@ -34,14 +34,14 @@ def router(
     shelf = Shelf("model provider", path, book.provider, attrgetter("provider_id"), view, cursors, clock, _parts)
 
     @routes.get("/model-kinds")
-    async def list_kinds(principal: Viewer) -> Annotated[Json, Answer(Page[answers.ModelKind])]:
+    async def list_kinds(principal: Viewer) -> Annotated[Json, Answer(Page[responses.ModelKind])]:
         """All of them at once, those that most people look for first."""
         return {"items": [shown_kind(kind) for kind in catalogue.kinds()], "next_cursor": None}
 
     @routes.post("/model-providers", status_code=201)
     async def create_provider(
         body: ProviderBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.Provider)]:
+    ) -> Annotated[Json, Answer(responses.Provider)]:
         provider = forms.provider(ids.new(), body)
         await book.put_provider(provider, shelf.change(principal, None, provider))
         return view(shelf.told(provider, response))
@@ -49,19 +49,19 @@ def router(
     @routes.get("/model-providers")
     async def list_providers(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Provider])]:
+    ) -> Annotated[Json, Answer(Page[responses.Provider])]:
         return shelf.page(book.providers(), view, limit, cursor)
 
     @routes.get("/model-providers/{provider_id}")
     async def read_provider(
         provider_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.Provider)]:
+    ) -> Annotated[Json, Answer(responses.Provider)]:
         return view(shelf.told(shelf.existing(provider_id), response))
 
     @routes.put("/model-providers/{provider_id}")
     async def replace_provider(
         provider_id: str, body: ProviderBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Provider)]:
+    ) -> Annotated[Json, Answer(responses.Provider)]:
         async with shelf.changing(provider_id, if_match) as before:
             provider = forms.provider(provider_id, body, before)
             await book.put_provider(provider, shelf.change(principal, before, provider))

@@ -9,16 +9,16 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from parlour.core.cursors import Cursors
-from parlour.core.plugins import UNUSABLE, PluginKeeper, PluginProblem
+from parlour.core.model.plugin_manager import UNUSABLE, PluginKeeper, PluginProblem
+from parlour.core.pagination import Cursors
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Operator, Viewer
 from ..errors import Problem, not_found
-from ..paging import Cursor, LongLimit, part
-from .answers import Plugin
-from .changes import Changes
-from .requests import installation
+from ..pagination import Cursor, LongLimit, part
+from ..responses import Answer, Json, Page
+from .audit import Changes
+from .install_request import installation
+from .responses import Plugin
 from .schemas import ChangeBody, InstallBody, view
 
 STATUS = {

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from parlour.core.access.words import in_words
-from parlour.core.plugins import Grants, PluginFacts
+from parlour.core.access.permission_text import in_words
+from parlour.core.model.plugin_manager import Grants, PluginFacts
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 UNASKED = "no_sandbox"

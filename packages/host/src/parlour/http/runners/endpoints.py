@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
-from parlour.core.agents.registry import Descriptor, Registry
-from parlour.core.cursors import Cursors
+from parlour.core.model.runner import Descriptor
+from parlour.core.pagination import Cursors
+from parlour.core.runs.runner_registry import Registry
 
-from ..answers import Answer, Json, Page
 from ..auth import Viewer
-from ..paging import Cursor, LongLimit, part
-from .answers import Runner
+from ..pagination import Cursor, LongLimit, part
+from ..responses import Answer, Json, Page
+from .responses import Runner
 
 PluginStatus = Callable[[str], str]
 

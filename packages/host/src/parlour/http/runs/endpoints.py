@@ -5,30 +5,39 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from parlour.core.access import audit
-from parlour.core.access.refusal import Refused
-from parlour.core.facts.feedback import Feedback
-from parlour.core.facts.ledger import Ledger
-from parlour.core.facts.model_calls import ModelCalls
-from parlour.core.facts.tables import CONVERSATIONS, OUTBOX, RUN_EVENTS
+from parlour.core.errors import Refused
 from parlour.core.journal import Journal, Row, Select, where
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.reruns.replay import Replays
+from parlour.core.reruns.reruns import Reruns
 from parlour.core.runs.control import RunControl
-from parlour.core.runs.replay import Replays
-from parlour.core.runs.reruns import Reruns
 from parlour.core.runs.session import Ending
+from parlour.core.store.feedback import Feedback
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.model_calls import ModelCalls
+from parlour.core.store.tables import CONVERSATIONS, OUTBOX, RUN_EVENTS
 
 from .. import views
-from ..answers import Answer, Json, Page
 from ..auth import Chatter, ModelCallReader, Operator, Reader, Viewer
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit, LongLimit, Pages
+from ..pagination import Cursor, Limit, LongLimit, Pages
 from ..principals import Principal
-from .answers import Delivery, ModelCallShown, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
-from .listing import RunListing, Wanted
+from ..responses import Answer, Json, Page
+from .queries import RunListing, Wanted
+from .responses import Delivery, ModelCallShown, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
 from .schemas import RerunBody
 
 RunId = Annotated[str, Path(max_length=64)]
 Name = Annotated[str | None, Query(max_length=255)]
+BotId = Annotated[str | None, Query(max_length=255, description="Empty for runs without a bot: web chat and API")]
+Actor = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=1000,
+        description="Id of the sender, exactly. Two platforms may use the same id: add `bot_id`",
+    ),
+]
 Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Milliseconds since 1970")]
 Text = Annotated[
     str | None,
@@ -68,17 +77,18 @@ def router(
         principal: Viewer,
         status: RunStatus | None = None,
         agent_id: Name = None,
-        bot_id: Name = None,
+        bot_id: BotId = None,
         conversation_id: Name = None,
+        actor: Actor = None,
         since: Moment = None,
         until: Moment = None,
         q: Text = None,
         limit: LongLimit = 50,
         cursor: Cursor = None,
     ) -> Annotated[Json, Answer(Page[RunListed])]:
-        """Newest first. With `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
-        wanted = Wanted(status, agent_id, bot_id, conversation_id, since, until)
-        if q is not None:
+        """Newest first. With `actor` or `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
+        wanted = Wanted(status, agent_id, bot_id, conversation_id, since, until, actor)
+        if q is not None or actor is not None:
             return await listing.search(q, wanted, limit, cursor)
         return await listing.page(wanted, limit, cursor)
 

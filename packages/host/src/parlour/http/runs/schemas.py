@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.agents.policy import Names
-from parlour.core.runs.reruns import Wish
+from parlour.core.model.resource_policy import Names
+from parlour.core.reruns.reruns import Wish
 
 
 class RerunBody(BaseModel):

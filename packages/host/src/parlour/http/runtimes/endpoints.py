@@ -5,13 +5,13 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
-from parlour.core.cursors import Cursors
-from parlour.core.runs.workers import Workers
+from parlour.core.pagination import Cursors
+from parlour.core.remote.workers import Workers
 
-from ..answers import Answer, Json, Page
 from ..auth import Viewer
-from ..paging import Cursor, LongLimit, part
-from .answers import RuntimeShown
+from ..pagination import Cursor, LongLimit, part
+from ..responses import Answer, Json, Page
+from .responses import RuntimeShown
 
 
 def router(workers: Workers, cursors: Cursors) -> APIRouter:

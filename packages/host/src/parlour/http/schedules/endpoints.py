@@ -5,20 +5,20 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.cursors import Cursors
-from parlour.core.ports import Clock, Ids
-from parlour.core.scheduling.book import Kept, ScheduleBook
-from parlour.core.scheduling.schedule import EVENT_TYPE, Schedule, ScheduleRefused, check
-from parlour.core.scheduling.scheduler import Scheduler
+from parlour.core.config.schedules import Kept, ScheduleBook
+from parlour.core.ingest.scheduler import Scheduler
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.schedule import EVENT_TYPE, Schedule, ScheduleRefused, check
+from parlour.core.pagination import Cursors
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..crud import Shelf
 from ..errors import invalid
-from ..paging import Cursor, Limit
-from ..shelf import Shelf
-from ..targets import Targets
-from ..versions import IfMatch
-from . import answers
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
+from ..responses import Answer, Json, Page
+from ..target_validation import Targets
+from . import responses
 
 ScheduleId = Annotated[str, Path(max_length=64)]
 
@@ -68,7 +68,7 @@ def router(
     @routes.post("/schedules", status_code=201)
     async def create_schedule(
         body: ScheduleBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.Schedule)]:
+    ) -> Annotated[Json, Answer(responses.Schedule)]:
         schedule = checked(ids.new(), body)
         kept = await book.add(schedule, shelf.change(principal, None, Kept(schedule, 0, 0)))
         scheduler.changed()
@@ -77,19 +77,19 @@ def router(
     @routes.get("/schedules")
     async def list_schedules(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Schedule])]:
+    ) -> Annotated[Json, Answer(Page[responses.Schedule])]:
         return shelf.page(book.all(), _shown, limit, cursor)
 
     @routes.get("/schedules/{schedule_id}")
     async def read_schedule(
         schedule_id: ScheduleId, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.Schedule)]:
+    ) -> Annotated[Json, Answer(responses.Schedule)]:
         return _shown(shelf.told(shelf.existing(schedule_id), response))
 
     @routes.put("/schedules/{schedule_id}")
     async def replace_schedule(
         schedule_id: ScheduleId, body: ScheduleBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Schedule)]:
+    ) -> Annotated[Json, Answer(responses.Schedule)]:
         """It is due next as seen from now."""
         async with shelf.changing(schedule_id, if_match) as before:
             schedule = checked(schedule_id, body)

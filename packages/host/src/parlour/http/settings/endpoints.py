@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
+from parlour.core.config.live_settings import Tuning, Values
 from parlour.core.journal import Insert
-from parlour.core.ports import Clock
-from parlour.core.tuning import Tuning, Values
+from parlour.core.model.ports import Clock
 
-from ..answers import Answer, Json
 from ..auth import Admin, Viewer
+from ..etags import IfMatch, check, tell
 from ..principals import Principal
-from ..versions import IfMatch, check, tell
-from .answers import SettingsShown
+from ..responses import Answer, Json
+from .responses import SettingsShown
 from .schemas import SettingsBody
 
 

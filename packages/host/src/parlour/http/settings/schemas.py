@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from parlour.core.routing import windows
 from parlour.core.texts.catalogue import Language
 
-from ..wording import pattern
+from ..validation_errors import pattern
 
 CURRENCY = pattern(r"^([A-Z]{3})?$", "must be a code of three capital letters such as EUR, or empty")
 Days = Annotated[float, Field(ge=0, le=36_500, description="0: for ever")]

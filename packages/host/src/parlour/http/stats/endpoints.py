@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from parlour.core.observing.statistics import HOUR, Statistics
-from parlour.core.ports import Clock
+from parlour.core.model.ports import Clock
+from parlour.core.observability.statistics import HOUR, Statistics
 
-from ..answers import Answer, Json, Page
 from ..auth import Viewer
-from .answers import Stats, UsageShown
+from ..responses import Answer, Json, Page
+from .responses import Stats, UsageShown
 from .usage import UsageByDay
 
 Hours = Annotated[int, Query(ge=1, le=24 * 31, description="How far to look back")]

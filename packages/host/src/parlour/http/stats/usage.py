@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from parlour.core.agents.book import AgentBook
-from parlour.core.budgets.days import Days
-from parlour.core.models.book import ModelBook
-from parlour.core.observing.statistics import Statistics
-from parlour.core.observing.usage import FIGURES
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.models import ModelBook
+from parlour.core.models.days import Days
+from parlour.core.observability.statistics import Statistics
+from parlour.core.observability.usage import FIGURES
 
 
 class UsageByDay:

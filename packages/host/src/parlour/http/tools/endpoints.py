@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter
 
-from parlour.core.cursors import Cursors
-from parlour.core.providers import Tools
+from parlour.core.model.providers import Tools
+from parlour.core.pagination import Cursors
 from parlour_sdk.protocol.tools import ToolDetail
 
-from ..answers import Answer, Json, Page
 from ..auth import Viewer
-from ..paging import Cursor, Limit, part
+from ..pagination import Cursor, Limit, part
+from ..responses import Answer, Json, Page
 
 
 def router(tools: Tools, cursors: Cursors) -> APIRouter:

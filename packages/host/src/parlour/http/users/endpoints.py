@@ -7,16 +7,16 @@ from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.access.users import Role, User, Users
-from parlour.core.cursors import Cursors
+from parlour.core.pagination import Cursors
 from parlour.core.runs.model_call_log import ModelCallLog
 
-from ..accounts import answers
-from ..accounts.refusals import accepted
-from ..answers import Answer, Json, Page
+from ..accounts import responses
+from ..accounts.login_errors import accepted
 from ..auth import Admin
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit, part
+from ..pagination import Cursor, Limit, part
 from ..principals import Principal
+from ..responses import Answer, Json, Page
 
 UserId = Annotated[str, Path(max_length=64)]
 
@@ -60,7 +60,7 @@ def router(users: Users, model_calls: ModelCallLog, cursors: Cursors) -> APIRout
             raise Problem(403, "forbidden", "only an owner manages admins and owners")
 
     @routes.post("/users", status_code=201)
-    async def create_user(body: NewUser, principal: Admin) -> Annotated[Json, Answer(answers.User)]:
+    async def create_user(body: NewUser, principal: Admin) -> Annotated[Json, Answer(responses.User)]:
         check(principal, body.role)
         made = users.create(principal.owner, body.email, body.name, body.role, body.password)
         return _shown(await accepted(made))
@@ -68,18 +68,18 @@ def router(users: Users, model_calls: ModelCallLog, cursors: Cursors) -> APIRout
     @routes.get("/users")
     async def list_users(
         principal: Admin, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.User])]:
+    ) -> Annotated[Json, Answer(Page[responses.User])]:
         page, more = part(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
         return {"items": [_shown(user) for user in page], "next_cursor": more}
 
     @routes.get("/users/{user_id}")
-    async def read_user(user_id: UserId, principal: Admin) -> Annotated[Json, Answer(answers.User)]:
+    async def read_user(user_id: UserId, principal: Admin) -> Annotated[Json, Answer(responses.User)]:
         return _shown(await existing(user_id))
 
     @routes.put("/users/{user_id}")
     async def change_user(
         user_id: UserId, body: ChangedUser, principal: Admin
-    ) -> Annotated[Json, Answer(answers.User)]:
+    ) -> Annotated[Json, Answer(responses.User)]:
         """What is not named stays as it is."""
         user = await existing(user_id)
         check(principal, user.role, body.role)

@@ -9,21 +9,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.cursors import Cursors
-from parlour.core.inbound.book import WebhookBook
-from parlour.core.inbound.calls import WebhookCalls
-from parlour.core.inbound.webhook import EVENT_TYPE, CallMalformed, NotGenuine, Scheme, Webhook
-from parlour.core.ports import Clock, Ids
+from parlour.core.config.webhooks import WebhookBook
+from parlour.core.ingest.inbound_webhooks import WebhookCalls
+from parlour.core.model.inbound_webhook import EVENT_TYPE, CallMalformed, NotGenuine, Scheme, Webhook
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.pagination import Cursors
 from parlour.core.secrets import SecretBox
 
-from ..answers import Answer, Json, Page
 from ..auth import Admin, Viewer
+from ..crud import Shelf
 from ..errors import Problem, not_found
-from ..paging import Cursor, Limit
-from ..shelf import Shelf
-from ..targets import Targets
-from ..versions import IfMatch
-from . import answers
+from ..etags import IfMatch
+from ..pagination import Cursor, Limit
+from ..responses import Answer, Json, Page
+from ..target_validation import Targets
+from . import responses
 
 WebhookId = Annotated[str, Path(max_length=64)]
 
@@ -66,7 +66,7 @@ def router(
     @routes.post("/webhooks", status_code=201)
     async def create_webhook(
         body: WebhookBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(answers.NewWebhook)]:
+    ) -> Annotated[Json, Answer(responses.NewWebhook)]:
         """The secret is in this answer only."""
         targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
         secret = body.secret or f"whsec_{b64encode(os.urandom(32)).decode()}"
@@ -78,19 +78,19 @@ def router(
     @routes.get("/webhooks")
     async def list_webhooks(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[answers.Webhook])]:
+    ) -> Annotated[Json, Answer(Page[responses.Webhook])]:
         return shelf.page(book.all(), answered, limit, cursor)
 
     @routes.get("/webhooks/{webhook_id}")
     async def read_webhook(
         webhook_id: WebhookId, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(answers.Webhook)]:
+    ) -> Annotated[Json, Answer(responses.Webhook)]:
         return answered(shelf.told(shelf.existing(webhook_id), response))
 
     @routes.put("/webhooks/{webhook_id}")
     async def replace_webhook(
         webhook_id: WebhookId, body: WebhookBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(answers.Webhook)]:
+    ) -> Annotated[Json, Answer(responses.Webhook)]:
         async with shelf.changing(webhook_id, if_match) as before:
             targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
             sealed = box.seal(body.secret) if body.secret else before.sealed_secret
@@ -105,7 +105,7 @@ def router(
         return Response(status_code=204)
 
     @routes.post("/webhooks/{webhook_id}/events", status_code=202)
-    async def call_webhook(webhook_id: WebhookId, request: Request) -> Annotated[Json, Answer(answers.WebhookCall)]:
+    async def call_webhook(webhook_id: WebhookId, request: Request) -> Annotated[Json, Answer(responses.WebhookCall)]:
         """For the other program: it signs the body with the webhook's secret, and needs no key."""
         webhook = book.get(webhook_id)
         if webhook is None or not webhook.enabled:

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator
 
-from parlour.config import Settings
-from parlour.core.facts.clock_check import DAY_MILLISECONDS, TOLERANCE_MILLISECONDS, ClockNote, read_note
-from parlour.core.identity import SystemClock
+from parlour.app.data_directory import DataDirectory
+from parlour.app.settings import Settings
 from parlour.core.journal import StorageFailed
-from parlour.data_directory import DataDirectory
+from parlour.core.store.clock_check import DAY_MILLISECONDS, TOLERANCE_MILLISECONDS, ClockNote, read_note
+from parlour.core.system import SystemClock
+from parlour.stores.factory import current, opened
 from parlour.stores.migrate import HEAD
-from parlour.stores.opening import current, opened
 
 from .finding import Finding, ok, warning
 

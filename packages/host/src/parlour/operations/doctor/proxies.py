@@ -7,10 +7,10 @@ import urllib.request
 from collections.abc import AsyncIterator
 from ipaddress import ip_network
 
-from parlour.config import HttpSettings, Settings
-from parlour.data_directory import DataDirectory
+from parlour.app.data_directory import DataDirectory
+from parlour.app.http_address import host_name
+from parlour.app.settings import HttpSettings, Settings
 from parlour.http.client_address import is_loopback_address
-from parlour.http_address import host_name
 
 from .finding import Finding, ok, warning
 
@@ -24,7 +24,7 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
     for finding in _settings(http):
         yield finding
     if http.public_url and DataDirectory(settings.data).serving_pid() is not None:
-        yield await asyncio.to_thread(_reached, http.public_url)
+        yield await asyncio.to_thread(_reached, http.public_address)
 
 
 def _settings(http: HttpSettings) -> list[Finding]:
@@ -41,7 +41,7 @@ def _settings(http: HttpSettings) -> list[Finding]:
         told = "http.public_url is not set: links, webhooks and browsers under the proxy's name may not work"
         findings.append(warning(AREA, told, "set http.public_url to the address that people use"))
     if proxied and not findings:
-        findings.append(ok(AREA, f"{', '.join(http.trusted_proxies)} may forward, for {http.public_url}"))
+        findings.append(ok(AREA, f"{', '.join(http.trusted_proxies)} may forward, for {http.public_address}"))
     return findings
 
 

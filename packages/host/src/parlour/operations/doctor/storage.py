@@ -7,14 +7,14 @@ import stat
 from collections.abc import AsyncIterator
 from contextlib import closing, suppress
 
-from parlour.config import Settings
+from parlour.app.data_directory import DataDirectory
+from parlour.app.secret_key import KEY_BYTES
+from parlour.app.settings import Settings
 from parlour.core.encoding import loads
 from parlour.core.journal import StorageFailed
 from parlour.core.secrets import SecretUnreadable
-from parlour.data_directory import DataDirectory
-from parlour.secret_key import KEY_BYTES
+from parlour.stores.factory import current
 from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase
-from parlour.stores.opening import current
 
 from .finding import Finding, ok, problem, warning
 
@@ -124,7 +124,7 @@ def _sealed(directory: DataDirectory) -> bool:
 
 
 async def _objects(settings: Settings) -> Finding:
-    from parlour.stores.objects.opening import opened
+    from parlour.stores.objects.factory import opened
     from parlour.stores.objects.signature import Account
 
     s3 = settings.artifacts.s3

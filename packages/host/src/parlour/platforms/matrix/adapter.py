@@ -14,19 +14,19 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms.backoff import Backoff
+from parlour.platforms._kit.backoff import Backoff
 
 from .api import MatrixApi
 from .client import Client, answered, path
 from .decode import ENCRYPTED
-from .direct import Destinations
+from .direct_chats import Destinations
 from .encode import KIND
+from .errors import TokenRefused
+from .event_processor import Receiver
 from .media import Files
 from .membership import genuine_invite
-from .receiving import Receiver
-from .refusals import TokenRefused
 from .rooms import Rooms, server_of
-from .syncing import Batch, PlaceLost, Sync
+from .sync import Batch, PlaceLost, Sync
 from .values import mapping, text
 
 logger = logging.getLogger(__name__)

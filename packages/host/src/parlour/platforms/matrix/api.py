@@ -12,12 +12,12 @@ from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage, Up
 
 from .client import Client, answered, path
 from .content import chain_of
-from .direct import Destinations
+from .direct_chats import Destinations
 from .encode import Said, edited, encode, quoted, related
+from .errors import Refused
 from .media import Files
-from .people import member, profile
-from .refusals import Refused
 from .rooms import Rooms
+from .users import member, profile
 from .values import Payload, mapping, number, sequence, text, too_deep
 
 TYPING_MILLISECONDS = 6000

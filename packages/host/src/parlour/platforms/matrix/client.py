@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
 
-from .refusals import AWAY_SECONDS, raise_for
+from .errors import AWAY_SECONDS, raise_for
 from .values import Payload
 
 ANSWER_SECONDS = 30.0

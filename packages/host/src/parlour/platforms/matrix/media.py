@@ -11,7 +11,7 @@ from parlour_sdk.protocol.chain import Media
 
 from .client import Client, answered
 from .content import MEDIA, STICKER, current
-from .refusals import Refused
+from .errors import Refused
 from .values import Payload, mapping, number, text
 
 LARGEST = 20 * 1024 * 1024

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from parlour.core.platforms.port import Link, PlatformAway, State
 
 from .client import AWAY_SECONDS, LARGEST_FRAME, Connection
-from .roster import ROSTER
+from .connected_accounts import ROSTER
 
 logger = logging.getLogger(__name__)
 

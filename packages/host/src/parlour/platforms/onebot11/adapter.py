@@ -8,23 +8,23 @@ from typing import Any
 
 from parlour.core.platforms.hooks import HookSocket
 from parlour.core.platforms.port import Adapter, Incoming, Link, PlatformRefused, PlatformUncertain
-from parlour.platforms.intake import Intake
+from parlour.platforms._kit.event_queue import Intake
 from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.values import dataclass
 
-from . import complete, decode
+from . import decode, enrich
+from .account_routing import BOUND, Name, named_in
 from .accounts import NO_TOKEN, Accounts
 from .admission import Admission
 from .api import OneBotApi
 from .client import Connection, Cut
+from .client_connection import Caller
 from .configuration import open_to_this_machine
-from .forward import Caller
+from .connected_accounts import ROSTER
 from .hosted import HostedSockets
-from .meetings import BOUND, Name, named_in
-from .memory import Memory
-from .reverse import Listener, waiting
-from .roster import ROSTER
 from .segments import segments_of
+from .server_connection import Listener, waiting
+from .state import Memory
 from .values import number, text
 
 LONGEST_INTERVAL = 3600 * 1000
@@ -175,11 +175,11 @@ class OneBot:
             segments = segments_of(payload.get("message"))
         except ValueError:
             return payload
-        if not complete.incomplete(segments):
+        if not enrich.incomplete(segments):
             return payload
-        return await complete.completed(payload, segments, self._ask_by(connection))
+        return await enrich.completed(payload, segments, self._ask_by(connection))
 
-    def _ask_by(self, connection: Connection) -> complete.Ask:
+    def _ask_by(self, connection: Connection) -> enrich.Ask:
         """A connection for events alone takes no calls; its account has another for them."""
         if connection.role != "event":
             return connection.call

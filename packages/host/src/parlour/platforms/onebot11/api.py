@@ -10,15 +10,15 @@ from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
 
-from . import history, meetings, people
+from . import account_routing, history, users
+from .account_routing import Name
 from .actions import run_action
 from .client import Connection
-from .cq import format_segments
+from .cq_codes import format_segments
 from .decode import moment
 from .encode import Message, encode
-from .meetings import Name
-from .memory import Memory
 from .segments import chain_of, place_of, segments_of
+from .state import Memory
 from .values import native_id, number
 
 LONGEST_BAN_SECONDS = 30 * 24 * 3600
@@ -94,7 +94,7 @@ class OneBotApi(PlatformApi):
         name = _message_id(answer)
         if name:
             self._memory.sent(connection.account, name)
-            self._memory.meetings.met(connection.account, meetings.message(target_type, target_id, name))
+            self._memory.meetings.met(connection.account, account_routing.message(target_type, target_id, name))
         return name
 
     def _target(self, account: str, target_type: ChatType, target_id: str) -> dict[str, int]:
@@ -119,29 +119,29 @@ class OneBotApi(PlatformApi):
 
     async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
         where = _message(chat_type, chat_id, message_id)
-        told = people.object_of(await self._call("get_msg", *where, message_id=native_id("message_id", message_id)))
+        told = users.object_of(await self._call("get_msg", *where, message_id=native_id("message_id", message_id)))
         sender = told.get("sender")
         return PlatformMessage(
             message_id=message_id,
             chat_type=chat_type,
             chat_id=chat_id,
-            sender=people.user(sender) if isinstance(sender, dict) and sender.get("user_id") else None,
+            sender=users.user(sender) if isinstance(sender, dict) and sender.get("user_id") else None,
             time=moment(told) if "time" in told else None,
             chain=chain_of(segments_of(told.get("message", []))),
         )
 
     async def get_group_info(self, group_id: str) -> Group:
-        return people.group(await self._in_group("get_group_info", group_id))
+        return users.group(await self._in_group("get_group_info", group_id))
 
     async def get_group_list(self) -> Sequence[Group]:
-        return [people.group(each) for each in people.list_of(await self._call("get_group_list"))]
+        return [users.group(each) for each in users.list_of(await self._call("get_group_list"))]
 
     async def get_group_member_list(self, group_id: str) -> Sequence[GroupMember]:
         answer = await self._in_group("get_group_member_list", group_id)
-        return [people.member(each, group_id) for each in people.list_of(answer)]
+        return [users.member(each, group_id) for each in users.list_of(answer)]
 
     async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
-        return people.member(await self._member("get_group_member_info", group_id, user_id, no_cache=True), group_id)
+        return users.member(await self._member("get_group_member_info", group_id, user_id, no_cache=True), group_id)
 
     async def set_group_name(self, group_id: str, name: str) -> None:
         await self._in_group("set_group_name", group_id, group_name=name)
@@ -160,43 +160,43 @@ class OneBotApi(PlatformApi):
         await self._in_group("set_group_leave", group_id, is_dismiss=False)
 
     async def is_muted(self, group_id: str) -> bool:
-        account = self._connection(meetings.chat("group", group_id)).account
+        account = self._connection(account_routing.chat("group", group_id)).account
         told = await self._member("get_group_member_info", group_id, account, no_cache=True)
-        until = number(people.object_of(told).get("shut_up_timestamp"))
+        until = number(users.object_of(told).get("shut_up_timestamp"))
         return until is not None and until > time.time()
 
     async def get_user_info(self, user_id: str) -> User:
         number = native_id("user_id", user_id)
-        return people.user(
+        return users.user(
             await self._call("get_stranger_info", *_chat("private", user_id), user_id=number, no_cache=True)
         )
 
     async def get_friend_list(self) -> Sequence[User]:
-        return [people.user(each) for each in people.list_of(await self._call("get_friend_list"))]
+        return [users.user(each) for each in users.list_of(await self._call("get_friend_list"))]
 
     async def answer_friend_request(self, request_id: str, approve: bool, remark: str | None = None) -> None:
-        flag, said = meetings.request(request_id), remark or ""
+        flag, said = account_routing.request(request_id), remark or ""
         await self._call("set_friend_add_request", flag, flag=request_id, approve=approve, remark=said)
 
     async def answer_group_invite(self, request_id: str, approve: bool) -> None:
-        flag = meetings.request(request_id)
+        flag = account_routing.request(request_id)
         await self._call("set_group_add_request", flag, flag=request_id, sub_type="invite", approve=approve)
 
     async def get_file_url(self, file_id: str) -> str:
         """Of a picture: OneBot asks for other files by their chat."""
-        place = place_of(people.object_of(await self._call("get_image", file=file_id)))
+        place = place_of(users.object_of(await self._call("get_image", file=file_id)))
         if place is None or "url" not in place:
             raise PlatformRefused("OneBot has no address for this file", permanent=True)
         return str(place["url"])
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
-        return await run_action(self._connection(*meetings.named_in(params)), action, params)
+        return await run_action(self._connection(*account_routing.named_in(params)), action, params)
 
     async def _member(self, action: str, group_id: str, user_id: str, **more: Any) -> Any:
         return await self._in_group(action, group_id, user_id=native_id("user_id", user_id), **more)
 
     async def _in_group(self, action: str, group_id: str, **more: Any) -> Any:
-        where = meetings.chat("group", group_id)
+        where = account_routing.chat("group", group_id)
         return await self._call(action, where, group_id=native_id("group_id", group_id), **more)
 
     async def _call(self, action: str, *names: Name, **params: Any) -> Any:
@@ -210,9 +210,9 @@ def _message_id(answer: Any) -> str:
 
 def _chat(chat_type: ChatType, chat_id: str) -> tuple[Name, ...]:
     """A person may have been met in a group only."""
-    chat = meetings.chat(chat_type, chat_id)
-    return (chat, meetings.user(chat_id)) if chat_type == "private" else (chat,)
+    chat = account_routing.chat(chat_type, chat_id)
+    return (chat, account_routing.user(chat_id)) if chat_type == "private" else (chat,)
 
 
 def _message(chat_type: ChatType, chat_id: str, message_id: str) -> tuple[Name, ...]:
-    return meetings.message(chat_type, chat_id, message_id), *_chat(chat_type, chat_id)
+    return account_routing.message(chat_type, chat_id, message_id), *_chat(chat_type, chat_id)

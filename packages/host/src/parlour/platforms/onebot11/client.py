@@ -11,10 +11,10 @@ from websockets.frames import CloseCode
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformUncertain
-from parlour.platforms.frames import Unreadable, read_frame
+from parlour.platforms._kit.json_frames import Unreadable, read_frame
 
-from .clock import PeerClock
-from .refusals import raise_for
+from .clock_skew import PeerClock
+from .errors import raise_for
 
 logger = logging.getLogger(__name__)
 

@@ -10,13 +10,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from parlour.core.encoding import dumps
+from parlour.core.json_kinds import shape
 from parlour.core.platforms.port import Incoming
-from parlour.core.shapes import shape
 from parlour_sdk.protocol.chain import Source
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent, PlatformSpecific
 
-from . import notices, people
+from . import notices, users
 from .segments import NAME, chain_of, check_size, segments_of
 from .values import identifier, milliseconds, required_id, text
 
@@ -97,7 +97,7 @@ def _sender(payload: Payload) -> User:
     return User(
         id=required_id(payload, "user_id"),
         nickname=text(sender, "card") or text(sender, "nickname") or "",
-        is_bot=people.is_bot(sender) or people.is_bot(user),
+        is_bot=users.is_bot(sender) or users.is_bot(user),
     )
 
 

@@ -21,7 +21,7 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
-from . import cards, cq
+from . import cards, cq_codes
 from .values import identifier, milliseconds, number, text
 
 NAME = "onebot11"
@@ -43,9 +43,9 @@ Segment = dict[str, Any]
 def segments_of(message: Any) -> list[Any]:
     """A message in either format, or a single segment."""
     if isinstance(message, str):
-        if message.count(cq.OPENING) > MOST:
+        if message.count(cq_codes.OPENING) > MOST:
             raise ValueError(TOO_MANY)
-        return list(cq.parse(message))
+        return list(cq_codes.parse(message))
     if isinstance(message, dict):
         return [message]
     if isinstance(message, list):
@@ -59,7 +59,7 @@ def check_size(segments: list[Any]) -> None:
     while unseen:
         match unseen.pop():
             case str() as told:
-                left -= told.count(cq.OPENING)
+                left -= told.count(cq_codes.OPENING)
             case list() as items:
                 left -= len(items)
                 unseen += items

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
+from parlour.core.json_kinds import shape
 from parlour.core.platforms.port import PlatformRefused
-from parlour.core.shapes import shape
 
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 LONGEST_ID = 512

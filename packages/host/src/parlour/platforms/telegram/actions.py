@@ -5,7 +5,7 @@ from typing import Any
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
 from .client import Client
-from .sending import Sender
+from .send_calls import Sender
 from .values import chat_name, native_id
 
 METHODS = {

@@ -12,17 +12,17 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms.backoff import Backoff
+from parlour.platforms._kit.backoff import Backoff
 
-from . import people
+from . import users
 from .api import TelegramApi
 from .client import Client
-from .drafts import Drafts
-from .inflow import Inflow
-from .people import Me
+from .draft_stream import Drafts
+from .errors import Conflict, Unauthorized
 from .polling import Polling
-from .refusals import Conflict, Unauthorized
-from .sending import Sender
+from .send_calls import Sender
+from .updates import Inflow
+from .users import Me
 from .webhook import Webhook
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Telegram:
     async def _connected(self) -> str:
         """Until it fails; then why."""
         try:
-            self._me = people.me(await self._client.call("getMe", {}))
+            self._me = users.me(await self._client.call("getMe", {}))
             await self._drafts.look()
             await self._inflow.begin(self._me)
             await self._way.begin()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from parlour_sdk.values import dataclass
 
-from .components import ALBUM
+from .message_parts import ALBUM
 from .values import Payload, object_in
 
 MOST = 10

@@ -10,14 +10,14 @@ from parlour_sdk.protocol.chain import File, Image, MessageChain, Video, Voice
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult
 
-from . import people
+from . import users
 from .actions import run_action
 from .client import Client
-from .drafts import Draft, Drafts
+from .draft_stream import Draft, Drafts
 from .encode import Call, encode, words_of
-from .people import Me
-from .refusals import NOT_MODIFIED
-from .sending import Sender
+from .errors import NOT_MODIFIED
+from .send_calls import Sender
+from .users import Me
 from .values import Payload, chat_name, native_id, number
 
 _RIGHTS = (
@@ -106,15 +106,15 @@ class TelegramApi(PlatformApi):
         await self._call("setMessageReaction", chat_id, message_id=native_id("message_id", message_id), reaction=told)
 
     async def get_group_info(self, group_id: str) -> Group:
-        told = people.object_of(await self._call("getChat", group_id))
+        told = users.object_of(await self._call("getChat", group_id))
         count = await self._call("getChatMemberCount", group_id)
-        return people.group({**told, "member_count": count})
+        return users.group({**told, "member_count": count})
 
     async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
-        told = people.object_of(await self._member("getChatMember", group_id, user_id))
+        told = users.object_of(await self._member("getChatMember", group_id, user_id))
         if told.get("status") in ("left", "kicked"):
             raise PlatformRefused("this person is not in the group", permanent=True)
-        return people.member(told, group_id)
+        return users.member(told, group_id)
 
     async def set_group_name(self, group_id: str, name: str) -> None:
         await self._call("setChatTitle", group_id, title=name)
@@ -136,10 +136,10 @@ class TelegramApi(PlatformApi):
         await self._call("leaveChat", group_id)
 
     async def is_muted(self, group_id: str) -> bool:
-        return people.is_silenced(people.object_of(await self._member("getChatMember", group_id, self._me().id)))
+        return users.is_silenced(users.object_of(await self._member("getChatMember", group_id, self._me().id)))
 
     async def get_user_info(self, user_id: str) -> User:
-        return people.user(people.object_of(await self._call("getChat", user_id)))
+        return users.user(users.object_of(await self._call("getChat", user_id)))
 
     async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
         await self._call("sendChatAction", chat_id, action="typing", **_topic(thread_id))

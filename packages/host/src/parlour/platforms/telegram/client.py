@@ -17,10 +17,10 @@ from aiohttp import (
 
 from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
-from parlour.platforms.frames import Unreadable, read_frame
+from parlour.platforms._kit.json_frames import Unreadable, read_frame
 from parlour_sdk.values import dataclass
 
-from .refusals import raise_for
+from .errors import raise_for
 from .values import Payload
 
 ANSWER_SECONDS = 30.0

@@ -23,10 +23,10 @@ from parlour_sdk.protocol.platform_events import (
 )
 from parlour_sdk.values import dataclass
 
-from . import membership, people
+from . import membership, users
 from .buttons import pressed
-from .components import chain_of
-from .people import Me
+from .message_parts import chain_of
+from .users import Me
 from .values import NAME, Payload, identifier, moment, object_in
 
 MALFORMED = "malformed"
@@ -110,7 +110,7 @@ def _incoming(kind: str, update: Payload, context: Context) -> list[Incoming]:
 
 def _message(update: Payload, message: Payload, context: Context) -> list[Incoming]:
     me, thread = context.me, thread_of(message)
-    author = people.sender(message)
+    author = users.sender(message)
     if author.id == me.id:
         return []
     if any(name in message for name in _JOINED):
@@ -152,8 +152,8 @@ def thread_of(message: Payload) -> str:
 
 
 def _place(chat: Payload) -> dict[str, Any]:
-    kind = people.chat_type(chat)
-    group = people.group(chat) if kind == "group" else None
+    kind = users.chat_type(chat)
+    group = users.group(chat) if kind == "group" else None
     return {"chat_type": kind, "chat_id": identifier(chat["id"]), "group": group}
 
 
@@ -170,7 +170,7 @@ def _edited(message: Payload, fields: dict[str, Any], context: Context) -> Messa
     return MessageEdited(
         message_id=identifier(message["message_id"]),
         new_content=chain_of(message, context.me),
-        editor=people.sender(message),
+        editor=users.sender(message),
         **_place(message["chat"]),
         **fields,
     )
@@ -178,13 +178,13 @@ def _edited(message: Payload, fields: dict[str, Any], context: Context) -> Messa
 
 def _info(message: Payload, changed: list[str], author: User, fields: dict[str, Any]) -> GroupInfoUpdated:
     named = list(dict.fromkeys(_UPDATED[name] for name in changed))
-    return GroupInfoUpdated(group=people.group(message["chat"]), operator=author, changed_fields=named, **fields)
+    return GroupInfoUpdated(group=users.group(message["chat"]), operator=author, changed_fields=named, **fields)
 
 
 def _reactions(told: Payload, fields: dict[str, Any]) -> list[PlatformEvent]:
     """One event for each that came or went."""
     old, new = ([_reaction(each) for each in told[name]] for name in ("old_reaction", "new_reaction"))
-    who = people.user(told.get("user") or told["actor_chat"])
+    who = users.user(told.get("user") or told["actor_chat"])
     changes = [(each, False) for each in old if each not in new] + [(each, True) for each in new if each not in old]
     return [
         MessageReaction(
@@ -210,7 +210,7 @@ def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
     action, value = pressed(str(query.get("data") or query.get("game_short_name") or ""))
     return InteractionReceived(
         interaction_id=identifier(query["id"]),
-        user=people.user(query["from"]),
+        user=users.user(query["from"]),
         action_id=action,
         value=value,
         message_id=identifier(message["message_id"]),
@@ -222,7 +222,7 @@ def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
 def _is_addressed(message: Payload, me: Me) -> bool:
     """An answer to one of the bot's messages, or a command with its name."""
     answered = object_in(message, "reply_to_message")
-    if answered and "forum_topic_created" not in answered and people.sender(answered).id == me.id:
+    if answered and "forum_topic_created" not in answered and users.sender(answered).id == me.id:
         return True
     said = message.get("text")
     command = re.match(r"/\w+@(\w+)", said) if isinstance(said, str) else None
@@ -239,7 +239,7 @@ def _specific(kind: str, told: Any, fields: dict[str, Any]) -> PlatformSpecific:
     if not re.fullmatch(r"\w{1,80}", kind) or not isinstance(told, dict):
         raise ValueError("the update has no kind")
     chat = object_in(told, "chat") or object_in(object_in(told, "message"), "chat")
-    place = {"chat_type": people.chat_type(chat), "chat_id": identifier(chat["id"])} if chat else {}
+    place = {"chat_type": users.chat_type(chat), "chat_id": identifier(chat["id"])} if chat else {}
     return PlatformSpecific(type=f"platform.{NAME}.{kind}", action=kind, data={**told, **place}, **fields)
 
 

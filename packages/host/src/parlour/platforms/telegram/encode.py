@@ -29,7 +29,7 @@ from . import buttons
 from .attachments import Attachment, attached
 from .client import Upload
 from .markdown import written
-from .texts import LONGEST_CAPTION, Text, length
+from .text_entities import LONGEST_CAPTION, Text, length
 from .values import NAME, Payload
 
 MOST_IN_ALBUM = 10

@@ -10,7 +10,7 @@ from typing import Any
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 
 from .client import LARGEST_DOWNLOAD, Client
-from .components import CONTENT, MEDIA, PICTURE, PROBLEM, STICKER
+from .message_parts import CONTENT, MEDIA, PICTURE, PROBLEM, STICKER
 from .values import Payload, number, object_in, text
 
 AT_ONCE = 3

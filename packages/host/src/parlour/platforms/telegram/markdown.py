@@ -6,7 +6,7 @@ from typing import Any
 from parlour.core.delivery.rendering.dialects import has_markup
 from parlour.core.delivery.rendering.html import html
 
-from .texts import LONGEST_TEXT, Text, length
+from .text_entities import LONGEST_TEXT, Text, length
 
 _KINDS = {"b": "bold", "i": "italic", "s": "strikethrough", "code": "code", "pre": "pre", "blockquote": "blockquote"}
 _LANGUAGE = "language-"

@@ -20,8 +20,8 @@ from parlour_sdk.protocol.platform_events import (
 )
 from parlour_sdk.values import dataclass
 
-from . import people
-from .people import Me
+from . import users
+from .users import Me
 from .values import NAME, Payload, identifier, moment, number, object_in
 
 
@@ -38,7 +38,7 @@ class Change:
 
     @property
     def person(self) -> User:
-        return people.user(self.new["user"])
+        return users.user(self.new["user"])
 
     def fields(self, what: str) -> dict[str, Any]:
         name = f"{what}:{identifier(self.chat['id'])}:{self.person.id}:{self.when}"
@@ -46,16 +46,16 @@ class Change:
 
     @property
     def group(self) -> Group:
-        return people.group(self.chat)
+        return users.group(self.chat)
 
     @property
     def member(self) -> GroupMember:
-        return people.member(self.new, self.group.id)
+        return users.member(self.new, self.group.id)
 
     @property
     def operator(self) -> User | None:
         """Who did it, where that was somebody else."""
-        by = people.user(self.actor) if self.actor else None
+        by = users.user(self.actor) if self.actor else None
         return by if by is not None and by.id != self.person.id else None
 
     @property
@@ -68,7 +68,7 @@ def of_update(told: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
     """From `chat_member` or `my_chat_member`."""
     old, new = told["old_chat_member"], told["new_chat_member"]
     change = Change(told["chat"], object_in(told, "from"), old, new, moment(told), bot_id)
-    if people.chat_type(change.chat) == "private":
+    if users.chat_type(change.chat) == "private":
         return [_private(change)]
     return _of_bot(change) if change.person.id == me.id else _of_member(change, object_in(told, "invite_link"))
 
@@ -76,29 +76,29 @@ def of_update(told: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
 def _private(change: Change) -> PlatformEvent:
     """Somebody blocked the bot, or lets it write again."""
     action = "bot_blocked" if change.new.get("status") == "kicked" else "bot_unblocked"
-    by = people.user(change.actor)
+    by = users.user(change.actor)
     data = {"chat_type": "private", "chat_id": identifier(change.chat["id"]), "user": by.model_dump(exclude_none=True)}
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
 
 
 def _of_bot(change: Change) -> list[PlatformEvent]:
-    was, is_now = people.is_in(change.old), people.is_in(change.new)
+    was, is_now = users.is_in(change.old), users.is_in(change.new)
     about: dict[str, Any] = {"group": change.group}
     if is_now and not was:
         return [BotInvited(**about, inviter=change.operator, **change.fields("bot joined"))]
     if was and not is_now:
         return [BotRemoved(**about, operator=change.operator, **change.fields("bot left"))]
     about |= {"operator": change.operator}
-    if people.is_silenced(change.new) and not people.is_silenced(change.old):
+    if users.is_silenced(change.new) and not users.is_silenced(change.old):
         return [BotMuted(**about, duration=change.duration, **change.fields("bot muted"))]
-    if people.is_silenced(change.old) and not people.is_silenced(change.new):
+    if users.is_silenced(change.old) and not users.is_silenced(change.new):
         return [BotUnmuted(**about, **change.fields("bot unmuted"))]
     return [_role(change)]
 
 
 def _of_member(change: Change, invitation: Payload) -> list[PlatformEvent]:
     about: dict[str, Any] = {"group": change.group, "member": change.member}
-    was, is_now = people.is_in(change.old), people.is_in(change.new)
+    was, is_now = users.is_in(change.old), users.is_in(change.new)
     by: dict[str, Any] = {"operator": change.operator}
     if change.new.get("status") == "kicked":
         return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
@@ -108,9 +108,9 @@ def _of_member(change: Change, invitation: Payload) -> list[PlatformEvent]:
         return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
     if was and not is_now:
         return [left(change)]
-    if people.is_silenced(change.new) and not people.is_silenced(change.old):
+    if users.is_silenced(change.new) and not users.is_silenced(change.old):
         return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
-    if people.is_silenced(change.old) and not people.is_silenced(change.new):
+    if users.is_silenced(change.old) and not users.is_silenced(change.new):
         return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
     return [_role(change)]
 

@@ -8,7 +8,7 @@ from parlour.core.journal import StorageFailed
 from parlour.core.platforms.port import Link
 
 from .client import Client
-from .inflow import Inflow
+from .updates import Inflow
 from .values import Payload, number
 
 logger = logging.getLogger(__name__)

@@ -8,11 +8,11 @@ import logging
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms.hooks import HookAnswer, HookCall
 from parlour.core.platforms.port import AdapterStopped, Link
-from parlour.platforms.frames import Unreadable, read_frame
+from parlour.platforms._kit.json_frames import Unreadable, read_frame
 
 from .client import Client
-from .inflow import Inflow
 from .polling import ALLOWED_UPDATES
+from .updates import Inflow
 from .values import object_in, text
 
 logger = logging.getLogger(__name__)

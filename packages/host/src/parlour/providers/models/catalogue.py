@@ -5,8 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from parlour.core.model.model_config import Prices
 from parlour.core.models.catalogue import Kind, KnownModel
-from parlour.core.models.model import Prices
 
 FILE = Path(__file__).with_name("catalogue.yaml")
 

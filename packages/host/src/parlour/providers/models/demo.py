@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator, Iterator
 
-from parlour.core.models.model import Model
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.model_config import Model
+from parlour.core.model.providers import ProviderFailed
 from parlour_sdk import tokens
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore

@@ -1,15 +1,15 @@
 """Estimates the tokens of model calls: what one has likely used, and what one may use."""
 
-from parlour.core.models.model import ANSWER_LIMITS, Model
+from parlour.core.model.model_config import ANSWER_LIMITS, Model
 from parlour_sdk import tokens
 from parlour_sdk.protocol.content import ContentElement, MediaElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
-from .dialects.arguments import written
 from .dialects.base import DEFAULT_ANSWER_TOKENS
 from .dialects.contents import in_words, plain
+from .dialects.tool_arguments import written
 
 MEDIUM_TOKENS = 2000
 """A picture, a recording or a page, roughly: services count them each in their own way."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.components import Component, Components
-from parlour.core.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.plugin_hooks.components import Component, Components
 from parlour_sdk.protocol.component_specs import ToolSpec
 from parlour_sdk.protocol.events import Actor, Conversation
 from parlour_sdk.protocol.tools import ToolInvocation, ToolOutcome

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour_sdk.components.parameters import problems
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.values import dataclass
 
-from .cleaning import cleaned
+from .sanitize import cleaned
 from .source import Offer, Source, refused
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
-from parlour.core.providers import Asking
+from parlour.core.model.providers import Asking
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome, ToolSource

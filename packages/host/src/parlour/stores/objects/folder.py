@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from parlour.core.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
+from parlour.core.store.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
 
-from .failures import in_words
+from .errors import in_words
 from .spool import Spool
 
 INCOMING = "incoming"

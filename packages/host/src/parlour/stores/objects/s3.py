@@ -11,9 +11,9 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
-from parlour.core.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
+from parlour.core.store.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
 
-from .failures import in_words
+from .errors import in_words
 from .s3_client import S3Client
 from .spool import Spool
 

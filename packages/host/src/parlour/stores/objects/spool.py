@@ -4,7 +4,7 @@ import hashlib
 import os
 import threading
 
-from parlour.core.objects import Stored
+from parlour.core.store.objects import Stored
 
 
 class Spool:

@@ -8,7 +8,7 @@ import asyncpg  # type: ignore[import-untyped]
 from parlour.core.journal import StorageFailed
 from parlour.stores.address import told
 
-from .failures import ERRORS, storage_failure
+from .errors import ERRORS, storage_failure
 
 NEEDED = 14
 CONNECT_SECONDS = 5.0

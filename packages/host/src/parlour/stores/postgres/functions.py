@@ -9,8 +9,8 @@ from pathlib import Path
 
 from parlour.stores.sql import Plan
 
+from .batch_encoding import blobs
 from .connection import Connection
-from .steps import blobs
 
 CARRY_OUT = Path(__file__).with_name("carry_out.sql").read_text(encoding="utf-8")
 ANSWER = Path(__file__).with_name("answer.sql").read_text(encoding="utf-8")

@@ -10,9 +10,9 @@ from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Un
 from parlour.stores.address import told
 from parlour.stores.sql import Compiler
 
-from .near import NearReader, Question
+from .batch_encoding import STEPS, Steps
+from .point_reader import NearReader, Question
 from .readers import READS, Readers
-from .steps import STEPS, Steps
 from .writer import Job, Writer
 
 READERS = 4

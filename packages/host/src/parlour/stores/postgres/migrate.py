@@ -12,7 +12,7 @@ from parlour.stores.address import told
 from parlour.stores.migrate import alembic_config, is_head
 
 from .connection import Connection, close, connect
-from .failures import ERRORS, storage_failure
+from .errors import ERRORS, storage_failure
 
 UPGRADING = 0x7061726C6F7573
 """The advisory lock of whoever upgrades."""

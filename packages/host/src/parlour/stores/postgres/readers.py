@@ -7,9 +7,9 @@ from parlour.stores.address import told
 from parlour.stores.sql import Dialect, FullText, Parameters, Plan
 
 from .connection import READING, Connection, close, connect
-from .failures import ERRORS, is_lost, storage_failure
-from .patience import Patience
-from .texts import meant, written
+from .errors import ERRORS, is_lost, storage_failure
+from .retry import Patience
+from .text_encoding import meant, written
 
 _VECTOR = 'array_to_tsvector(string_to_array("{table}"."{column}", \' \'))'
 _SEARCH = FullText(

@@ -18,7 +18,7 @@ from parlour.stores.address import told
 from parlour.stores.sql import Plan
 
 from .connection import CLOSE_SECONDS, Connection, close, connect
-from .failures import ERRORS, state, storage_failure
+from .errors import ERRORS, state, storage_failure
 from .functions import CARRY_OUT, Functions
 
 REPLACED = "PLW01"

@@ -18,11 +18,11 @@ from parlour.stores.futures import resolve
 from parlour.stores.sql import Plan
 from parlour_sdk.values import dataclass
 
-from .batches import Batches
-from .failures import COLLISIONS, ERRORS, READ_ONLY, failure_of, is_lost, state, storage_failure
-from .patience import Patience
+from .batch_encoding import receipt
+from .batcher import Batches
+from .errors import COLLISIONS, ERRORS, READ_ONLY, failure_of, is_lost, state, storage_failure
+from .retry import Patience
 from .session import REPLACED, Session, open_session
-from .steps import receipt
 
 logger = logging.getLogger(__name__)
 

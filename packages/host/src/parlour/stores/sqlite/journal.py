@@ -11,10 +11,10 @@ from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Un
 from parlour.stores.futures import resolve
 from parlour.stores.sql import SQLITE, Compiler
 
-from . import indexing
+from . import fulltext
 from .checkpoints import LONG, Checkpoints, Log
 from .connection import connect
-from .failures import storage_failure
+from .errors import storage_failure
 from .readers import Answer, Question, Readers, read
 from .writer import Job, Writer
 
@@ -84,9 +84,9 @@ class SqliteJournal:
 
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
-        if read(self._near, indexing.BEHIND, (), self._path) != []:  # it is behind, or could not say
+        if read(self._near, fulltext.BEHIND, (), self._path) != []:  # it is behind, or could not say
             taken_in: asyncio.Future[Receipt] = self._loop.create_future()
-            self._writer.submit(Job("search.index", [(indexing.TAKE_IN, (), None)], taken_in))
+            self._writer.submit(Job("search.index", [(fulltext.TAKE_IN, (), None)], taken_in))
             await taken_in
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._readers.submit(Question(*self._compiler.search(query), future))

@@ -12,7 +12,7 @@ from parlour.core.journal import Row
 from parlour.stores.sql import Parameters, Plan
 from parlour_sdk.values import dataclass
 
-from .failures import storage_failure
+from .errors import storage_failure
 
 logger = logging.getLogger(__name__)
 

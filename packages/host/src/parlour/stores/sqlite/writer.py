@@ -22,14 +22,14 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
-from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import GuardFailed, Receipt, Row
+from parlour.core.store.tables import TRANSCRIPT
 from parlour.stores.futures import resolve
 from parlour.stores.sql import Parameters, Plan, Step
 from parlour_sdk.values import dataclass
 
-from . import indexing
-from .failures import is_busy, is_unique_violation, storage_failure
+from . import fulltext
+from .errors import is_busy, is_unique_violation, storage_failure
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ class Writer:
         self._connection.close()
 
     def _next(self) -> None:
-        if self._unindexed >= indexing.ENOUGH:
+        if self._unindexed >= fulltext.ENOUGH:
             self._unindexed = 0
             self._orders.put(partial(self._wait_and_write, [self._taking_in()]))
             return
@@ -134,7 +134,7 @@ class Writer:
         """Nobody waits for it. What it could not take in, the next does, or a search that then says what is wrong."""
         future: Future[Receipt] = self._loop.create_future()
         future.add_done_callback(_tell)
-        return Job("search.index", [(indexing.TAKE_IN, (), None)], future)
+        return Job("search.index", [(fulltext.TAKE_IN, (), None)], future)
 
     def _done(self, batch: list[Job], outcomes: list[Outcome]) -> None:
         for job, outcome in sorted(zip(batch, outcomes, strict=True), key=_can_wait):
@@ -235,7 +235,7 @@ class Writer:
         if plan.give_back:
             self._cursor.execute(plan.give_back)
         if plan.table is TRANSCRIPT:
-            self._unindexed += indexing.characters(parameters)
+            self._unindexed += fulltext.characters(parameters)
         return rows
 
     def _resolved(self, plan: Plan, parameters: Parameters, receipt: list[list[Row]], name: str) -> Parameters:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META, OUTBOX, RUN_EVENTS, STATE, TRANSCRIPT
 from parlour.core.journal import ANY, Delete, GuardFailed, Increment, Insert, Journal, Update, Upsert, above, where
+from parlour.core.store.tables import EVENTS, INBOX, META, OUTBOX, RUN_EVENTS, STATE, TRANSCRIPT
 
 from .samples import commit, contents, event, filled, insert, meta, names
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META, OUTBOX
 from parlour.core.journal import Delete, GuardFailed, Increment, Insert, Journal, Select, Update, Upsert, where
+from parlour.core.store.tables import EVENTS, INBOX, META, OUTBOX
 
 from .samples import commit, contents, event, filled, insert, meta
 

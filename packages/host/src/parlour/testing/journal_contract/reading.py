@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META
 from parlour.core.journal import (
     ANY,
     Delete,
@@ -30,6 +29,7 @@ from parlour.core.journal import (
     starting,
     where,
 )
+from parlour.core.store.tables import EVENTS, INBOX, META
 
 from .samples import commit, contents, event, insert, meta, names
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from parlour.core.facts.tables import EVENTS, META, TRANSCRIPT
 from parlour.core.journal import Insert, Journal, Receipt, Row, Select, Statement, Table, Unit, where
+from parlour.core.store.tables import EVENTS, META, TRANSCRIPT
 
 EMPTY: dict[str, Any] = {"text": "", "integer": 0, "blob": b""}
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from parlour.core.facts.tables import TRANSCRIPT
 from parlour.core.journal import Delete, Journal, Search, above, one_of, where
+from parlour.core.store.tables import TRANSCRIPT
 
 from .samples import commit, searchable
 

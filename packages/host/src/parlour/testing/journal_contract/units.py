@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from parlour.core.facts.tables import EVENTS, INBOX, META, STATE, STORAGE
 from parlour.core.journal import (
     ANY,
     Delete,
@@ -21,6 +20,7 @@ from parlour.core.journal import (
     one_of,
     where,
 )
+from parlour.core.store.tables import EVENTS, INBOX, META, STATE, STORAGE
 
 from .samples import commit, contents, event, filled, insert, meta, names
 

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.files import FileChunk
 from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import field
 from typing import Any
 
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
 from parlour_sdk.protocol.models import (
     Embed,

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 
 from parlour.core.delivery.rendering.buttons import ACTION_ID
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Party
 from parlour_sdk.values import dataclass
 
 from .bot import BOT, Bubble, Chats

@@ -5,9 +5,9 @@ import base64
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from parlour.core.access.gate import Gate
-from parlour.core.access.refusal import Refused
-from parlour.core.ports import PluginLost, PluginUnavailable
+from parlour.core.actions.gate import Gate
+from parlour.core.errors import Refused
+from parlour.core.model.ports import PluginLost, PluginUnavailable
 
 from .world import World
 

@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from parlour.core.encoding import loads
-from parlour.core.facts.ledger import ACTIVE
-from parlour.core.facts.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour.core.journal import Row, Select
 from parlour.core.runs.recovery import INTERRUPTED
-from parlour.core.runs.restart import ATTEMPTS, DEATHS_BEFORE_ALONE
+from parlour.core.runs.retry_policy import ATTEMPTS, DEATHS_BEFORE_ALONE
+from parlour.core.store.ledger import ACTIVE
+from parlour.core.store.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour_sdk.values import dataclass
 
 

@@ -8,18 +8,18 @@ from contextlib import suppress
 from dataclasses import field
 from functools import partial
 
-from parlour.app import Core, Ports, build_core
-from parlour.core.access.refusal import Refused
-from parlour.core.agents.agent import Agent
-from parlour.core.agents.policy import ResourcePolicy
-from parlour.core.events.envelope import EventContext, EventEnvelope, Party
-from parlour.core.facts.retention import Retention, Terms
-from parlour.core.facts.tables import APPROVALS, INBOX, OUTBOX, RUNS
+from parlour.app.core import Core, Ports, build_core
+from parlour.core.config.routes import Route
+from parlour.core.errors import Refused
 from parlour.core.journal import Select, StorageFailed, one_of, where
-from parlour.core.providers import Providers
-from parlour.core.routing.routes import Route
-from parlour.core.runs.reruns import Wish
+from parlour.core.model.agent import Agent
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.providers import Providers
+from parlour.core.model.resource_policy import ResourcePolicy
+from parlour.core.reruns.reruns import Wish
 from parlour.core.runs.session import Ending
+from parlour.core.store.retention import Retention, Terms
+from parlour.core.store.tables import APPROVALS, INBOX, OUTBOX, RUNS
 from parlour_sdk.values import dataclass
 
 from .bot import BOT, Chats, SimulatedBots

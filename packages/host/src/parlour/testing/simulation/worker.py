@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from parlour.core.access.gate import Gate
-from parlour.core.access.refusal import Refused
+from parlour.core.actions.gate import Gate
+from parlour.core.errors import Refused
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .world import World

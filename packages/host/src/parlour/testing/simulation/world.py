@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import field
 from typing import Any, NoReturn
 
-from parlour.core.facts.outgoing import Outgoing
-from parlour.core.facts.tables import INBOX
-from parlour.core.identity import compose
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit, where
-from parlour.core.ports import SendRefused, Sent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import SendRefused, Sent
+from parlour.core.store.tables import INBOX
+from parlour.core.system import compose
 from parlour.testing.memory_handovers import MemoryHandovers
 from parlour.testing.memory_journal import MemoryDatabase
 from parlour.testing.memory_objects import MemoryObjects

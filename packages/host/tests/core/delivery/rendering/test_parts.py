@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from parlour.core.delivery.policy import DeliveryPolicy
-from parlour.core.delivery.rendering.measuring import MEASURES
 from parlour.core.delivery.rendering.parts import Part, render
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.rendering.repeats import MARK, MARKS
+from parlour.core.delivery.rendering.text_length import MEASURES
+from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour_sdk.protocol.chain import MessageChain
 
 from .manifests import manifest
@@ -123,7 +123,7 @@ elements = st.one_of(
 def test_the_names_of_those_who_are_mentioned_count_as_words(content: list[Any], unit: str) -> None:
     for part in render({"content": content}, manifest(120, unit)):
         written = "".join(each.get("text") or f"@{each.get('display') or each['target']}" for each in worded(part))
-        assert MEASURES[unit](written + MARK) <= 120  # type: ignore[index]
+        assert all(MEASURES[unit](written + mark) <= 120 for mark in MARKS)  # type: ignore[index]
 
 
 def worded(part: Part) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.delivery.policy import DeliveryPolicy
 from parlour.core.delivery.rendering.parts import Part, render
+from parlour.core.model.delivery_policy import DeliveryPolicy
 
 from .manifests import manifest
 

@@ -9,8 +9,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.delivery.rendering.measuring import MEASURES
-from parlour.core.delivery.rendering.splitting import GRAPHEME, Piece, split
+from parlour.core.delivery.rendering.split import GRAPHEME, Piece, split
+from parlour.core.delivery.rendering.text_length import MEASURES
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 LINK = "[a link](https://example.org/x)"

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from parlour.core.access.refusal import Refused
-from parlour.core.agents.agent import Agent
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import AUDIT, INBOX, OUTBOX, OUTCOMES, QUEUE, RUNS, STATE, TRANSCRIPT
+from parlour.core.errors import Refused
 from parlour.core.journal import Receipt, Unit
+from parlour.core.model.agent import Agent
 from parlour.core.runs.session import Ending
+from parlour.core.store.tables import AUDIT, INBOX, OUTBOX, OUTCOMES, QUEUE, RUNS, STATE, TRANSCRIPT
 
 from ...support import BreakableJournal, World, make_agent, settle, until
 from .workshop import (

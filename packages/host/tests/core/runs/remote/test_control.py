@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.agents.policy import ResourcePolicy, Rule, Sender
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
+from parlour.core.model.resource_policy import ResourcePolicy, Rule, Sender
+from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ...access.requests import GRANTED, PROVIDERS, discovery

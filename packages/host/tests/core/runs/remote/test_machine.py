@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.access.refusal import Refused
 from parlour.core.encoding import loads
-from parlour.core.facts.ledger import ACTIVE, TRANSITIONS
-from parlour.core.facts.tables import INBOX, OUTBOX, QUEUE, RUNS
+from parlour.core.errors import Refused
 from parlour.core.journal import Receipt, Select, Unit
+from parlour.core.store.ledger import ACTIVE, TRANSITIONS
+from parlour.core.store.tables import INBOX, OUTBOX, QUEUE, RUNS
 
 from ...conftest import virtual_loop
 from ...support import BreakableJournal, World, settle

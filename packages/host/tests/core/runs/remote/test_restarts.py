@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.facts.tables import AUDIT, OUTBOX, QUEUE, RUNS, RUNTIMES, TRANSCRIPT
 from parlour.core.journal import Row, Select, StorageFailed
+from parlour.core.store.tables import AUDIT, OUTBOX, QUEUE, RUNS, RUNTIMES, TRANSCRIPT
 
 from ...support import BreakableJournal, World, settle, until
 from .workshop import FORGE, Held, ask, claim, create, granted, heartbeats, hold, queued, status, workshop

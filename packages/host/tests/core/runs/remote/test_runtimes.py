@@ -2,7 +2,7 @@
 
 import asyncio
 
-from parlour.core.facts.tables import AUDIT, RUNTIMES
+from parlour.core.store.tables import AUDIT, RUNTIMES
 
 from ...support import settle, until
 from .workshop import FORGE, OTHER, ask, claim, heartbeats, queued, refusal, register, workshop

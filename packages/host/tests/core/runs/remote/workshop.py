@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from parlour.core.access.refusal import Refused
-from parlour.core.agents.agent import Agent
+from parlour.core.errors import Refused
+from parlour.core.model.agent import Agent
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ...support import DISCOVERY, PLUGIN, World

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import psutil
 
-from parlour.core.identity import SystemClock
-from parlour.core.mcp.book import McpBook
-from parlour.core.mcp.port import Status
-from parlour.core.mcp.server import McpServer
+from parlour.core.config.mcp_servers import McpBook
+from parlour.core.model.mcp_server import McpServer
 from parlour.core.secrets import SecretBox
+from parlour.core.system import SystemClock
+from parlour.core.tools.mcp import Status
 from parlour.providers.tools.mcp.connection import Pace
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.testing.memory_journal import MemoryJournal

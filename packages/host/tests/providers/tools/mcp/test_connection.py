@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from parlour.core.identity import SystemClock
-from parlour.core.mcp.port import Identity, Listing, RemoteTool, Wanted
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.system import SystemClock
+from parlour.core.tools.mcp import Identity, Listing, RemoteTool, Wanted
 from parlour.providers.tools.mcp.connection import Connection, Pace
-from parlour.providers.tools.mcp.failures import ServerLost
-from parlour.providers.tools.mcp.process import WorkerProcess
-from parlour.providers.tools.mcp.target import Target
+from parlour.providers.tools.mcp.endpoint import Target
+from parlour.providers.tools.mcp.errors import ServerLost
+from parlour.providers.tools.mcp.worker_process import WorkerProcess
 from parlour.providers.tools.source import told
 from parlour_sdk.protocol.tools import ToolOutcome
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from parlour.core.mcp.server import McpServer
-from parlour.core.providers import ProviderFailed
-from parlour.providers.tools.cleaning import ANSWER_BYTES
+from parlour.core.model.mcp_server import McpServer
+from parlour.core.model.providers import ProviderFailed
 from parlour.providers.tools.mcp.servers import McpServers
+from parlour.providers.tools.sanitize import ANSWER_BYTES
 from parlour_sdk.protocol.content import MediaElement, TextElement, plain_text
 
 from ..sources import ASKING

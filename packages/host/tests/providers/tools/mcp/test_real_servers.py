@@ -9,7 +9,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.providers import ProviderFailed
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour_sdk.protocol.content import JsonElement, MediaElement, plain_text
 

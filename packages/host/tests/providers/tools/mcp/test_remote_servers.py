@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from parlour.core.mcp.server import McpServer
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.mcp_server import McpServer
+from parlour.core.model.providers import ProviderFailed
 from parlour.core.secrets import SecretUnreadable
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour_sdk.protocol.content import plain_text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.providers.tools.native.page_text import page_text
+from parlour.providers.tools.native.html_text import page_text
 
 PAGE = """<!doctype html><html><head><title>Tea &amp; cake</title><style>p {color: red}</style></head>
 <body><nav><a href="/">Home</a></nav><h1>Opening  hours</h1><script>alert("no")</script>

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.providers.addresses import Allowed
+from parlour.providers.http.address_guard import Allowed
 from parlour.providers.tools.native.web_fetch import PAGE_BYTES, WebFetch
 from parlour_sdk.protocol.content import plain_text
 

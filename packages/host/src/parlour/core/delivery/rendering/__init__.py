@@ -1,1 +1,1 @@
-"""From an agent's message to what one platform shows: pure functions, blind to rows, bots and time."""
+"""Renders a message for one platform. Pure functions without rows, bots or time."""

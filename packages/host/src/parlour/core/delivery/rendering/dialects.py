@@ -5,10 +5,10 @@ from functools import partial
 
 from parlour.core.platforms.manifest import AdapterManifest
 
-from .measuring import MEASURES, Measure
+from . import repeats
 from .mentions import defused
-from .repeats import MARK
-from .splitting import Piece, split
+from .split import Piece, split
+from .text_length import MEASURES, Measure
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>&#~|!]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$|\S +\n", re.MULTILINE)
 
@@ -25,8 +25,8 @@ class Dialect:
         self._everyone = "" if everyone else manifest.mentions_everyone
         self._kind = manifest.dialect
         limit = manifest.limits.text
-        self.limit = (min(limit, max_message_size) if max_message_size else limit) - len(MARK)
         self._size = MEASURES[manifest.limits.text_unit]
+        self.limit = (min(limit, max_message_size) if max_message_size else limit) - repeats.room(self._size)
 
     def pieces(self, text: str) -> list[Piece]:
         """Pieces of the Markdown text, each of which one message can hold once it is written."""

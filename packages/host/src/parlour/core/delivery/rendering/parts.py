@@ -6,8 +6,8 @@ Text stays text: nothing that a model writes becomes a mention, a command or a c
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from parlour.core.delivery.policy import DEFAULT, DeliveryPolicy
 from parlour.core.encoding import dumps
+from parlour.core.model.delivery_policy import DEFAULT, DeliveryPolicy
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour_sdk.values import dataclass
 

@@ -8,8 +8,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
-from . import thoughts
-from .arguments import as_object, written
+from . import reasoning
 from .base import (
     DEFAULT_ANSWER_TOKENS,
     Called,
@@ -27,6 +26,7 @@ from .base import (
     with_details,
 )
 from .contents import in_words, mime_type, plain
+from .tool_arguments import as_object, written
 
 VERSION = "2023-06-01"
 FINISHES = {
@@ -195,7 +195,7 @@ def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[di
         if message.role == "system":
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = [*(thoughts.of(message, called) if message.tool_calls else ()), *_blocks(message, names)]
+        blocks = [*(reasoning.of(message, called) if message.tool_calls else ()), *_blocks(message, names)]
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         elif blocks:

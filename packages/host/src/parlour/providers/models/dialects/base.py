@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
+from parlour.core.model.model_config import Model
 from parlour.core.models.catalogue import Kind
-from parlour.core.models.model import Model
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
-from ..failures import Failure
-from .arguments import parsed
+from ..errors import Failure
+from .tool_arguments import parsed
 
 DEFAULT_ANSWER_TOKENS = 4096
 """Where a limit has to be named and nobody knows one."""

@@ -9,8 +9,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
-from . import thoughts
-from .arguments import as_object, parsed, written
+from . import reasoning as thoughts
 from .base import (
     Called,
     Calls,
@@ -27,6 +26,7 @@ from .base import (
     with_details,
 )
 from .contents import in_words, mime_type, plain
+from .tool_arguments import as_object, parsed, written
 
 FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"}
 FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")

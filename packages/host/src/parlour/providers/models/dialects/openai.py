@@ -8,8 +8,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, ToolDefinition
 from parlour_sdk.protocol.usage import Usage
 
-from . import reranking
-from .arguments import written
+from . import rerank as reranking
 from .base import (
     Called,
     Calls,
@@ -26,6 +25,7 @@ from .base import (
     with_details,
 )
 from .contents import data_address, in_words, mime_type, plain
+from .tool_arguments import written
 
 FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 

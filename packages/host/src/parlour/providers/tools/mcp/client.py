@@ -22,15 +22,15 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from parlour.core.mcp.port import Identity, Listing, Wanted
+from parlour.core.tools.mcp import Identity, Listing, Wanted
 from parlour.version import VERSION
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..source import refused
+from .capabilities import PROMPTS, RESOURCES, TOOLS, listed
 from .content import filled_in, outcome, resource
-from .failures import ATTEMPT, Attempt, ServerLost, Trouble, in_words
-from .listing import PROMPTS, RESOURCES, TOOLS, listed
-from .target import Target
+from .endpoint import Target
+from .errors import ATTEMPT, Attempt, ServerLost, Trouble, in_words
 from .transports import transport
 
 PAGES = 50

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
-from parlour.core.mcp.port import Identity, Listing, Status, Wanted
-from parlour.core.ports import Clock
-from parlour.core.providers import ProviderFailed
+from parlour.core.model.ports import Clock
+from parlour.core.model.providers import ProviderFailed
 from parlour.core.secrets import SecretUnreadable
+from parlour.core.tools.mcp import Identity, Listing, Status, Wanted
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
-from .failures import ServerLost
-from .process import WorkerProcess, new_session
-from .target import Target
+from .endpoint import Target
+from .errors import ServerLost
+from .worker_process import WorkerProcess, new_session
 
 logger = logging.getLogger(__name__)
 

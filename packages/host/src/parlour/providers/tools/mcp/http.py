@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import httpx2
 
-from .failures import ATTEMPT, Attempt, Trouble
+from .errors import ATTEMPT, Attempt, Trouble
 
 ANSWER_BYTES = 8 * 1024 * 1024
 CONNECT_SECONDS = 30

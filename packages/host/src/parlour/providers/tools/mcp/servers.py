@@ -6,20 +6,20 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from parlour.core.mcp.book import McpBook
-from parlour.core.mcp.port import Status, Wanted
-from parlour.core.mcp.server import McpServer
-from parlour.core.ports import Clock
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.config.mcp_servers import McpBook
+from parlour.core.model.mcp_server import McpServer
+from parlour.core.model.ports import Clock
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour.core.secrets import SecretBox, SecretUnreadable
+from parlour.core.tools.mcp import Status, Wanted
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..source import Offer
 from .connection import Connection, Pace
-from .failures import ServerLost
-from .offering import offered, wanted
-from .process import WorkerProcess, new_session
-from .target import Target, opened
+from .endpoint import Target, opened
+from .errors import ServerLost
+from .tool_mapping import offered, wanted
+from .worker_process import WorkerProcess, new_session
 
 UNSANDBOXED = (
     "a server of the transport 'stdio' would run outside any sandbox with the Host's own rights; "

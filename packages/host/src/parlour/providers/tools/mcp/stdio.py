@@ -18,9 +18,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from ..cleaning import readable
-from .failures import Trouble
-from .target import Target
+from ..sanitize import readable
+from .endpoint import Target
+from .errors import Trouble
 
 LINE_BYTES = 8 * 1024 * 1024
 LAST_WORDS = 5

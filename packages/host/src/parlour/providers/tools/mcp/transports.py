@@ -11,10 +11,10 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from .failures import Trouble
+from .endpoint import Target
+from .errors import Trouble
 from .http import ANSWER_BYTES, CONNECT_SECONDS, READ_SECONDS, http_client
 from .stdio import stdio
-from .target import Target
 
 Incoming = SessionMessage | Exception
 

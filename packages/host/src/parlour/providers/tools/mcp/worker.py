@@ -12,13 +12,13 @@ from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import asdict
 from typing import Any
 
-from parlour.core.mcp.port import Wanted
+from parlour.core.tools.mcp import Wanted
 from parlour_sdk.wire import Peer, StdioTransport, WireError
 
-from ..cleaning import cleaned
+from ..sanitize import cleaned
 from .client import Session, connected
-from .failures import LOST, ServerLost, Trouble, in_words
-from .target import Target
+from .endpoint import Target
+from .errors import LOST, ServerLost, Trouble, in_words
 
 PIECE_CHARACTERS = 256 * 1024
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from parlour.core.facts.artifacts import Artifact
-from parlour.core.facts.keeping import Artifacts
-from parlour.core.providers import Asking, ProviderFailed
+from parlour.core.model.providers import Asking, ProviderFailed
 from parlour.core.runs.attachments import place_of
 from parlour.core.runs.session import Sessions
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifacts import Artifact
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.providers import Asking
+from parlour.core.model.providers import Asking
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..source import Offer, refused, told

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from parlour.core.ports import Clock
-from parlour.core.providers import Asking
+from parlour.core.model.ports import Clock
+from parlour.core.model.providers import Asking
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..source import Offer, refused, told

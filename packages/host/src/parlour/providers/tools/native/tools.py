@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from parlour.core.providers import Asking
+from parlour.core.model.providers import Asking
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from ..source import Offer

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from parlour.core.providers import Asking
-from parlour.providers.addresses import AddressRefused, Allowed, NameUnresolved, connector
+from parlour.core.model.providers import Asking
+from parlour.providers.http.address_guard import AddressRefused, Allowed, NameUnresolved, connector
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
@@ -116,7 +116,7 @@ def _readable(page: Page) -> str:
     except LookupError:  # a character set that nobody knows
         text = page.content.decode(errors="replace")
     if page.kind in HTML:
-        from .page_text import page_text
+        from .html_text import page_text
 
         text = page_text(text, page.address)
     return f"{page.address}\n\n{text}" + (f"\n\n[cut {page.cut}]" if page.cut else "")

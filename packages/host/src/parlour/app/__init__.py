@@ -1,0 +1,1 @@
+"""Builds the program: settings, the Host with all its parts, and the server."""

@@ -1,0 +1,46 @@
+"""What installing a plugin stands on, put together from the settings; the same for the command line and a Host."""
+
+from parlour.core.model.ports import Clock
+from parlour.plugin_runtime import legacy_import
+from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.environment import EnvironmentRules, Environments
+from parlour.plugin_runtime.installer import Installer
+from parlour.plugin_runtime.packages.archive import SizeLimits
+from parlour.plugin_runtime.packages.sources import PackageRules
+from parlour.plugin_runtime.store import PluginFolder
+from parlour_sdk.values import dataclass
+
+from .data_directory import DataDirectory
+from .settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    folder: PluginFolder
+    environments: Environments
+    builds: Builds
+    installer: Installer
+
+
+def environment_rules(settings: Settings) -> EnvironmentRules:
+    plugins = settings.plugins
+    return EnvironmentRules(
+        uv=plugins.uv,
+        seconds=plugins.environment_seconds,
+        allow_building=plugins.allow_building,
+        sandbox=plugins.sandbox,
+        bubblewrap=plugins.bubblewrap,
+        hidden=(DataDirectory(settings.data).path,),
+        index_hosts=tuple(plugins.index_hosts),
+    )
+
+
+def open_installation(settings: Settings, directory: DataDirectory, clock: Clock) -> Installation:
+    plugins = settings.plugins
+    folder = PluginFolder(directory.plugins)
+    legacy_import.take_up(directory.plugins, folder, clock.now())
+    environments = Environments(directory.folder("environments"), environment_rules(settings))
+    builds = Builds(environments)
+    sizes = SizeLimits(plugins.package_files, plugins.package_bytes)
+    installer = Installer(folder, builds, PackageRules(sizes, plugins.fetch_seconds), clock)
+    return Installation(folder, environments, builds, installer)

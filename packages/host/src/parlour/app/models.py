@@ -1,0 +1,45 @@
+"""The Host's models, wired: what is configured, what the catalogue knows, and who answers."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from parlour.core.config.models import ModelBook
+from parlour.core.journal import Journal
+from parlour.core.model.ports import Clock
+from parlour.core.models.catalogue import Catalogue
+from parlour.core.secrets import SecretBox
+from parlour.providers.models.catalogue import ShippedCatalogue
+from parlour.providers.models.model_service import ConfiguredModels
+from parlour.providers.models.timeouts import Patience
+from parlour_sdk.values import dataclass
+
+from .settings import ModelSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSide:
+    book: ModelBook
+    catalogue: Catalogue
+    models: ConfiguredModels
+
+
+@asynccontextmanager
+async def open_model_side(
+    settings: ModelSettings, journal: Journal, secrets: SecretBox, clock: Clock
+) -> AsyncIterator[ModelSide]:
+    book, catalogue = ModelBook(journal, clock), ShippedCatalogue()
+    await book.load()
+    patience = Patience(
+        connect=settings.connect_seconds,
+        first_token=settings.first_token_seconds,
+        stall=settings.stall_seconds,
+        total=settings.total_seconds,
+        attempts=settings.attempts,
+        longest_wait=settings.longest_wait_seconds,
+        answer_bytes=settings.answer_bytes,
+    )
+    models = ConfiguredModels(book, catalogue, secrets, patience)
+    try:
+        yield ModelSide(book, catalogue, models)
+    finally:
+        await models.close()

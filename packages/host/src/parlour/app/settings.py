@@ -1,0 +1,341 @@
+"""Settings: defaults, then a YAML file, then `PARLOUR__SECTION__KEY` from the environment."""
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
+from parlour.stores.address import ACCEPTED, is_accepted
+
+from .http_address import checked_base_path, checked_collector_url, checked_proxies, checked_public_url, host_name
+from .time_zone import is_zone, system_zone
+
+HOST_NAME = re.compile(r"[\w.-]+")
+LISTEN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
+
+
+class ConfigurationInvalid(Exception):
+    """The configuration can't be used."""
+
+    code = "configuration_invalid"
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def _listed(value: Any) -> Any:
+    """The environment has no lists: there it is names with commas between them."""
+    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
+
+
+def _off(value: Any) -> Any:
+    """YAML reads a plain `off` as false."""
+    return "off" if value is False else value
+
+
+class HttpSettings(Section):
+    host: str = "127.0.0.1"
+    port: int = Field(default=5300, ge=0, le=65535)
+    body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
+    chat_frame_bytes: int = Field(default=1024 * 1024, ge=1024)
+    upload_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    chat_sockets: int = Field(default=500, ge=1, le=100_000)
+    """Chat sockets that one API key or person may have open at a time."""
+    chat_send_seconds: float = Field(default=30, ge=1, le=600)
+    """How long a chat socket may take to accept one frame before it is closed."""
+    names: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Host names beside its address that browsers may use; by default the one of `public_url`."""
+    public_url: Annotated[str, AfterValidator(checked_public_url)] = ""
+    """The address from outside, such as https://example.org/chat, for links and webhooks."""
+    base_path: Annotated[str, AfterValidator(checked_base_path)] | None = None
+    """The path prefix below which a proxy serves the Host; by default the path of `public_url`."""
+    trusted_proxies: Annotated[list[str], BeforeValidator(_listed), AfterValidator(checked_proxies)] = []
+    """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers count."""
+    connections: int = Field(default=10_000, ge=16, le=1_000_000)
+    """Open connections in all; fewer where the limit of open files is lower."""
+    connections_per_address: int = Field(default=256, ge=1, le=1_000_000)
+    head_seconds: float = Field(default=10, gt=0, le=600)
+    """Time that a client has to send the head of a request."""
+    silent_seconds: float = Field(default=60, gt=0, le=3600)
+    """Time after which a client that neither sends the body that it announced nor reads the answer is cut off."""
+
+    @property
+    def prefix(self) -> str:
+        """The path prefix in force, such as /chat, or nothing."""
+        return urlsplit(self.public_url).path if self.base_path is None else self.base_path
+
+    @property
+    def public_address(self) -> str:
+        """The address from outside with its prefix: `public_url`, with `base_path` where it has no path of its own."""
+        has_prefix = not self.public_url or urlsplit(self.public_url).path
+        return self.public_url if has_prefix else f"{self.public_url}{self.prefix}"
+
+    @property
+    def accepted_names(self) -> list[str]:
+        """Host names beside the address that browsers may use."""
+        return [*self.names, *filter(None, (host_name(self.public_url),))]
+
+
+class DatabaseSettings(Section):
+    url: SecretStr = SecretStr("")
+
+    @field_validator("url")
+    @classmethod
+    def _require_address(cls, url: SecretStr) -> SecretStr:
+        if url.get_secret_value() and not is_accepted(url.get_secret_value()):
+            raise PydanticCustomError("database_url", ACCEPTED)
+        return url
+
+
+class RunSettings(Section):
+    concurrent: int = Field(default=256, ge=1)
+    per_person: int = Field(default=8, ge=1)
+    per_sender_per_minute: int = Field(default=20, ge=0)
+    """On platforms; a private chat may be beyond it for ten minutes. 0 means no limit."""
+    per_conversation_per_minute: int = Field(default=120, ge=0)
+    """For all senders of a group on a platform together. 0 means no limit."""
+
+
+class S3Settings(Section):
+    endpoint: str = Field(pattern=r"^https?://[^/?#]+$")
+    bucket: str = Field(min_length=1)
+    access_key: str = Field(min_length=1)
+    secret_key: SecretStr
+    region: str = "us-east-1"
+    prefix: str = ""
+
+
+class ArtifactSettings(Section):
+    store: Literal["folder", "s3"] = "folder"
+    folder: Path | None = None
+    s3: S3Settings | None = None
+    artifact_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    quota_bytes: int = Field(default=10 * 1024 * 1024 * 1024, ge=1024)
+    link_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
+    """The largest file that is fetched from a link."""
+    unclaimed_upload_hours: float = Field(default=24, gt=0)
+
+    @model_validator(mode="after")
+    def _require_account(self) -> "ArtifactSettings":
+        if self.store == "s3" and self.s3 is None:
+            raise PydanticCustomError(
+                "s3_account", "store 's3' needs a section 's3' with endpoint, bucket, access_key and secret_key"
+            )
+        return self
+
+
+class RetentionSettings(Section):
+    """How many days things are kept; 0 means for ever."""
+
+    events_days: float = Field(default=365, ge=0)
+    run_events_days: float = Field(default=30, ge=0)
+    artifacts_days: float = Field(default=90, ge=0)
+    audit_days: float = Field(default=365, ge=0)
+    model_calls_days: float = Field(default=7, ge=0)
+    first_seconds: float = Field(default=60, ge=0)
+    every_hours: float = Field(default=24, gt=0)
+
+
+class PluginSettings(Section):
+    start_seconds: float = Field(default=30, gt=0)
+    stop_seconds: float = Field(default=5, gt=0)
+    drain_seconds: float = Field(default=30, ge=0)
+    starts_at_once: int = Field(default=8, ge=1)
+    first_restart_seconds: float = Field(default=1, ge=0)
+    longest_restart_seconds: float = Field(default=60, ge=0)
+    give_up_after: int = Field(default=5, ge=1)
+    give_up_within_seconds: float = Field(default=600, gt=0)
+    ping_seconds: float = Field(default=10, gt=0)
+    missed_pings: int = Field(default=3, ge=1)
+    listener_seconds: float = Field(default=30, gt=0)
+    ignored_cancel_seconds: float = Field(default=30, gt=0)
+    memory_mb: int = Field(default=2048, ge=16)
+    memory_look_seconds: float = Field(default=2, gt=0)
+    data_mb: int = Field(default=1024, ge=1)
+    data_files: int = Field(default=100_000, ge=1)
+    data_look_seconds: float = Field(default=10, gt=0)
+    open_files: int = Field(default=1024, ge=64)
+    processes: int = Field(default=200, ge=4)
+    niceness: int = Field(default=5, ge=0, le=19)
+    log_files: int = Field(default=5, ge=1)
+    log_bytes: int = Field(default=2 * 1024 * 1024, ge=1024)
+    frames_per_second: int = Field(default=5000, ge=1)
+    bytes_per_second: int = Field(default=16 * 1024 * 1024, ge=1024)
+    package_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
+    package_files: int = Field(default=10_000, ge=1)
+    fetch_seconds: float = Field(default=120, gt=0)
+    uv: Path | None = None
+    environment_seconds: float = Field(default=600, gt=0)
+    allow_building: bool = False
+    index_hosts: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Hosts that the installer may reach besides the package indexes, each `host` or `host:port`."""
+    bundled: bool = True
+    """Whether a fresh install gets local-agent, and a default agent on it."""
+    sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_off)] = "auto"
+    bubblewrap: Path | None = None
+
+    @field_validator("index_hosts")
+    @classmethod
+    def _require_hosts(cls, listed: list[str]) -> list[str]:
+        for written in listed:
+            host, _, port = written.partition(":")
+            if not HOST_NAME.fullmatch(host) or (":" in written and not (port.isascii() and port.isdigit())):
+                raise PydanticCustomError("index_hosts", "must hold hosts such as files.example.org or 10.0.0.5:8080")
+        return listed
+
+
+class RuntimeSettings(Section):
+    """A Plugin Runtime of its own: where a Host finds it, and where it listens itself."""
+
+    url: str = ""
+    token: SecretStr = SecretStr("")
+    token_file: Path | None = None
+    listen: str = "127.0.0.1:5310"
+    silence_seconds: float = Field(default=20, gt=0)
+    first_retry_seconds: float = Field(default=0.5, gt=0)
+    longest_retry_seconds: float = Field(default=15, gt=0)
+
+    @model_validator(mode="after")
+    def _require_whole(self) -> "RuntimeSettings":
+        if self.url and not self.url.startswith(("ws://", "wss://")):
+            raise PydanticCustomError("runtime_url", "url must look like ws://host:port or wss://host:port")
+        if self.url and bool(self.token.get_secret_value()) == (self.token_file is not None):
+            raise PydanticCustomError("runtime_token", "a url needs a token, or a token_file that holds it, not both")
+        listen = LISTEN.fullmatch(self.listen)
+        if listen is None or int(listen["port"]) > 65535:
+            raise PydanticCustomError("runtime_listen", "listen must look like 127.0.0.1:5310 or [::1]:5310")
+        return self
+
+
+class ToolSettings(Section):
+    call_seconds: float = Field(default=60, gt=0)
+    fetch_seconds: float = Field(default=20, gt=0)
+    allowed_addresses: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Hosts and networks that are not public and may be reached all the same by what strangers name."""
+
+    @field_validator("allowed_addresses")
+    @classmethod
+    def _require_networks(cls, listed: list[str]) -> list[str]:
+        for each in (written for written in listed if not HOST_NAME.fullmatch(written)):
+            try:
+                ip_network(each, strict=False)
+            except ValueError as error:
+                words = "must hold host names, addresses or networks such as 10.0.0.0/8"
+                raise PydanticCustomError("addresses", words) from error
+        return listed
+
+
+class McpSettings(Section):
+    allow_unsandboxed: bool = False
+    """Whether MCP servers may run as processes of this machine, with the Host's own rights."""
+
+
+class ModelSettings(Section):
+    connect_seconds: float = Field(default=10, gt=0)
+    first_token_seconds: float = Field(default=120, gt=0)
+    stall_seconds: float = Field(default=60, gt=0)
+    total_seconds: float = Field(default=600, gt=0)
+    attempts: int = Field(default=3, ge=1, le=10)
+    longest_wait_seconds: float = Field(default=20, ge=0)
+    answer_bytes: int = Field(default=32 * 1024 * 1024, ge=1024)
+
+
+class ModelCallSettings(Section):
+    record: bool = True
+    """Whether the prompt, the parameters and the answer of each model call of a run are stored."""
+    visible_to: Literal["admin", "operator", "viewer"] = "admin"
+    """The least role or key scope that may read them."""
+
+
+class LogSettings(Section):
+    """The Host's own log, on standard error and in `logs/host.log` of the data directory."""
+
+    format: Literal["text", "json"] = "text"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    files: int = Field(default=14, ge=0)
+    """How many files are kept beside the present one; a day or `file_bytes` fills one. 0: no files."""
+    file_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
+
+
+class TelemetrySettings(Section):
+    """Traces for OpenTelemetry; to nobody unless an address is named."""
+
+    endpoint: Annotated[str, AfterValidator(checked_collector_url)] = ""
+    """Where traces go over OTLP, such as http://127.0.0.1:4318; /v1/traces is added to an address without a path."""
+    headers: SecretStr = SecretStr("")
+    """Sent with them, such as authorization=Bearer abc; several have commas between them."""
+
+    @property
+    def traces_url(self) -> str:
+        parts = urlsplit(self.endpoint)
+        return self.endpoint if parts.path.strip("/") else urlunsplit(parts._replace(path="/v1/traces"))
+
+    @property
+    def sent_headers(self) -> dict[str, str]:
+        pairs = (pair.partition("=") for pair in self.headers.get_secret_value().split(",") if pair)
+        return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+CURRENCY = r"^([A-Z]{3})?$"
+"""A code of ISO 4217, or nothing."""
+
+
+class WorkspaceSettings(Section):
+    time_zone: str = Field(default_factory=system_zone)
+    language: Language = DEFAULT_LANGUAGE
+    """In which the Host speaks to people whose own language it does not know."""
+    outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
+    """Addresses that this Host reaches platforms from, shown where a platform wants them in a list of its own."""
+    currency: str = Field(default="", pattern=CURRENCY)
+    """The currency that costs are shown in, such as EUR; empty: that of the providers, where they agree."""
+
+    @field_validator("time_zone")
+    @classmethod
+    def _require_zone(cls, name: str) -> str:
+        if not is_zone(name):
+            raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC")
+        return name
+
+
+class Settings(Section):
+    data: Path = Path("data")
+    database: DatabaseSettings = DatabaseSettings()
+    http: HttpSettings = HttpSettings()
+    runs: RunSettings = RunSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
+    retention: RetentionSettings = RetentionSettings()
+    plugins: PluginSettings = PluginSettings()
+    runtime: RuntimeSettings = RuntimeSettings()
+    tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
+    models: ModelSettings = ModelSettings()
+    model_calls: ModelCallSettings = ModelCallSettings()
+    logs: LogSettings = LogSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    workspace: WorkspaceSettings = Field(default_factory=WorkspaceSettings)
+
+
+def secrets(section: BaseModel) -> Iterator[str]:
+    """What of the settings nobody is to read."""
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, SecretStr) and value.get_secret_value():
+            yield value.get_secret_value()
+        elif isinstance(value, BaseModel):
+            yield from secrets(value)

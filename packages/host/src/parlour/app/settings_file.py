@@ -1,0 +1,46 @@
+"""The settings file that a first start writes: every setting with its default, as comments to change."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, SecretStr
+
+from .settings import Settings
+
+HEAD = """\
+# Parlour's settings. Each line shows a default: take the # away and change it, then start the Host again.
+# docs/operations.md says what they mean. Variables of the environment win over this file: PARLOUR__HTTP__PORT=5301,
+# and for secrets PARLOUR__DATABASE__URL_FILE=/path/to/a/file/that/holds/it.
+"""
+
+
+def write(file: Path) -> None:
+    """Unless it is there."""
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(text())
+
+
+def text() -> str:
+    return HEAD + "".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    for name, section in Settings():
+        if isinstance(section, BaseModel):
+            yield f"\n# {name}:\n"
+            for key, value in section:
+                yield f"#   {key}: {_written(value)}".rstrip() + "\n"
+
+
+def _written(value: Any) -> str:
+    if value is None or isinstance(value, BaseModel | SecretStr):
+        return ""
+    plain = str(value) if isinstance(value, Path) else value
+    return yaml.safe_dump(plain, default_flow_style=True, width=200).removesuffix("\n").removesuffix("\n...")

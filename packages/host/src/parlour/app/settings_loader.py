@@ -1,0 +1,100 @@
+"""Loads the settings from a file, the environment and the command line."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from .settings import ConfigurationInvalid, Settings
+
+PREFIX = "PARLOUR__"
+
+
+def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+    """`overrides` (the command line) win over the environment, which wins over the file: the one that is named, or
+    `config.yaml` in the data directory.
+    """
+    chosen = file or _own_file(overrides, environment)
+    values = _read(chosen) if chosen else {}
+    for name, value in environment.items():
+        if name.startswith(PREFIX):
+            path, given = _given(name, value)
+            _put(values, path, given, name)
+    for name, value in overrides.items():
+        if value is not None:
+            _put(values, name.split("."), value, name)
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationInvalid(f"setting '{key}': {first['msg']}") from error
+
+
+def own_file(data: Path) -> Path:
+    """Where a Host's settings are looked for when no file is named."""
+    return data / "config.yaml"
+
+
+def _own_file(overrides: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
+    data = overrides.get("data") or environment.get(f"{PREFIX}DATA") or Settings.model_fields["data"].default
+    file = own_file(Path(data).expanduser())
+    return file if file.is_file() else None
+
+
+def _given(name: str, value: str) -> tuple[list[str], str]:
+    """What a variable sets; `..._FILE` names a file that holds the value, as containers hand over secrets."""
+    path = name.removeprefix(PREFIX).lower().split("__")
+    if not path[-1].endswith("_file") or _is_setting(path):
+        return path, value
+    try:
+        content = Path(value).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationInvalid(f"{name}: '{value}' can't be read: {error}") from error
+    if not content:
+        raise ConfigurationInvalid(f"{name}: '{value}' is empty; write the value into it, or unset {name}")
+    return [*path[:-1], path[-1].removesuffix("_file")], content
+
+
+def _is_setting(path: list[str]) -> bool:
+    section: Any = Settings
+    for name in path:
+        field = getattr(section, "model_fields", {}).get(name)
+        if field is None:
+            return False
+        section = field.annotation
+    return True
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationInvalid(f"{file} can't be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigurationInvalid(f"{file} is not YAML: {_yaml_problem(error)}") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigurationInvalid(f"{file} must hold settings by name, such as `http: {{port: 5300}}`")
+    return values
+
+
+def _yaml_problem(error: Exception) -> str:
+    """Where and what, without a word of the file: the line may hold a secret."""
+    mark = getattr(error, "problem_mark", None)
+    problem = re.sub(r"'[^']{2,}'", "a word", str(getattr(error, "problem", None) or "it can't be read"))
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark is not None else problem
+
+
+def _put(values: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+    *sections, key = path
+    for section in sections:
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise ConfigurationInvalid(f"{name}: '{section}' is not a section")
+    values[key] = value

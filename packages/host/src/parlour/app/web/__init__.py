@@ -1,0 +1,1 @@
+"""Serves the HTTP interface: routes, connection limits and the server process."""

@@ -1,0 +1,279 @@
+"""Limits HTTP connections before anybody is authenticated: size and time of a request's head, silence, and number.
+
+A WebSocket that grows out of a connection keeps its place among them; pings find the silent ones.
+"""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final, Literal, cast
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE
+from parlour.core.texts.translation import translate
+from parlour.http.localization import accepted_language
+
+from .connection_limits import ConnectionLimits, Reason
+from .sockets import SocketProtocol
+from .write_coalescing import JoinedWrites, JoiningProtocol
+
+MAX_HEAD_BYTES: Final = 64 * 1024
+DISCARD_SECONDS: Final = 2.0
+"""How long a client that is refused while it sends may go on sending, so that it gets to read why."""
+KEEPALIVE_INTERVAL_SECONDS: Final = 10
+KEEPALIVE_PROBES: Final = 3
+_REFUSALS: Final[dict[Reason, tuple[int, str, str]]] = {
+    "total": (503, "too_many_connections", "the Host has as many connections as it can take; try again later"),
+    "address": (429, "rate_limited", "there are too many connections from this address; close some and try again"),
+    "head_bytes": (431, "headers_too_large", f"the head of a request may have at most {MAX_HEAD_BYTES} bytes"),
+    "head_time": (408, "request_timeout", "the head of the request did not come in time; send it again"),
+    "silent": (408, "request_timeout", "the body of the request did not come in time; send it again"),
+}
+
+
+class HeadTooLarge(Exception):
+    """The head of a request has more than MAX_HEAD_BYTES."""
+
+
+class BoundedSocket(SocketProtocol):
+    """Gives the place of its connection back when the WebSocket ends."""
+
+    def __init__(self, leave: Callable[[], None], config: Config, server_state: ServerState, app_state: Any) -> None:
+        super().__init__(config, server_state, app_state)
+        self._leave = leave
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._leave()
+
+    def keepalive_timeout(self) -> None:
+        """Waits longer while messages wait to be taken: the answer to the ping may be behind them, unread."""
+        if self.read_paused and self.ping_timeout is not None:
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+            return
+        super().keepalive_timeout()
+
+
+class BoundedProtocol(JoiningProtocol):
+    def __init__(self, limits: ConnectionLimits, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._limits = limits
+        self._allowance = limits.allowance
+        self._address = ""
+        self._entered = False
+        self._ended = False
+        """The connection was refused or cut: what still comes is discarded."""
+        self._upgraded = False
+        self._in_head = self._in_message = False
+        self._head_bytes = 0
+        self._unparsed = 0
+        """Bytes of a head or a trailer that has not ended, at most one read too few."""
+        self._too_large = False
+        self._last_received = 0.0
+        self._awaited: Literal["head", "body"] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    # --- the connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
+        refused = self._limits.enter(self._address)
+        if refused is not None:
+            self._refuse(refused)
+            self.transport.close()
+            return
+        self._entered = True
+        _probe_when_idle(transport.get_extra_info("socket"), self._allowance.silent_seconds)
+        self.ws_protocol_class = cast(Any, partial(BoundedSocket, self._leave))
+        self._await("head")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._await(None)
+        self.resume_writing()
+        super().connection_lost(exc)
+        self._leave()
+
+    def handle_websocket_upgrade(self) -> None:
+        self._await(None)
+        self._upgraded = True
+        super().handle_websocket_upgrade()
+
+    def _leave(self) -> None:
+        if self._entered:
+            self._entered = False
+            self._limits.leave(self._address)
+
+    # --- reading
+
+    def data_received(self, data: bytes) -> None:
+        if self._ended:
+            return
+        self._last_received = self.loop.time()
+        self._unparsed += len(data)
+        super().data_received(data)
+        if self._ended or self._upgraded:
+            return
+        if self._unparsed > MAX_HEAD_BYTES:
+            self._refuse_sender("head_bytes")
+            return
+        self._await(self._missing())
+
+    def on_message_begin(self) -> None:
+        self._in_head = self._in_message = True
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._head_bytes += len(url)
+        self._check_head()
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head_bytes += len(name) + len(value) + 4
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._check_head()
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._unparsed = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unparsed = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._in_message = False
+        self._unparsed = 0
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        if self._too_large:
+            self._refuse_sender("head_bytes")
+        else:
+            super().send_400_response(msg)
+
+    def _check_head(self) -> None:
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._too_large = True
+            raise HeadTooLarge  # the parser stops and the server answers by send_400_response
+
+    # --- time
+
+    def _missing(self) -> Literal["head", "body"] | None:
+        """Returns what the client has begun to send and not finished."""
+        if self._in_head or self.cycle is None:
+            return "head"
+        if self._in_message:
+            return "body"
+        # after an answer the server's own keep-alive timer runs, unless bytes came that belong to no request
+        return "head" if self.cycle.response_complete and self.timeout_keep_alive_task is None else None
+
+    def _await(self, missing: Literal["head", "body"] | None) -> None:
+        if missing == self._awaited:
+            return
+        self._awaited = missing
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if missing is not None:
+            seconds = self._allowance.head_seconds if missing == "head" else self._allowance.silent_seconds
+            self._timer = self.loop.call_later(seconds, self._overdue)
+
+    def _overdue(self) -> None:
+        self._timer = None
+        if self._awaited == "head":
+            self._cut("head_time")
+            return
+        # a Host that does not read on can't know whether more was sent
+        since = self.loop.time() if self.flow.read_paused else self._last_received
+        left = since + self._allowance.silent_seconds - self.loop.time()
+        if left > 0:
+            self._timer = self.loop.call_later(left, self._overdue)
+        else:
+            self._cut("silent")
+
+    # --- writing
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self._allowance.silent_seconds, self._stalled)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def _stalled(self) -> None:
+        self._write_timer = None
+        self._ended = True
+        self._limits.count("silent")
+        self.transport.abort()
+
+    # --- ending
+
+    def _cut(self, reason: Reason) -> None:
+        """Ends a connection whose client does not go on; with an answer, unless another one has begun."""
+        if self.cycle is None or self.cycle.response_complete or self._in_head:
+            self._refuse(reason)
+            self.transport.close()
+            return
+        self._ended = True
+        self._limits.count(reason)
+        if not self.cycle.response_started:
+            self.transport.write(_answer(reason, self._language()))
+        self.transport.close()
+
+    def _refuse_sender(self, reason: Reason) -> None:
+        """Ends a connection whose client is still sending. To close at once would take the answer away from it."""
+        self._refuse(reason)
+        self._await(None)
+        cast(JoinedWrites, self.transport).write_eof()
+        self._timer = self.loop.call_later(DISCARD_SECONDS, self.transport.abort)
+
+    def _refuse(self, reason: Reason) -> None:
+        self._ended = True
+        self._limits.count(reason)
+        self.transport.write(_answer(reason, self._language()))
+
+    def _language(self) -> str:
+        """The language of the request that is coming in, by the headers that have come; English before any has.
+
+        A connection beyond the limits is refused before anything is read: to wait for its head would give it the
+        place that it is refused.
+        """
+        return accepted_language(self.headers) if self._in_head or self._in_message else DEFAULT_LANGUAGE
+
+
+def _answer(reason: Reason, language: str) -> bytes:
+    status, code, english = _REFUSALS[reason]
+    message = translate(english, language)
+    error = {"error": {"code": code, "message": message, "details": None}}
+    body = json.dumps(error, ensure_ascii=False).encode()
+    translated = "" if message == english else f"content-language: {language}\r\nvary: Accept-Language\r\n"
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n{translated}"
+        f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _probe_when_idle(connection: Any, seconds: float) -> None:
+    """Lets the kernel find peers that vanished without a word; one that is there answers its probes by itself."""
+    options = {"TCP_KEEPIDLE": max(1, int(seconds)), "TCP_KEEPINTVL": KEEPALIVE_INTERVAL_SECONDS}
+    with contextlib.suppress(OSError):  # it has gone already
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in {**options, "TCP_KEEPCNT": KEEPALIVE_PROBES}.items():
+            if hasattr(socket, name):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

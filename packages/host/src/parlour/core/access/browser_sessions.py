@@ -1,0 +1,74 @@
+"""Sessions of people in browsers: a cookie's digest, who it stands for, and the token that guards its changes."""
+
+import hashlib
+import secrets
+
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Unit, Update, where
+from parlour.core.model.ports import Clock
+from parlour.core.store.tables import LOGINS, USERS
+from parlour_sdk.values import dataclass
+
+from . import audit
+from .users import User, restored
+
+LIFETIME = 14 * 24 * 3600 * 1000
+SEEN_EVERY = 3600 * 1000
+"""How often it is noted that a session is in use, and its life prolonged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    digest: str
+    csrf: str
+    user: User
+    expires_at: int
+
+
+class Logins:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    async def open(self, user: User, agent: str, address: str) -> tuple[str, Login]:
+        """Returns the cookie's value, which can't be read again. Retention deletes sessions that have expired."""
+        cookie, csrf, now = secrets.token_urlsafe(32), secrets.token_urlsafe(24), self._clock.now()
+        login = Login(_digest(cookie), csrf, user, now + LIFETIME)
+        row: dict[str, str | int] = {
+            "digest": login.digest,
+            "user_id": user.user_id,
+            "csrf": csrf,
+            "agent": agent[:200],
+            "address": address,
+            "created_at": now,
+            "seen_at": now,
+            "expires_at": login.expires_at,
+        }
+        entry = audit.admin(f"user:{user.user_id}", "user.login", user.user_id, None, {"address": address}, now)
+        await self._journal.commit(Unit("login.open", (Insert(LOGINS, {**row}), entry)))
+        return cookie, login
+
+    async def find(self, cookie: str) -> Login | None:
+        """As the database says at this moment: a session that was ended fails on its next request."""
+        digest = _digest(cookie)
+        rows = await self._journal.read(Select(LOGINS, where(digest=digest), limit=1, few=True))
+        now = self._clock.now()
+        if not rows or rows[0]["expires_at"] <= now:
+            return None
+        users = await self._journal.read(Select(USERS, where(user_id=rows[0]["user_id"]), limit=1, few=True))
+        if not users or not users[0]["enabled"]:
+            return None
+        # A session that was seen in the future comes from a clock that was set back since: it lasts no longer for that.
+        if abs(now - rows[0]["seen_at"]) >= SEEN_EVERY:
+            seen = Update(LOGINS, {"seen_at": now, "expires_at": now + LIFETIME}, where(digest=digest), expect=ANY)
+            await self._journal.commit(Unit("login.seen", (seen,)))
+        return Login(digest, rows[0]["csrf"], restored(users[0]), rows[0]["expires_at"])
+
+    async def close(self, login: Login) -> None:
+        user_id = login.user.user_id
+        entry = audit.admin(f"user:{user_id}", "user.logout", user_id, None, None, self._clock.now())
+        gone = Delete(LOGINS, where(digest=login.digest), expect=ANY)
+        await self._journal.commit(Unit("login.close", (gone, entry)))
+
+
+def _digest(cookie: str) -> str:
+    return hashlib.sha256(cookie.encode(errors="replace")).hexdigest()

@@ -1,0 +1,198 @@
+"""Around the handlers: a run of an agent with `journal_calls` that is repeated is given the answers of its calls.
+
+An answer is durable before it is given. What a call does is its handler's part, and a stream that its runner leaves
+early is not kept, since it can't be told from one that was cut off.
+"""
+
+import hashlib
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel
+
+from parlour.core.errors import Refused
+from parlour.core.journal import Journal, Unit
+from parlour.core.model.ports import Clock
+from parlour.core.model.providers import ProviderFailed, Tools
+from parlour.core.runs.caller import Caller
+from parlour.core.runs.session import Ending, RunSession
+from parlour.core.store import ledger
+from parlour.core.store.call_cache import Calls, JournaledCall, Lineage
+from parlour_sdk.protocol.calls import Call
+from parlour_sdk.values import dataclass
+
+from .action_table import ACTIONS
+from .gate import Handler
+
+JOURNALED = frozenset(
+    """
+    invoke_llm invoke_llm_stream invoke_rerank invoke_embedding get_tool_detail call_tool
+    list_knowledge retrieve_knowledge list_skills activate_skill get_file
+    history_page history_search event_get event_page
+    state_get state_set state_delete state_list storage_get storage_set storage_delete storage_list
+    """.split()  # noqa: SIM905
+)
+"""Not steering: what a run had pulled is owed again. Not artifacts: they don't change, and making one is an effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call and its place in the lineage of its run."""
+
+    session: RunSession
+    lineage: Lineage
+    call: JournaledCall
+    repeatable: bool
+    """Asked again it does no harm."""
+
+
+class CallJournal:
+    def __init__(self, journal: Journal, tools: Tools, clock: Clock) -> None:
+        self._journal = journal
+        self._calls = Calls(journal)
+        self._tools = tools
+        self._clock = clock
+        self._lineages: WeakKeyDictionary[RunSession, Lineage] = WeakKeyDictionary()
+
+    def around(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
+        return {name: self._wrapped(name, each) if name in JOURNALED else each for name, each in handlers.items()}
+
+    def _wrapped(self, name: str, handler: Any) -> Handler:
+        return self._stream(name, handler) if ACTIONS[name].wire.streams else self._unary(name, handler)
+
+    def _unary(self, name: str, handler: Callable[..., Awaitable[BaseModel]]) -> Handler:
+        async def act(caller: Caller, request: Call) -> BaseModel:
+            asked = await self._asked(name, caller, request)
+            if asked is None:
+                return await handler(caller, request)
+            known = await self._known(asked)
+            if known is not None:
+                return ACTIONS[name].wire.answer.model_validate(_part(known))
+            await self._begin(asked)
+            try:
+                answer = await handler(caller, request)
+            except (Refused, ProviderFailed) as failure:
+                await self._keep(asked, (), failure)
+                raise
+            await self._keep(asked, (answer.model_dump(mode="json"),))
+            return answer
+
+        return act
+
+    def _stream(self, name: str, handler: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
+        async def act(caller: Caller, request: Call) -> AsyncGenerator[Any, None]:
+            asked = await self._asked(name, caller, request)
+            known = None if asked is None else await self._known(asked)
+            if known is not None:
+                for part in known.parts:
+                    yield ACTIONS[name].wire.answer.model_validate(part)
+                _raise(known)
+                return
+            given = []
+            try:
+                async with aclosing(handler(caller, request)) as parts:
+                    async for part in parts:
+                        if asked is not None:
+                            given.append(part.model_dump(mode="json"))
+                        yield part
+            except (Refused, ProviderFailed) as failure:
+                await self._keep(asked, tuple(given), failure)
+                raise
+            await self._keep(asked, tuple(given))
+
+        return act
+
+    async def _asked(self, name: str, caller: Caller, request: Call) -> Asked | None:
+        """None when the call is not for the journal. An agent whose journaling was ended still owes its answers."""
+        session = caller.session
+        if session is None or not (session.journals or session.entry.attempts > 1):
+            return None
+        if session not in self._lineages:
+            self._lineages[session] = await self._calls.lineage(session.event.seq, session.run_id)
+        lineage = self._lineages[session]
+        if not session.journals and not lineage.last_position:
+            return None
+        position, mark = _position(request.call_id), _hash(request)
+        call = JournaledCall(lineage.first_run_id, position, session.run_id, name, mark)
+        acts = name == "call_tool" and not self._tools.read_only(getattr(request, "tool_name", ""))
+        return Asked(session, lineage, call, repeatable=not acts)
+
+    async def _known(self, asked: Asked) -> JournaledCall | None:
+        """None when it is to be asked now, for the first time or again."""
+        call, session = asked.call, asked.session
+        known = await self._calls.find(call.lineage, call.position)
+        if known is None:
+            return None
+        if (known.action, known.request_hash) != (call.action, call.request_hash):
+            raise _diverged(session, call, known)
+        if known.state == "begun":
+            raise _unfinished(call, known)
+        ended_on_it = call.position == asked.lineage.last_position and known.run_id != session.run_id
+        if known.state == "refused" and asked.repeatable and ended_on_it:
+            return None
+        session.meter.note("call.replayed", {"position": call.position, "action": call.action})
+        return known
+
+    async def _begin(self, asked: Asked) -> None:
+        """What can't be repeated is known to have begun before it does."""
+        if not asked.repeatable:
+            await self._write("call.begin", asked.call)
+
+    async def _keep(
+        self, asked: Asked | None, parts: tuple[Any, ...], failure: Refused | ProviderFailed | None = None
+    ) -> None:
+        if asked is None or (failure is not None and asked.session.is_over()):
+            return  # a run that is over did not get this answer
+        answered = replace(asked.call, state="answered", parts=parts)
+        refused = None if failure is None else replace(answered, state="refused", refusal=_told(failure))
+        await self._write("call.keep", refused or answered)
+
+    async def _write(self, name: str, call: JournaledCall) -> None:
+        now = self._clock.now()
+        await self._journal.commit(Unit(name, (ledger.touch(call.run_id, now), call.write(now))))
+
+
+def _position(call_id: str) -> int:
+    number = call_id.rpartition(":")[2]
+    if not (number.isascii() and number.isdigit() and 0 < len(number) < 10):
+        told = "call_id: the calls of this agent are journaled, so it ends with ':' and the call's number in its run"
+        raise Refused("invalid_argument", f"{told}, from 1")
+    return int(number)
+
+
+def _hash(request: Call) -> str:
+    asked = request.model_dump(mode="json", exclude={"call_id", "run_id", "lease"})
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _part(known: JournaledCall) -> Any:
+    _raise(known)
+    return known.parts[0]
+
+
+def _raise(known: JournaledCall) -> None:
+    if known.refusal is not None:
+        raise Refused(**known.refusal)
+
+
+def _told(failure: Refused | ProviderFailed) -> dict[str, Any]:
+    details = failure.details if isinstance(failure, Refused) else {}
+    return {"code": failure.code, "message": failure.message, "retryable": failure.retryable, "details": details}
+
+
+def _diverged(session: RunSession, call: JournaledCall, known: JournaledCall) -> Refused:
+    other = f"{known.action} then" if known.action != call.action else "the same action with another request"
+    told = f"call {call.position} is {call.action} now and was {other}, in run {known.run_id}"
+    session.stop(Ending("failed", "runner.diverged", f"the run can't be repeated: {told}"))
+    return Refused("runtime_error", f"a repeated run makes the same calls: {told}")
+
+
+def _unfinished(call: JournaledCall, known: JournaledCall) -> Refused:
+    if known.run_id == call.run_id:
+        return Refused("invalid_argument", f"call_id: call {call.position} of this run is already under way")
+    told = f"call {call.position} ({call.action}) had begun when run {known.run_id} was cut off"
+    return Refused("runtime_error", f"{told}; whether it was carried out is not known, so it is not repeated")

@@ -1,0 +1,21 @@
+"""Conversations as plugins begin them anew."""
+
+from parlour.core.errors import Refused
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.runs.caller import Caller
+from parlour.core.store.conversations import Conversations
+from parlour_sdk.protocol.listing import ConversationStarted, StartConversation
+
+
+class ConversationActions:
+    def __init__(self, conversations: Conversations, ids: Ids, clock: Clock) -> None:
+        self._conversations = conversations
+        self._ids = ids
+        self._clock = clock
+
+    async def start(self, caller: Caller, request: StartConversation) -> ConversationStarted:
+        key = await self._conversations.key(request.conversation_id)
+        if key is None:
+            raise Refused("not_found", f"there is no conversation '{request.conversation_id[:64]}'")
+        fresh = await self._conversations.renew(key, self._ids, self._clock)
+        return ConversationStarted(conversation_id=fresh)

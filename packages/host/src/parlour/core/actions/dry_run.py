@@ -1,0 +1,153 @@
+"""Around the handlers: a rerun reads what there is; what it changes is a copy of its own, or written down only.
+
+Tools that are not read-only run when the person who asked for the rerun said so. What is neither known to be harmless
+nor treated here is refused to a rerun.
+"""
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from parlour.core.errors import Refused
+from parlour.core.model.providers import Tools
+from parlour.core.runs.caller import Caller
+from parlour.core.runs.dry_run_state import Rehearsal
+from parlour_sdk.protocol.actions import ActionOutcome, RequestAction
+from parlour_sdk.protocol.calls import Call, Done
+from parlour_sdk.protocol.limits import STATE_LIST_KEYS
+from parlour_sdk.protocol.state import StateDelete, StateGet, StateKeys, StateList, StateSet, StateValue
+from parlour_sdk.protocol.storage import (
+    StorageDelete,
+    StorageGet,
+    StorageKeys,
+    StorageList,
+    StorageSet,
+    StorageValue,
+)
+from parlour_sdk.protocol.tools import CallTool
+
+from .action_table import ACTIONS
+from .gate import Handler
+
+HARMLESS = frozenset(
+    """
+    invoke_llm invoke_llm_stream invoke_rerank invoke_embedding get_tool_detail list_knowledge retrieve_knowledge
+    list_skills activate_skill get_file history_page history_search event_get event_page steering_pull
+    artifact_metadata artifact_read artifact_create run_get run_list run_events_page runtime_list get_host_version
+    """.split()  # noqa: SIM905
+)
+"""They read, or make what belongs to the rerun alone."""
+
+Next = Callable[[Caller, Any], Awaitable[BaseModel]]
+Treatment = Callable[[Caller, Rehearsal, Any, Next], Awaitable[BaseModel]]
+
+
+class Rehearsals:
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def around(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
+        treatments: dict[str, Treatment] = {
+            "call_tool": self._call_tool,
+            "platform_action": _write_down,
+            "state_get": _state_get,
+            "state_set": _state_set,
+            "state_delete": _state_delete,
+            "state_list": _state_list,
+            "storage_get": _storage_get,
+            "storage_set": _storage_set,
+            "storage_delete": _storage_delete,
+            "storage_list": _storage_list,
+        }
+        return {name: self._wrapped(name, each, treatments.get(name, _refuse)) for name, each in handlers.items()}
+
+    def _wrapped(self, name: str, handler: Any, treatment: Treatment) -> Handler:
+        if name in HARMLESS or ACTIONS[name].wire.where == "plugin":
+            wrapped: Handler = handler
+            return wrapped
+
+        async def act(caller: Caller, request: Call) -> BaseModel:
+            rehearsal = caller.session.rehearsal if caller.session is not None else None
+            if rehearsal is None:
+                answer: BaseModel = await handler(caller, request)
+                return answer
+            return await treatment(caller, rehearsal, request, handler)
+
+        return act
+
+    async def _call_tool(self, caller: Caller, rehearsal: Rehearsal, request: CallTool, call: Next) -> BaseModel:
+        name = request.tool_name
+        if not self._tools.read_only(name) and name not in rehearsal.effects:
+            caller.run.meter.note("tool.withheld", {"name": name, "parameters": request.parameters})
+            told = f"tool '{name}' is not read-only, and this rerun was asked for without its effects"
+            raise Refused("denied", f"{told}; whoever asks for it can name the tool in allow_effects")
+        return await call(caller, request)
+
+
+async def _write_down(caller: Caller, rehearsal: Rehearsal, request: RequestAction, call: Next) -> BaseModel:
+    told = {"action": request.action, "target": request.target, "payload": request.payload}
+    caller.run.meter.note("action.recorded", told)
+    return ActionOutcome(status="done", result={"executed": False})
+
+
+async def _refuse(caller: Caller, rehearsal: Rehearsal, request: Call, call: Next) -> BaseModel:
+    raise Refused("denied", "a rerun changes nothing: this action is not carried out in it")
+
+
+async def _state_get(caller: Caller, rehearsal: Rehearsal, request: StateGet, call: Next) -> BaseModel:
+    values = rehearsal.state[request.scope]
+    return StateValue(found=request.key in values, value=values.get(request.key))
+
+
+async def _state_set(caller: Caller, rehearsal: Rehearsal, request: StateSet, call: Next) -> BaseModel:
+    rehearsal.take(len(to_json(request.value)))
+    rehearsal.state[request.scope][request.key] = request.value
+    return Done()
+
+
+async def _state_delete(caller: Caller, rehearsal: Rehearsal, request: StateDelete, call: Next) -> BaseModel:
+    rehearsal.state[request.scope].pop(request.key, None)
+    return Done()
+
+
+async def _state_list(caller: Caller, rehearsal: Rehearsal, request: StateList, call: Next) -> BaseModel:
+    names = sorted(name for name in rehearsal.state[request.scope] if name.startswith(request.prefix or ""))
+    return StateKeys(keys=names[:STATE_LIST_KEYS], has_more=len(names) > STATE_LIST_KEYS)
+
+
+async def _storage_get(caller: Caller, rehearsal: Rehearsal, request: StorageGet, call: Next) -> BaseModel:
+    if (request.area, request.key) not in rehearsal.storage:
+        return await call(caller, request)
+    value = rehearsal.storage[request.area, request.key]
+    if value is None:
+        return StorageValue(found=False)
+    return StorageValue(found=True, content_base64=base64.b64encode(value).decode())
+
+
+async def _storage_set(caller: Caller, rehearsal: Rehearsal, request: StorageSet, call: Next) -> BaseModel:
+    try:
+        value = base64.b64decode(request.content_base64, validate=True)
+    except binascii.Error:
+        raise Refused("invalid_argument", "content_base64 is not base64") from None
+    rehearsal.take(len(value))
+    rehearsal.storage[request.area, request.key] = value
+    return Done()
+
+
+async def _storage_delete(caller: Caller, rehearsal: Rehearsal, request: StorageDelete, call: Next) -> BaseModel:
+    rehearsal.storage[request.area, request.key] = None
+    return Done()
+
+
+async def _storage_list(caller: Caller, rehearsal: Rehearsal, request: StorageList, call: Next) -> BaseModel:
+    there = await call(caller, request)
+    assert isinstance(there, StorageKeys)
+    prefix = request.prefix or ""
+    own = {key: value for (area, key), value in rehearsal.storage.items() if area == request.area}
+    written = {key for key, value in own.items() if value is not None and key.startswith(prefix)}
+    names = sorted(({*there.keys} - own.keys()) | written)
+    return StorageKeys(keys=names[:STATE_LIST_KEYS], has_more=there.has_more or len(names) > STATE_LIST_KEYS)

@@ -1,0 +1,242 @@
+"""The door for everything a plugin asks of the Host: checks a call in the contract's order, then lets it act."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
+
+from parlour.core.access import audit
+from parlour.core.access.audit_writer import AuditLog
+from parlour.core.access.denial_log import DenialLog
+from parlour.core.access.grants import Grant, outside_a_run
+from parlour.core.access.rate_limit import Rate, Spacing
+from parlour.core.errors import Refused
+from parlour.core.journal import GuardFailed, Journal, StorageFailed
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.redaction import REDACTOR
+from parlour.core.runs.caller import Caller
+from parlour.core.runs.session import RunSession, Sessions
+from parlour_sdk.protocol.calls import Call
+from parlour_sdk.protocol.manifest import PluginPermissions
+
+from .action_table import ACTIONS, Action
+
+logger = logging.getLogger(__name__)
+
+PLUGIN_CALLS_PER_SECOND = 100
+PLUGIN_CALLS_BURST = 200
+PLUGIN_CALLS_BEGUN_AT_ONCE = 16
+PLUGIN_CALLS_BEGUN_PER_SECOND = 500
+
+Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncGenerator[Any, None]]
+PluginGrants = Callable[[str], PluginPermissions]
+"""What the operator granted each plugin for use outside runs."""
+
+
+class Gate:
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        sessions: Sessions,
+        plugin_grants: PluginGrants,
+        audit_log: AuditLog,
+        journal: Journal,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        if set(handlers) != set(ACTIONS):
+            raise ValueError(f"actions and their table differ: {set(handlers) ^ set(ACTIONS)}")
+        self._handlers: Mapping[str, Any] = handlers
+        self._sessions = sessions
+        self._plugin_grants = plugin_grants
+        self._audit_log = audit_log
+        self._clock = clock
+        self._denials = DenialLog(journal, clock, ids)
+        self._rates: dict[str, Rate] = {}
+        self._spacings: dict[str, Spacing] = {}
+
+    def streams(self, name: str) -> bool:
+        action = ACTIONS.get(name)
+        return action is not None and action.wire.streams
+
+    async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
+        return (await self.answer(plugin_id, name, data)).model_dump(mode="json")
+
+    async def answer(self, plugin_id: str, name: str, data: Any) -> BaseModel:
+        """`plugin_id` is what the runtime knows of the connection, never a field of the call."""
+        caller, request = await self._admit(plugin_id, name, data)
+        # once begun an action is carried out, even when its caller is gone: memory and database stay at one
+        acting = asyncio.ensure_future(self._handlers[name](caller, request))
+        acting.add_done_callback(_observed)
+        with _in_the_contracts_words():
+            answer: BaseModel = await asyncio.shield(acting)
+        return answer
+
+    async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
+        async with aclosing(self.parts(plugin_id, name, data)) as parts:
+            async for part in parts:
+                yield part.model_dump(mode="json")
+
+    async def parts(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
+        caller, request = await self._admit(plugin_id, name, data)
+        with _in_the_contracts_words():
+            async with aclosing(self._handlers[name](caller, request)) as parts:
+                async for part in parts:
+                    yield part
+
+    async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[Caller, Call]:
+        action = ACTIONS.get(name)
+        if action is None:
+            raise Refused("not_supported", f"the Host has no action '{name}'")
+        if wait := self._spacing(plugin_id, data).wait():
+            await asyncio.sleep(wait)
+        request = _parsed(action, data)
+        caller = self._caller(plugin_id, request)
+        try:
+            self._check(caller, action, request, data)
+        except Refused as refusal:
+            await self._record_denial(caller, action, request, refusal)
+            raise
+        self._record_allowed(caller, action, request)
+        if caller.session is not None and caller.session.begin is not None:
+            with _in_the_contracts_words():
+                await caller.session.begin()
+        return caller, request
+
+    def _spacing(self, plugin_id: str, data: Any) -> Spacing:
+        """Before anything costs: what the call is, and whether it may be, is looked at when its turn has come."""
+        run_id = data.get("run_id") if isinstance(data, dict) else None
+        session = self._sessions.get(run_id) if isinstance(run_id, str) else None
+        if session is not None and session.executor == plugin_id:
+            return session.spacing
+        if plugin_id not in self._spacings:
+            self._spacings[plugin_id] = Spacing(PLUGIN_CALLS_BEGUN_PER_SECOND, PLUGIN_CALLS_BEGUN_AT_ONCE)
+        return self._spacings[plugin_id]
+
+    def _caller(self, plugin_id: str, request: Call) -> Caller:
+        if request.run_id is None:
+            return Caller(plugin_id, outside_a_run(plugin_id, self._plugin_grants(plugin_id)))
+        session = self._sessions.get(request.run_id)
+        if session is None or session.executor != plugin_id:
+            return Caller(plugin_id, Grant(plugin_id, frozenset()))
+        return Caller(plugin_id, session.grant, session)
+
+    def _check(self, caller: Caller, action: Action, request: Call, data: Any) -> None:
+        if request.run_id is not None:
+            _check_run(caller.session, action)
+            _check_lease(caller.session, request)
+        _check_access(caller.grant, action, request, in_run=caller.session is not None)
+        if len(to_json(data)) > action.max_bytes:  # as it was sent: a prompt with all its defaults is twice as long
+            raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
+        rate = caller.session.rate if caller.session else self._rate(caller.plugin_id)
+        if not rate.take():
+            raise Refused("rate_limited", "this caller asks too often; wait and try again", retryable=True)
+        if caller.session is not None and 0 < caller.session.deadline_at <= self._clock.now():
+            raise Refused("deadline_exceeded", "the run's time is over")
+
+    def _rate(self, plugin_id: str) -> Rate:
+        if plugin_id not in self._rates:
+            self._rates[plugin_id] = Rate(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
+        return self._rates[plugin_id]
+
+    def _record_allowed(self, caller: Caller, action: Action, request: Call) -> None:
+        self._audit_log.check_room()
+        resource, scope, now = _resource(action, request), _scope(action, request), self._clock.now()
+        entry = audit.access(caller, request.run_id or "", action.name, resource, scope, "allowed", "", now)
+        if caller.session is not None:
+            self._audit_log.add_of_run(caller.session, entry)
+        else:
+            self._audit_log.add([entry])
+
+    async def _record_denial(self, caller: Caller, action: Action, request: Call, refusal: Refused) -> None:
+        """Writes the denial before it is answered."""
+        resource, scope = _resource(action, request), _scope(action, request)
+        await self._denials.record(caller, action.name, request.run_id or "", resource, scope, refusal)
+
+
+def _parsed(action: Action, data: Any) -> Call:
+    try:
+        return action.wire.request.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the request"
+        raise Refused("invalid_argument", f"{action.name}: {field}: {first['msg']}") from error
+
+
+def _check_run(session: RunSession | None, action: Action) -> None:
+    if session is None or session.ended.is_set():
+        raise Refused("unauthorized", "no active run has this id")
+    if session.stopping is not None:
+        code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(session.stopping.status, "unauthorized")
+        raise Refused(code, "the run is being ended")
+    if action.wire.where == "plugin":
+        raise Refused("unauthorized", f"{action.name} is not for runs; ask without a run_id")
+
+
+def _check_lease(session: RunSession | None, request: Call) -> None:
+    """Of two processes of one plugin only the one that holds the run speaks for it."""
+    if session is not None and session.remote and session.lease != request.lease:
+        told = "lease: it is not the one that this run is held by"
+        raise Refused("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
+
+
+def _check_access(grant: Grant, action: Action, request: Call, in_run: bool) -> None:
+    if action.permission is not None and not grant.has(action.permission):
+        raise Refused("unauthorized", f"{':'.join(action.permission)} was not granted")
+    if in_run and action.api and action.api not in grant.apis:
+        raise Refused("unauthorized", f"this run was not granted {action.api}")
+    if action.resource is not None and action.permission is not None:
+        kind, name = action.resource[0], _resource(action, request)
+        if not grant.allows(kind, name, action.permission[1]):
+            raise Refused("unauthorized", f"{action.permission[1]} on '{name}' ({kind}) was not granted")
+    scope = _scope(action, request)
+    match action.scope:
+        case "state" if scope not in grant.scopes:
+            raise Refused("unauthorized", f"this run has no state scope '{scope}'")
+        case "storage" if scope not in grant.storage:
+            raise Refused("unauthorized", f"the storage area '{scope}' was not granted")
+        case "conversation" if scope and scope != grant.conversation_id and not grant.other_conversations:
+            raise Refused("unauthorized", "this run may read its own conversation only")
+
+
+def _resource(action: Action, request: Call) -> str:
+    return str(getattr(request, action.resource[1])) if action.resource is not None else ""
+
+
+def _scope(action: Action, request: Call) -> str:
+    match action.scope:
+        case "state":
+            return str(getattr(request, "scope", ""))
+        case "storage":
+            return str(getattr(request, "area", ""))
+        case "conversation":
+            named = getattr(request, "conversation_id", None) or getattr(
+                getattr(request, "filters", None), "conversation_id", None
+            )
+            return str(named or "")
+        case _:
+            return ""
+
+
+@contextmanager
+def _in_the_contracts_words() -> Iterator[None]:
+    """What goes wrong behind the door, as the caller is told."""
+    try:
+        yield
+    except GuardFailed as ended:
+        raise Refused("unauthorized", "no active run has this id") from ended
+    except StorageFailed as failure:
+        raise Refused("runtime_error", REDACTOR.clean(failure.message)) from failure
+    except ProviderFailed as failure:
+        raise Refused(failure.code, REDACTOR.clean(failure.message), failure.retryable) from failure
+
+
+def _observed(acting: "asyncio.Future[BaseModel]") -> None:
+    """The caller may be gone, and then nobody else asks how it ended."""
+    if not acting.cancelled():
+        acting.exception()

@@ -1,0 +1,13 @@
+"""Facts about the Host."""
+
+from parlour.core.runs.caller import Caller
+from parlour_sdk.protocol.base import PROTOCOL_VERSION
+from parlour_sdk.protocol.host import HostVersion, HostVersionGet
+
+
+class HostActions:
+    def __init__(self, version: str) -> None:
+        self._version = version
+
+    async def version(self, caller: Caller, request: HostVersionGet) -> HostVersion:
+        return HostVersion(version=self._version, protocol=PROTOCOL_VERSION)

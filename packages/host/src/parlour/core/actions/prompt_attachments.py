@@ -1,0 +1,70 @@
+"""Files in a prompt: a model is given the bytes, wherever its runner only named an artifact of its own."""
+
+import base64
+from collections.abc import Sequence
+
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.runs.attachments import place_of
+from parlour.core.runs.session import RunSession
+from parlour.core.store.artifact_service import Artifacts
+from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
+from parlour_sdk.protocol.messages import Message
+from parlour_sdk.protocol.models import InvokeModel
+
+FILE_BYTES = 10 * 1024 * 1024
+PROMPT_BYTES = 32 * 1024 * 1024
+
+
+class PromptMedia:
+    def __init__(self, artifacts: Artifacts) -> None:
+        self._artifacts = artifacts
+
+    async def inlined(self, session: RunSession | None, request: InvokeModel) -> InvokeModel:
+        """Outside a run nothing is anybody's own, so a file that is only named is not found."""
+        if not any(_names_files(each.content) for each in request.messages):
+            return request
+        left = PROMPT_BYTES
+        messages: list[Message] = []
+        for message in request.messages:
+            if _names_files(message.content):
+                elements = [await self._element(session, each, left) for each in message.content]
+                left -= sum(len(each.content_base64 or "") for each in elements if isinstance(each, MediaElement))
+                message = message.model_copy(update={"content": elements})
+            messages.append(message)
+        return request.model_copy(update={"messages": messages})
+
+    async def _element(self, session: RunSession | None, element: "str | ContentElement", left: int) -> object:
+        if not isinstance(element, MediaElement) or element.artifact_id is None:
+            return element
+        if session is None:
+            raise ProviderFailed("not_found", f"there is no artifact '{element.artifact_id[:64]}'")
+        artifact = await self._artifacts.visible(element.artifact_id, place_of(session))
+        try:
+            artifact = await self._artifacts.present(artifact)
+        except ProviderFailed as failure:
+            if artifact.location == "object":
+                raise
+            return TextElement(text=f"[{element.type}{_called(element)}; {failure.message}]")  # links expire
+        if artifact.size_bytes > min(FILE_BYTES, left):
+            told = f"artifact '{artifact.artifact_id}' has {artifact.size_bytes} bytes"
+            limits = f"a model is given {FILE_BYTES} of a file and {PROMPT_BYTES} of all together"
+            raise ProviderFailed("payload_too_large", f"{told}; {limits}")
+        content = await self._artifacts.read(artifact, 0, artifact.size_bytes)
+        return element.model_copy(
+            update={
+                "artifact_id": None,
+                "content_base64": base64.b64encode(content).decode(),
+                "mime_type": artifact.description.mime_type or element.mime_type,
+                "name": element.name or artifact.description.name,
+            }
+        )
+
+
+def _called(element: MediaElement) -> str:
+    return f": {element.name}" if element.name else ""
+
+
+def _names_files(content: "str | Sequence[ContentElement]") -> bool:
+    if isinstance(content, str):
+        return False
+    return any(isinstance(each, MediaElement) and each.artifact_id is not None for each in content)

@@ -1,0 +1,137 @@
+"""Runs of the ledger for plugins: created, seen, controlled, and fed by whoever executes them."""
+
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.errors import Refused
+from parlour.core.journal import Journal, Row, where
+from parlour.core.pagination import Cursors, InvalidCursor
+from parlour.core.runs.caller import Caller
+from parlour.core.runs.control import ADMIN, RunControl
+from parlour.core.runs.run_creation import Creating
+from parlour.core.runs.run_requests import Commissions
+from parlour.core.runs.session import Ending
+from parlour.core.store.ledger import Ledger
+from parlour_sdk.protocol.calls import Done
+from parlour_sdk.protocol.runs import (
+    AgentRun,
+    AgentRunEvent,
+    RunAppendResult,
+    RunCancel,
+    RunCreate,
+    RunEventsPage,
+    RunEventsPageGet,
+    RunFinalize,
+    RunGet,
+    RunList,
+    RunPage,
+    RunRetry,
+)
+
+ERROR_CHARACTERS = 2000
+CODES = {"completed": "stop", "failed": "runner.error", "cancelled": "cancelled", "timeout": "runner.timeout"}
+
+
+class RunActions:
+    def __init__(
+        self, journal: Journal, control: RunControl, creating: Creating, commissions: Commissions, cursors: Cursors
+    ) -> None:
+        self._ledger = Ledger(journal)
+        self._control = control
+        self._creating = creating
+        self._commissions = commissions
+        self._cursors = cursors
+
+    async def create(self, caller: Caller, request: RunCreate) -> AgentRun:
+        return told(await self._creating.create(caller, await self._commissions.asked(caller, request)))
+
+    async def get(self, caller: Caller, request: RunGet) -> AgentRun:
+        return told(await self._control.visible(caller, request.target_run_id))
+
+    async def list(self, caller: Caller, request: RunList) -> RunPage:
+        """Those of the caller's own plugin and those it has created, unless it administers all."""
+        filters = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
+        administers = caller.grant.has(ADMIN)
+        listing = f"runs:{sorted(filters.items())}:{'' if administers else caller.plugin_id}"
+        before = self._position(listing, request.cursor)
+        own = [{"plugin_id": caller.plugin_id}, {"created_by": caller.plugin_id}]
+        found: dict[str, Row] = {}
+        for whose in [{}] if administers else own:
+            page_of_those = await self._ledger.page(where(**filters, **whose), before, request.limit + 1)
+            found.update({row["run_id"]: row for row in page_of_those})
+        rows = sorted(found.values(), key=lambda row: str(row["run_id"]), reverse=True)
+        more = len(rows) > request.limit
+        page = rows[: request.limit]
+        cursor = self._cursors.encode(listing, page[-1]["run_id"]) if more else None
+        return RunPage(items=[told(row) for row in page], next_cursor=cursor, has_more=more)
+
+    async def events(self, caller: Caller, request: RunEventsPageGet) -> RunEventsPage:
+        await self._control.visible(caller, request.target_run_id)
+        rows = await self._ledger.events(request.target_run_id, request.after_sequence, request.limit + 1)
+        page = [_event(row) for row in rows[: request.limit]]
+        return RunEventsPage(items=page, has_more=len(rows) > request.limit)
+
+    async def cancel(self, caller: Caller, request: RunCancel) -> AgentRun:
+        run = await self._control.visible(caller, request.target_run_id)
+        reason = request.reason or f"plugin {caller.plugin_id} cancelled the run"
+        ending = Ending("cancelled", "cancelled", reason[:ERROR_CHARACTERS])
+        if not await self._control.cancel(run["run_id"], ending):
+            raise Refused("invalid_argument", f"the run is over: its status is {run['status']}")
+        return await self._now(run["run_id"])
+
+    async def retry(self, caller: Caller, request: RunRetry) -> AgentRun:
+        run = await self._control.visible(caller, request.target_run_id)
+        if not run["finished_at"]:
+            raise Refused("invalid_argument", f"the run is not over: its status is {run['status']}; cancel it first")
+        return told(await self._creating.retry(run))
+
+    async def append(self, caller: Caller, request: RunAppendResult) -> Done:
+        await self._control.append(caller, request.target_run_id, request.result, request.lease)
+        return Done()
+
+    async def finalize(self, caller: Caller, request: RunFinalize) -> AgentRun:
+        code, error = request.code or CODES[request.status], (request.error or "")[:ERROR_CHARACTERS]
+        await self._control.finalize(caller, request.target_run_id, Ending(request.status, code, error), request.lease)
+        return await self._now(request.target_run_id)
+
+    async def _now(self, run_id: str) -> AgentRun:
+        run = await self._ledger.run(run_id)
+        assert run is not None
+        return told(run)
+
+    def _position(self, listing: str, cursor: str | None) -> str:
+        try:
+            return str(self._cursors.decode(listing, cursor)) if cursor is not None else ""
+        except InvalidCursor as error:
+            raise Refused("invalid_argument", f"cursor: {error}") from error
+
+
+def told(row: Row) -> AgentRun:
+    """A run as its plugin is told of it: an absent part is null."""
+    optional = [
+        "agent_id",
+        "binding_id",
+        "conversation_id",
+        "thread_id",
+        "workspace_id",
+        "bot_id",
+        "status_reason",
+        "started_at",
+        "finished_at",
+        "deadline_at",
+        "cancel_requested_at",
+        "parent_run_id",
+        "claimed_by",
+        "lease_until",
+    ]
+    facts: dict[str, Any] = {name: row[name] or None for name in optional}
+    plain = ("run_id", "event_id", "runner_id", "plugin_id", "status", "created_at", "updated_at", "attempt")
+    facts |= {name: row[name] for name in plain}
+    facts |= {"usage": loads(row["usage"]), "authorization": loads(row["snapshot"])}
+    return AgentRun.model_validate({**facts, "metadata": loads(row["metadata"])})
+
+
+def _event(row: Row) -> AgentRunEvent:
+    plain = {name: row[name] for name in ("run_id", "sequence", "type", "source", "created_at")}
+    parsed = {name: loads(row[name]) for name in ("data", "artifact_refs", "metadata")}
+    return AgentRunEvent.model_validate({**plain, **parsed, "last_sequence": row["last_sequence"] or None})

@@ -1,0 +1,15 @@
+"""Giving a run the messages that were sent while it was active."""
+
+from parlour.core.runs.caller import Caller
+from parlour.core.runs.steering import Steering
+from parlour_sdk.protocol.limits import STEERING_QUEUE
+from parlour_sdk.protocol.steering import SteeringPull, SteeringPullResult
+
+
+class SteeringActions:
+    def __init__(self, steering: Steering) -> None:
+        self._steering = steering
+
+    async def pull(self, caller: Caller, request: SteeringPull) -> SteeringPullResult:
+        limit = 1 if request.mode == "one-at-a-time" else request.limit or STEERING_QUEUE
+        return SteeringPullResult.model_validate({"items": await self._steering.pull(caller.run, limit)})

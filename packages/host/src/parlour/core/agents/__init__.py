@@ -1,1 +1,0 @@
-"""Agents, the runners that serve them, and the binding of one to an event."""

@@ -1,0 +1,96 @@
+"""The event that tells of a decision: a fact always, and work for the agent if it takes such events."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from parlour.core.config.agents import AgentBook
+from parlour.core.journal import Draft, Receipt, Ref
+from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
+from parlour.core.runs.session import Entry
+from parlour.core.store import event_log, inbox
+from parlour.core.store.approvals import Approval
+from parlour_sdk.values import dataclass
+
+from .deciders import Decider
+
+EVENT_TYPE = "approval.decided"
+_CHAT = ("chat_type", "chat_id", "account", "group")
+_DECISIONS = {"approved": "approve", "denied": "deny", "expired": "expired"}
+
+
+class ListenerEvents(Protocol):
+    """Queues events of the Host for the plugins that listen to them."""
+
+    def audience(self, event_type: str, handled: bool) -> list[str]: ...
+
+    def owe(self, draft: Draft, position: int, plugins: Sequence[str], now: int, observing: bool = False) -> None: ...
+
+    def offer(self, event_type: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """Where in a unit the event is that its lane is to be told of."""
+
+    position: int
+    event: EventEnvelope
+    conversation_id: str
+
+    def entry(self, receipt: Receipt, now: int) -> Entry:
+        return Entry(RecordedEvent(receipt[self.position][0]["seq"], self.conversation_id, now, self.event))
+
+
+class DecidedEvents:
+    def __init__(self, agents: AgentBook, host_events: ListenerEvents) -> None:
+        self._agents = agents
+        self._host_events = host_events
+
+    def draft(
+        self, draft: Draft, asked: RecordedEvent, closed: Approval, decider: Decider | None, now: int
+    ) -> Owed | None:
+        event = _event(asked.envelope, closed, decider, now)
+        position = draft.add(event_log.append(event, asked.conversation_id, now))
+        taken = self._taken(closed.agent_id)
+        hearers = self._host_events.audience(EVENT_TYPE, handled=taken)
+        self._host_events.owe(draft, position, hearers, now, observing=taken)
+        if not taken:
+            return None
+        draft.add(inbox.owe(Ref(position, "seq"), asked.conversation_id))
+        return Owed(position, event, asked.conversation_id)
+
+    def durable(self) -> None:
+        self._host_events.offer(EVENT_TYPE)
+
+    def _taken(self, agent_id: str) -> bool:
+        agent = self._agents.get(agent_id)
+        return agent is not None and agent.enabled and agent.takes(EVENT_TYPE)
+
+
+def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now: int) -> EventEnvelope:
+    """In the conversation of the event whose run asked, so that an answer goes there."""
+    identity = f"approval:{closed.approval_id}"
+    data = {
+        "approval_id": closed.approval_id,
+        "action": closed.action,
+        "decision": _DECISIONS[closed.status],
+        "decided_by": closed.decided_by or None,
+        "reason": closed.reason or None,
+        "run_id": closed.run_id,
+        **{name: asked.data[name] for name in _CHAT if name in asked.data},
+    }
+    return replace(
+        asked,
+        event_id=identity,
+        event_type=EVENT_TYPE,
+        source="system",
+        source_event_type="",
+        context=EventContext(identity, asked.context.id, "host"),
+        agent_id=closed.agent_id,
+        event_time=now,
+        actor=decider.party if decider is not None else Party("system", "host"),
+        subject=Party("approval", closed.approval_id, data={"action": closed.action}),
+        input={},
+        data=data,
+        commission=None,
+    )

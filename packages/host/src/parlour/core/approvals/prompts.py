@@ -1,0 +1,111 @@
+"""Makes an approval out of an action that a person has to allow, and the message that asks for it."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.delivery import targets
+from parlour.core.delivery.composer import Delivery
+from parlour.core.delivery.targets import PLATFORM, Place, chat_type, named
+from parlour.core.model.chats import chat_key
+from parlour.core.model.delivery_policy import DeliveryPolicy
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.platforms.actions import Wanted
+from parlour.core.runs.session import RunSession
+from parlour.core.store.approvals import Approval
+
+from .deciders import identity
+from .policy import Rule
+from .texts import described
+
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+KEYWORD_CHARACTERS = 4
+NOWHERE = {"chat_type": "", "chat_id": "", "thread_id": ""}
+
+
+def approval(
+    approval_id: str,
+    session: RunSession,
+    wanted: Wanted,
+    rule: Rule,
+    taken: Callable[[str], object],
+    language: str,
+    now: int,
+) -> Approval:
+    """`taken` says whether a keyword means something already."""
+    event = session.event
+    return Approval(
+        approval_id=approval_id,
+        keyword=_keyword(approval_id, taken),
+        status="pending",
+        action=wanted.name,
+        call=wanted.frozen(),
+        words=described(wanted, event.envelope, language),
+        agent_id=session.binding.agent.agent_id,
+        run_id=session.run_id,
+        event_seq=event.seq,
+        conversation_id=event.conversation_id,
+        chat=_asked_in(event, rule, wanted.bot_id, DeliveryPolicy.decode(session.binding.agent.delivery_policy)),
+        requester=identity(event.envelope.actor),
+        who={
+            "users": list(rule.users),
+            "roles": list(rule.roles),
+            "requester": rule.requester,
+            "principal": event.envelope.principal,
+        },
+        created_at=now,
+        expires_at=now + int(rule.seconds * 1000),
+    )
+
+
+def asked_by(approval: Approval, row: Outgoing) -> Approval:
+    """With the row that asks for it, which is changed into what was decided."""
+    return replace(approval, chat={**approval.chat, "asked_by": row.outbox_id})
+
+
+def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str, edits: str = "") -> Outgoing:
+    """Something about it, said where it was asked; `edits` names the row whose message it takes the place of."""
+    message: dict[str, Any] = {"role": "assistant", "content": text, "approval": about.frame}
+    if edits:
+        message["edits"] = edits
+    address = about.chat["address"]
+    place: Place | None = named(about.chat["bot_id"], address) if address else None
+    return delivery.compose(event, about.run_id, "approval", message, place=place)
+
+
+def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
+    """What an event must have in common to come from there; the address only if it is not the event's own chat.
+
+    What people write in a platform's chat is from there, whoever brought the event that they are asked about. Who wants
+    to be a friend is no friend yet, and is not asked; nor is a group that the bot is only invited to.
+    """
+    if rule.show_in:
+        address = {"thread_id": "", **rule.show_in}
+        return _chat(address.pop("bot_id", "") or bot_id, address, address)
+    envelope = event.envelope
+    if envelope.surface == PLATFORM and envelope.data.get("request_id"):
+        fallback = {**NOWHERE, **policy.fallback_target}
+        return _chat(fallback.pop("bot_id", "") or envelope.bot_id, fallback, fallback)
+    place = targets.of(event, policy)
+    if place.surface == PLATFORM and not place.nowhere:
+        own = place.target == event.conversation_id
+        return _chat(place.bot_id, place.address, {} if own else place.address)
+    here = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
+    return {**here, "principal": envelope.principal, "address": {}}
+
+
+def _chat(bot_id: str, where: dict[str, str], address: dict[str, str]) -> dict[str, Any]:
+    chat = chat_key((chat_type(where), where["chat_id"]), where.get("account", ""))
+    return {"surface": PLATFORM, "bot_id": bot_id, "chat": chat, "principal": "", "address": address}
+
+
+def _keyword(approval_id: str, taken: Callable[[str], object]) -> str:
+    """Short, and no other approval's of these days."""
+    number = int.from_bytes(hashlib.sha256(approval_id.encode()).digest())
+    keyword = ""
+    while len(keyword) < KEYWORD_CHARACTERS or taken(keyword):
+        number, digit = divmod(number, len(_ALPHABET))
+        keyword += _ALPHABET[digit]
+    return keyword

@@ -1,0 +1,108 @@
+"""Builds what people read about an approval: short, with what they have to write."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.encoding import dumps
+from parlour.core.model.event import EventEnvelope
+from parlour.core.platforms.actions import Wanted
+from parlour.core.store.approvals import Approval
+from parlour.core.texts.catalogue import text
+from parlour_sdk.values import dataclass
+
+ARGUMENTS_CHARACTERS = 1000
+COMMENT_CHARACTERS = 300
+REQUESTS = ("request_received", "invited_to_group", "group_join_request")
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Says who is behind the action: names and ids of the sender and the group, and what a request said."""
+
+    actor_id: str
+    actor_name: str
+    group_id: str
+    group_name: str
+    comment: str
+
+
+def occasion_of(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Occasion:
+    """Reads the occasion of an approval from the event that led to it."""
+    group = data.get("group")
+    group = group if isinstance(group, dict) else {"id": data.get("group_id")}
+    comment = data.get("message", data.get("comment")) if data.get("request_id") else None
+    return Occasion(
+        actor_id=actor_id,
+        actor_name=_one_line(actor_name),
+        group_id=_id(group.get("id")),
+        group_name=_name(group.get("name")),
+        comment=_name(comment),
+    )
+
+
+def described(wanted: Wanted, event: EventEnvelope, language: str) -> str:
+    """Describes the action with its arguments, and the event that it answers, as far as a message holds them."""
+    told = "; ".join(dumps(call["arguments"]) for call in wanted.calls)
+    beyond = len(told) - ARGUMENTS_CHARACTERS
+    cut = text("approval.cut", language, beyond=beyond) if beyond > 0 else ""
+    where = text("approval.elsewhere", language) if wanted.elsewhere else ""
+    return f"{wanted.name}{where} {told[:ARGUMENTS_CHARACTERS]}{cut}{_occasion_line(event, language)}"
+
+
+def _occasion_line(event: EventEnvelope, language: str) -> str:
+    occasion = occasion_of(event.actor.id, event.actor.name, event.data)
+    who = _called(occasion.actor_name, occasion.actor_id)
+    if not who:
+        return ""
+    place = _called(occasion.group_name, occasion.group_id)
+    kind = event.event_type.rpartition(".")[2]
+    if kind not in REQUESTS:
+        kind = "asked_in_group" if place else "asked"
+    line = text(f"approval.occasion.{kind}", language, who=who, group=place)
+    return f"\n{line}" + (f": “{occasion.comment}”" if occasion.comment else "")
+
+
+def _called(name: str, entity_id: str) -> str:
+    if name:
+        return f"{name} ({entity_id})" if entity_id else name
+    return entity_id
+
+
+def _id(value: object) -> str:
+    return str(value) if isinstance(value, str | int) and value else ""
+
+
+def _name(value: object) -> str:
+    return _one_line(value) if isinstance(value, str) else ""
+
+
+def _one_line(written: str) -> str:
+    """Keeps what a stranger wrote from looking like lines of the Host's own."""
+    line = " ".join(written.split()).replace("“", '"').replace("”", '"')
+    return line if len(line) <= COMMENT_CHARACTERS else f"{line[:COMMENT_CHARACTERS]}…"
+
+
+def question(asked: Approval, now: int, language: str) -> str:
+    time = _time(asked.expires_at - now, language)
+    return text("approval.question", language, what=asked.words, keyword=asked.keyword, time=time)
+
+
+def _time(milliseconds: int, language: str) -> str:
+    """Rounded down, so that it is never more than there is."""
+    seconds = milliseconds // 1000
+    number, unit = (seconds // 60, "minute") if seconds >= 60 else (seconds, "second")
+    return text(f"approval.time.{unit}{'' if number == 1 else 's'}", language, number=number)
+
+
+def concluded(closed: Approval, by: str, language: str) -> str:
+    """Takes the place of the question once it is decided or expired."""
+    reason = f" {closed.reason}" if closed.reason and _status(closed) != "expired" else ""
+    return text(f"approval.concluded.{_status(closed)}", language, what=closed.words, by=by) + reason
+
+
+def verdict(closed: Approval, language: str) -> str:
+    return text(f"approval.verdict.{_status(closed)}", language, keyword=closed.keyword)
+
+
+def _status(closed: Approval) -> str:
+    return closed.status if closed.status in ("approved", "denied") else "expired"

@@ -1,1 +1,0 @@
-"""Limits on what models may use: in tokens and money, for senders, conversations, agents and all together."""

@@ -1,1 +1,0 @@
-"""Commands of plugins, typed in a chat."""

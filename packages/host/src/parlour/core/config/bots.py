@@ -1,0 +1,104 @@
+"""All bots, kept in memory and written through. Secrets are sealed here; whoever connects a bot opens them."""
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import ANY, Delete, Insert, Journal, Row, Select, Statement, Unit, Update, Upsert, where
+from parlour.core.model.ports import Clock
+from parlour.core.store.tables import BOT_CURSORS, BOTS, DEFAULT_AGENTS, NAMES, ROUTES
+from parlour_sdk.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    bot_id: str
+    name: str
+    adapter: str
+    config: dict[str, Any] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+    """Sealed, by the name of their field in the adapter's form."""
+    enabled: bool = True
+
+    def encode(self) -> str:
+        definition = {name: getattr(self, name) for name in ("name", "adapter", "config", "secrets", "enabled")}
+        return dumps(definition)
+
+
+class BotBook:
+    """Whoever changes it hands over what is to be written with the change: the audit's entry, its first routes.
+
+    `gone` is told of a bot that was removed.
+    """
+
+    def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda bot_id: None) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._gone = gone
+        self._bots: dict[str, Bot] = {}
+
+    async def load(self) -> None:
+        rows = await self._journal.read(Select(BOTS, order=("bot_id",)))
+        self._bots = {row["bot_id"]: _decode(row) for row in rows}
+
+    def get(self, bot_id: str) -> Bot | None:
+        return self._bots.get(bot_id)
+
+    def all(self) -> list[Bot]:
+        """In the order they were made."""
+        return [self._bots[bot_id] for bot_id in sorted(self._bots)]
+
+    async def add(self, bot: Bot, *also: Statement) -> None:
+        now = self._clock.now()
+        row: dict[str, str | int] = {"bot_id": bot.bot_id, "definition": bot.encode()}
+        statement = Insert(BOTS, {**row, "created_at": now, "updated_at": now})
+        await self._journal.commit(Unit("bot.add", (statement, *also)))
+        self._bots[bot.bot_id] = bot
+
+    async def replace(self, bot: Bot, *also: Statement) -> None:
+        values: dict[str, str | int] = {"definition": bot.encode(), "updated_at": self._clock.now()}
+        statement = Update(BOTS, {**values}, where(bot_id=bot.bot_id))
+        await self._journal.commit(Unit("bot.replace", (statement, *also)))
+        self._bots[bot.bot_id] = bot
+
+    async def remove(self, bot_id: str, *also: Statement) -> None:
+        """Removes it with its routes, default agents, names and place in the platform's stream.
+
+        Its conversations stay readable.
+        """
+        own = where(bot_id=bot_id)
+        with_it = (Delete(table, own, expect=ANY) for table in (ROUTES, DEFAULT_AGENTS, BOT_CURSORS, NAMES))
+        await self._journal.commit(Unit("bot.remove", (Delete(BOTS, own), *with_it, *also)))
+        self._bots.pop(bot_id, None)
+        self._gone(bot_id)
+
+
+def there(bot_id: str) -> Statement:
+    """To be written with what belongs to a bot: nobody takes along what is written after it has gone."""
+    return Update(BOTS, {"bot_id": bot_id}, where(bot_id=bot_id))
+
+
+def _decode(row: Row) -> Bot:
+    return Bot(row["bot_id"], **loads(row["definition"]))
+
+
+class PlatformCursors:
+    """How far each bot has read its platform."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    async def of(self, bot_id: str) -> str | None:
+        rows = await self._journal.read(Select(BOT_CURSORS, where(bot_id=bot_id), limit=1))
+        return str(rows[0]["cursor"]) if rows else None
+
+    def moved(self, bot_id: str, cursor: str) -> Insert:
+        """To be written with the events that it stands behind."""
+        row: dict[str, str | int] = {"bot_id": bot_id, "cursor": cursor, "updated_at": self._clock.now()}
+        return Insert(BOT_CURSORS, {**row}, conflict=Upsert(("bot_id",), ("cursor", "updated_at")))
+
+    async def keep(self, bot_id: str, cursor: str) -> None:
+        """Where nothing came that it could be written with."""
+        await self._journal.commit(Unit("bot.cursor", (self.moved(bot_id, cursor),)))

@@ -1,0 +1,140 @@
+"""Checks a configuration against the form that asked for it, and prefills it from the form's defaults."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from parlour.core.json_kinds import shape
+from parlour_sdk.protocol.form import FormItem
+
+Problem = tuple[str, str]
+"""A field's name and a sentence about it; values are never repeated, they may be secret."""
+
+_TEXT, _LIST, _MODEL = ((str,), "a text"), ((list,), "a list"), ((str,), "the id of a model")
+_SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "string": _TEXT,
+    "text": _TEXT,
+    "secret": _TEXT,
+    "integer": ((int,), "a whole number"),
+    "number": ((int, float), "a number"),
+    "boolean": ((bool,), "true or false"),
+    "select": _TEXT,
+    "multi-select": _LIST,
+    "prompt-editor": ((str, list), "a text, or a list of messages"),
+    "llm-model-selector": _MODEL,
+    "model-fallback-selector": ((dict,), "an object with ids of models: primary, and a list of fallbacks"),
+    "rerank-model-selector": _MODEL,
+    "embedding-model-selector": _MODEL,
+    "knowledge-base-multi-selector": _LIST,
+    "tool-multi-selector": _LIST,
+    "skill-multi-selector": _LIST,
+    "file": ((dict,), "an object with the file_key of a file"),
+    "array[file]": ((list,), "a list of objects, each with the file_key of a file"),
+    "array[string]": ((list,), "a list of texts"),
+}
+"""What an item takes, and how a person is told."""
+
+
+def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
+    defaults = {item.name: item.default for item in form if item.default is not None and not item.display}
+    return {**defaults, **{name: value for name, value in config.items() if value is not None}}
+
+
+MASKED = "********"
+
+
+def masked(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration as it may be written down. Without its form nobody knows what of it is secret."""
+    secret = {item.name for item in form if item.type == "secret"} if form is not None else set(config)
+    return {name: MASKED if name in secret and value else value for name, value in config.items()}
+
+
+_SELECTS = {
+    "llm-model-selector": "models",
+    "model-fallback-selector": "models",
+    "rerank-model-selector": "models",
+    "embedding-model-selector": "models",
+    "knowledge-base-multi-selector": "knowledge_bases",
+    "tool-multi-selector": "tools",
+    "skill-multi-selector": "skills",
+    "file": "files",
+    "array[file]": "files",
+}
+
+
+def selected(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozenset[str]]:
+    """The Host's resources that a configuration names through its selectors, by kind."""
+    chosen: dict[str, set[str]] = {}
+    for item in form:
+        kind = _SELECTS.get(item.type)
+        if kind is not None and not item.display and _shown(item, config):
+            chosen.setdefault(kind, set()).update(_ids(config.get(item.name)))
+    return {kind: frozenset(ids) for kind, ids in chosen.items()}
+
+
+def _ids(value: Any) -> Iterator[str]:
+    """Of an id, a list of ids, a primary with fallbacks, or a file."""
+    match value:
+        case str() if value:
+            yield value
+        case list():
+            for each in value:
+                yield from _ids(each)
+        case {"file_key": str(key)}:
+            yield key
+        case {"primary": primary, **others}:
+            yield from _ids(primary)
+            yield from _ids(others.get("fallbacks"))
+
+
+def problems(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> list[Problem]:
+    items = {item.name: item for item in form if not item.display}
+    unknown = [(name, f"unknown; this {whose} takes {_names(items)}") for name in config if name not in items]
+    return unknown + [
+        problem for item in items.values() if _shown(item, config) for problem in _check(item, config.get(item.name))
+    ]
+
+
+def _shown(item: FormItem, config: dict[str, Any]) -> bool:
+    """An item that its form does not show is not asked for."""
+    given = ((config.get(name), wanted) for name, wanted in (item.show_if or {}).items())
+    return all(bool(value) if wanted is True else value == wanted for value, wanted in given)
+
+
+def _names(items: dict[str, FormItem]) -> str:
+    return ", ".join(items) if items else "no configuration"
+
+
+def _check(item: FormItem, value: Any) -> list[Problem]:
+    if value is None:
+        return [(item.name, "required")] if item.required else []
+    accepted, words = _SHAPES.get(item.type, ((object,), "something else"))
+    if not _fits(value, accepted, item.type in ("boolean", "json")):
+        return [(item.name, f"must be {words}, not {shape(value)}")]
+    if isinstance(value, int | float) and (words := _out_of_range(item, value)):
+        return [(item.name, words)]
+    if item.options is not None:
+        allowed = [option.value for option in item.options]
+        chosen = value if isinstance(value, list) else [value]
+        if any(choice not in allowed for choice in chosen):
+            return [(item.name, f"must be one of {', '.join(allowed)}")]
+    if item.type in ("array[string]", "multi-select") and not all(isinstance(each, str) for each in value):
+        return [(item.name, "must be a list of texts")]
+    return []
+
+
+def _out_of_range(item: FormItem, value: float) -> str:
+    """Says which range a number should be in; nothing if it is."""
+    low, high = item.minimum, item.maximum
+    if isinstance(value, float) and not math.isfinite(value):
+        return "must be a finite number"
+    if (low is None or value >= low) and (high is None or value <= high):
+        return ""
+    if low is not None and high is not None:
+        return f"must be from {low:.15g} to {high:.15g}"
+    return f"must be at least {low:.15g}" if low is not None else f"must be at most {high:.15g}"
+
+
+def _fits(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:
+    """To Python, true is a number; to a person it is not."""
+    return isinstance(value, accepted) and (also_booleans or not isinstance(value, bool))

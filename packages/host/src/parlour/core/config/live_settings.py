@@ -1,0 +1,58 @@
+"""What may be changed while the Host runs: kept in the database, over what its file and environment say.
+
+Names are those of the settings, such as `retention.events_days`. Whoever follows is told at once.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import Insert, Journal, Select, Statement, Unit, Upsert, where
+from parlour.core.store.tables import META
+
+KEPT_AS = "settings"
+
+Values = Mapping[str, Any]
+Follower = Callable[[Values], None]
+
+
+class Tuning:
+    def __init__(self, journal: Journal, configured: Values) -> None:
+        """`configured` has every name that may be changed."""
+        self._journal = journal
+        self._configured = configured
+        self._changed: dict[str, Any] = {}
+        self._followers: list[Follower] = []
+        self._turn = asyncio.Lock()
+
+    async def load(self) -> None:
+        rows = await self._journal.read(Select(META, where(name=KEPT_AS), limit=1))
+        kept = loads(rows[0]["value"]) if rows else {}
+        self._changed = {name: value for name, value in kept.items() if name in self._configured}
+
+    def values(self) -> dict[str, Any]:
+        return {**self._configured, **self._changed}
+
+    def changed(self) -> list[str]:
+        """What is not as the file and the environment say."""
+        return sorted(self._changed)
+
+    def follow(self, follower: Follower) -> None:
+        """Tells it now, and whenever something changes."""
+        self._followers.append(follower)
+        follower(self.values())
+
+    async def change(self, wishes: Values, entry: Callable[[Values, Values], Statement]) -> None:
+        """None takes a change back. `entry` is what the audit keeps of before and after."""
+        async with self._turn:
+            wanted = {**self._changed, **wishes}
+            changed = {name: value for name, value in wanted.items() if value is not None}
+            before, after = self.values(), {**self._configured, **changed}
+            kept = Insert(META, {"name": KEPT_AS, "value": dumps(changed)}, conflict=Upsert(("name",), ("value",)))
+            told = {name for name in after if after[name] != before[name]}
+            audited = entry(*({name: each[name] for name in sorted(told)} for each in (before, after)))
+            await self._journal.commit(Unit("settings.change", (kept, audited)))
+            self._changed = changed
+        for follower in self._followers:
+            follower(self.values())

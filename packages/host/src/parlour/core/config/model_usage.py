@@ -1,0 +1,52 @@
+"""Who relies on a model: the agents that select it or are granted it by name. A model that is relied on stays."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from parlour.core.model.agent import Agent
+from parlour.core.model.runner import Descriptor
+
+from .agents import AgentBook
+from .form_validation import prefilled, selected
+
+
+class RunnerLookup(Protocol):
+    """Looks up runners by id."""
+
+    def get(self, runner_id: str) -> Descriptor | None: ...
+
+
+class Needed:
+    def __init__(self, agents: AgentBook, registry: RunnerLookup) -> None:
+        self._agents = agents
+        self._registry = registry
+
+    def by(self, model_id: str) -> list[str]:
+        """The names of those who do."""
+        return [
+            agent.name for agent in self._agents.all() if self._selects(agent, model_id) or _is_granted(agent, model_id)
+        ]
+
+    def _selects(self, agent: Agent, model_id: str) -> bool:
+        descriptor = self._registry.get(agent.runner_id)
+        if descriptor is None:  # its plugin is away, and with it the form that says what is a model
+            return model_id in _texts(agent.runner_config)
+        form = descriptor.manifest.config_schema
+        return model_id in selected(form, prefilled(form, agent.runner_config)).get("models", frozenset())
+
+
+def _is_granted(agent: Agent, model_id: str) -> bool:
+    policy = agent.resource_policy
+    return any(model_id in names for names in (policy.models, *(rule.allow.get("models", ()) for rule in policy.rules)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in value:
+                yield from _texts(each)
+        case dict():
+            for each in value.values():
+                yield from _texts(each)

@@ -1,0 +1,110 @@
+"""A bot's routes: event patterns and what handles them."""
+
+from collections.abc import Iterable
+from dataclasses import field, replace
+from typing import Any, Literal
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
+from parlour.core.model import regex_budget
+from parlour.core.model.event_pattern import covers
+from parlour.core.model.ports import Ids
+from parlour.core.store.tables import ROUTES
+from parlour_sdk.values import dataclass
+
+HandlerType = Literal["agent", "webhook", "plugin", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`event_type` is exact, `namespace.*` or `*`."""
+
+    event_type: str
+    handler_type: HandlerType
+    handler_config: dict[str, Any] = field(default_factory=dict)
+    enabled: bool = True
+    priority: int = 0
+    description: str = ""
+    filters: dict[str, Any] = field(default_factory=dict)
+    """By name; all must hold."""
+    route_id: str = ""
+
+    def matches(self, event_type: str) -> bool:
+        return covers(self.event_type, event_type)
+
+    @property
+    def specificity(self) -> int:
+        if self.event_type == "*":
+            return 0
+        return self.event_type.count(".") if self.event_type.endswith(".*") else 100
+
+    @property
+    def label(self) -> str:
+        """As people are told of it."""
+        return f"route '{self.event_type}'" + (f" ({self.description})" if self.description else "")
+
+
+class RouteBook:
+    """All bots' routes, kept in memory and written through."""
+
+    def __init__(self, journal: Journal, ids: Ids) -> None:
+        self._journal = journal
+        self._ids = ids
+        self._routes: dict[str, list[Route]] = {}
+        self._in_order: dict[str, list[Route]] = {}
+
+    async def load(self) -> None:
+        routes: dict[str, list[Route]] = {}
+        for row in await self._journal.read(Select(ROUTES, order=("bot_id", "position"))):
+            routes.setdefault(row["bot_id"], []).append(Route(**loads(row["definition"]), route_id=row["route_id"]))
+        for bot_id, listed in routes.items():
+            self.written(bot_id, listed)
+
+    def listed(self, bot_id: str) -> list[Route]:
+        """In the order that people gave them."""
+        return self._routes.get(bot_id, [])
+
+    def of(self, bot_id: str) -> list[Route]:
+        """In the order they are tried."""
+        return self._in_order.get(bot_id, [])
+
+    def named(self, routes: Iterable[Route]) -> list[Route]:
+        """Each with an id of its own; one that it has already stays."""
+        seen: set[str] = set()
+        made = []
+        for route in routes:
+            new = not route.route_id or route.route_id in seen
+            made.append(replace(route, route_id=self._ids.new()) if new else route)
+            seen.add(made[-1].route_id)
+        return made
+
+    async def replace(self, bot_id: str, routes: Iterable[Route], *also: Statement) -> list[Route]:
+        """`also` is written with them and before them, such as that their bot is there."""
+        named = self.named(routes)
+        await self._journal.commit(Unit("routes.replace", (*also, *writing(bot_id, named))))
+        self.written(bot_id, named)
+        return named
+
+    def written(self, bot_id: str, routes: list[Route]) -> None:
+        """What `writing` says is durable now."""
+        for route in routes:
+            if "text_regex" in route.filters:
+                regex_budget.problem(route.filters["text_regex"])  # compiles it, so that no event waits for that
+        self._routes[bot_id] = list(routes)
+        self._in_order[bot_id] = in_order(routes)
+        if not routes:
+            del self._routes[bot_id], self._in_order[bot_id]
+
+
+def in_order(routes: Iterable[Route]) -> list[Route]:
+    """As they are tried: priority, then the more specific pattern, then the list's own order."""
+    return sorted(routes, key=lambda route: (-route.priority, -route.specificity))
+
+
+def writing(bot_id: str, routes: list[Route]) -> list[Statement]:
+    statements: list[Statement] = [Delete(ROUTES, where(bot_id=bot_id), expect=ANY)]
+    for position, route in enumerate(routes):
+        definition = {name: getattr(route, name) for name in Route.__slots__ if name != "route_id"}
+        values: dict[str, str | int] = {"route_id": route.route_id, "bot_id": bot_id, "position": position}
+        statements.append(Insert(ROUTES, {**values, "definition": dumps(definition)}))
+    return statements

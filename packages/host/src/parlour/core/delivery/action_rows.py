@@ -1,0 +1,49 @@
+"""Actions on platforms as rows of the outbox: each call happens once, in order, and is accounted for.
+
+Whether it may happen was decided before.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.platforms.connections import RunningBots
+
+from . import targets
+from .composer import EXPIRY_MILLISECONDS
+from .targets import PLATFORM
+
+
+class Executor:
+    def __init__(self, outbox: Outbox, bots: RunningBots, ids: Ids, clock: Clock) -> None:
+        self._outbox = outbox
+        self._bots = bots
+        self._ids = ids
+        self._clock = clock
+
+    def rows(self, frozen: Mapping[str, Any], conversation_id: str, run_id: str) -> list[Outgoing]:
+        """One per call, to be committed and handed to delivery like any other row."""
+        address = {"thread_id": "", **frozen["address"]}
+        place = targets.named(frozen["bot_id"], {"chat_type": "", "chat_id": "", **address})
+        target = place.target if frozen["elsewhere"] else conversation_id
+        now, bot_id = self._clock.now(), frozen["bot_id"]
+        return [
+            Outgoing(
+                outbox_id=self._ids.new(),
+                surface=PLATFORM,
+                target=target,
+                conversation_id=conversation_id,
+                bot_id=bot_id,
+                run_id=run_id,
+                kind="action",
+                state=self._outbox.reserve(target) if self._bots.connected(bot_id) else "pending",
+                message={"role": "assistant", "content": frozen["name"], "call": call},
+                address=address,
+                feed_seq=0,
+                created_at=now,
+                expires_at=now + EXPIRY_MILLISECONDS,
+            )
+            for call in frozen["calls"]
+        ]

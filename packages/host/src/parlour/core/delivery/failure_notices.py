@@ -1,0 +1,72 @@
+"""What the sender is told when an answer could not be delivered. The notice goes the way of every row after it."""
+
+from dataclasses import replace
+from typing import Literal
+
+from parlour.core.journal import Draft, Journal
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.store.event_log import EventLog
+from parlour.core.store.ledger import Ledger
+from parlour.core.texts.languages import Languages
+
+from . import notices
+from .notice_policy import Tact
+
+Code = Literal["delivery.unknown", "delivery.refused"]
+
+
+class Undelivered:
+    def __init__(self, journal: Journal, tact: Tact, languages: Languages, ids: Ids, clock: Clock) -> None:
+        self._languages = languages
+        self._ledger = Ledger(journal)
+        self._events = EventLog(journal)
+        self._tact = tact
+        self._ids = ids
+        self._clock = clock
+
+    async def draft(self, draft: Draft, row: Outgoing, code: Code) -> list[Outgoing]:
+        """Adds to the unit that gives a row up, and returns what is to be sent once it is durable.
+
+        Only an answer has a sender who waits for it; a notice that fails is not followed by another one.
+        """
+        event = await self._answered(row) if row.kind == "message" else None
+        if event is None:
+            return []
+        now = self._clock.now()
+        silence = self._tact.silence(event)
+        if silence:
+            notices.leave_unsaid(draft, event, silence, now)
+            return []
+        notice = self._notice(row, code, self._languages.of(event.envelope), now)
+        notices.say(draft, self._ids.new(), event, notice, now)
+        return [notice]
+
+    def durable(self, notice: Outgoing) -> None:
+        self._tact.told(notice.conversation_id)
+
+    async def _answered(self, row: Outgoing) -> RecordedEvent | None:
+        """The event that the row's run was to answer; some rows are nobody's answer, and old facts are cleaned up."""
+        run = await self._ledger.run(row.run_id) if row.run_id else None
+        return await self._events.by_seq(run["event_seq"]) if run is not None else None
+
+    def _notice(self, row: Outgoing, code: Code, language: str, now: int) -> Outgoing:
+        """Where the answer was to go."""
+        sentence = notices.sentence(code, language=language)
+        return replace(
+            row,
+            outbox_id=self._ids.new(),
+            kind="notice",
+            state="pending",
+            message={"role": "assistant", "content": sentence, "metadata": {"notice": code}},
+            feed_seq=0,
+            code=code,
+            created_at=now,
+            expires_at=now + row.expires_at - row.created_at,
+            attempts=0,
+            possibly_repeated=False,
+            not_before=0,
+            reason="",
+            message_id="",
+        )

@@ -1,1 +1,0 @@
-"""Messages that people see grow, by edits or where the platform itself streams."""

@@ -1,0 +1,200 @@
+"""Cuts a text into pieces that one message each can hold.
+
+At a paragraph if there is one late enough, else at the end of a line or sentence, else between words, else between
+graphemes. The pieces' texts join to the whole. A fence of code that is cut is closed in one and opened in the next, and
+its own two lines are never torn; what a fence is and where there are some is the layout's to say.
+"""
+
+import re
+from collections.abc import Iterator
+
+from parlour_sdk.values import dataclass
+
+from . import layout
+from .layout import Layout
+from .text_length import Measure
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_LINE = re.compile(r"\n")
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”』」）]*\s*")
+_WORD = re.compile(r"\s+")
+_SCRAP = 20
+"""Code that is too short to be left alone with the line that closes it."""
+GRAPHEME = r"[\U0001F1E6-\U0001F1FF]{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X"
+"""What people see as one character. Flags are pairs of letters, of which \\X looks back over all for each."""
+_TRIES = 16
+"""Graphemes that are tried for a cut that harms no fence. Only a text that is made for it has none among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    text: str
+    opened: str = ""
+    """Put before it: the fence that its code belongs to."""
+    closed: str = ""
+
+    @property
+    def shown(self) -> str:
+        return f"{self.opened}{self.text}{self.closed}"
+
+
+def split(text: str, limit: int, measure: Measure) -> Iterator[Piece]:
+    """Each piece is within the limit as it is shown, or a single character. What is opened in one is closed in it, as
+    long as the two lines for that take no more than half of what a message holds.
+    """
+    if len(text) <= limit and measure(text) <= limit:
+        return iter((Piece(text),))
+    return _Splitter(text, layout.of(text), max(limit, 1), measure).pieces()
+
+
+class _Splitter:
+    def __init__(self, text: str, marks: Layout, limit: int, measure: Measure) -> None:
+        self._text = text
+        self._layout = marks
+        self._limit = limit
+        self._measure = measure
+        self._frames: dict[str, bool] = {}
+        """Whether a message can afford these lines."""
+
+    def pieces(self) -> Iterator[Piece]:
+        start = 0
+        while start < len(self._text):
+            piece = self._next(start)
+            yield piece
+            start += len(piece.text)
+
+    def _next(self, start: int) -> Piece:
+        end = self._room(start, min(len(self._text), start + self._limit))
+        while end < len(self._text):
+            cut = self._cut(start, end)
+            room = self._room(start, cut)
+            if room == cut:
+                return self._piece(start, cut)
+            end = room
+        return self._piece(start, end)
+
+    def _piece(self, start: int, end: int) -> Piece:
+        text, opened = self._text[start:end], self._opened(start)
+        return Piece(text, opened, self._closed(opened + text))
+
+    def _opened(self, start: int) -> str:
+        fence = self._layout.fence_at(start)
+        if fence is None:
+            return ""
+        return next((line for line in (fence.opening, fence.unnamed) if self._affords(line + fence.closing)), "")
+
+    def _closed(self, shown: str) -> str:
+        """Asks the piece, not the text: what a reader is shown is closed, wherever it had to be cut."""
+        fence = layout.unclosed(shown)
+        if fence is None or not self._affords(fence.unnamed + fence.closing):
+            return ""
+        return fence.closing if shown.endswith("\n") else f"\n{fence.closing}"
+
+    def _affords(self, frame: str) -> bool:
+        if frame not in self._frames:
+            self._frames[frame] = self._measure(frame) * 2 <= self._limit
+        return self._frames[frame]
+
+    def _room(self, start: int, end: int) -> int:
+        """The end, or as much before it as fits."""
+        while end > start + 1 and (size := self._measure(self._piece(start, end).shown)) > self._limit:
+            fitting = start + (end - start) * self._limit // size
+            end = max(start + 1, min(fitting, end - 1))
+        return end
+
+    def _cut(self, start: int, end: int) -> int:
+        """The best place in (start, end]."""
+        third = start + (end - start) // 3
+        for boundary in (_PARAGRAPH, _LINE, _SENTENCE):
+            cut = self._last(boundary, start, end, third)
+            if cut is not None:
+                return cut
+        hindered = self._kept_together(start, end)
+        if hindered is not None:
+            return hindered
+        return self._last(_WORD, start, end, third) or self._grapheme(start, end)
+
+    def _last(self, boundary: re.Pattern[str], start: int, end: int, least: int) -> int | None:
+        found = [match.end() for match in boundary.finditer(self._text, start, end)]
+        for cut in reversed(found):
+            if cut <= least:
+                return None
+            if self._allows(boundary, start, cut, end):
+                return cut
+        return None
+
+    def _allows(self, boundary: re.Pattern[str], start: int, cut: int, end: int) -> bool:
+        fence = self._layout.fence_at(cut)
+        if fence is not None and (boundary is not _LINE or cut <= fence.body or cut == fence.body_end):
+            return False
+        if not self._harmless(start, cut):
+            return False
+        return all(not self._holds_together(start, whole, end) for whole in self._layout.around(cut))
+
+    def _holds_together(self, start: int, whole: tuple[int, int], end: int) -> bool:
+        """Whether this stretch must not be cut: it ends in this message, or the next one can hold it."""
+        if whole[1] <= end:
+            return True
+        return whole[0] > start and self._measure(self._text[whole[0] : whole[1]]) <= self._limit
+
+    def _kept_together(self, start: int, end: int) -> int | None:
+        """Where a stretch begins that the end would break and the next message can hold."""
+        for whole in self._layout.around(end):
+            if self._holds_together(start, whole, end) and self._harmless(start, whole[0]):
+                return whole[0]
+        return None
+
+    def _harmless(self, start: int, cut: int) -> bool:
+        """Whether a cut here tears no line of a fence, and makes no line look like one."""
+        if self._text[cut - 1] == "\n":
+            return True
+        fence = self._layout.fence_around(cut)
+        if fence is not None and (cut < fence.named or cut > fence.body_end):
+            return cut == fence.end
+        begin, end = self._text.rfind("\n", start, cut) + 1, self._text.find("\n", cut)
+        left, right = self._text[max(start, begin) : cut], self._text[cut : end if end >= 0 else None]
+        if fence is None:
+            return not layout.opens(left) and not layout.opens(right)
+        return not fence.closed_by(right) and (cut <= fence.body or not fence.closed_by(left))
+
+    def _grapheme(self, start: int, end: int) -> int:
+        end = self._beside_fence_lines(start, end)
+        latest = cut = self._graphemes(start, end)
+        for _ in range(_TRIES):
+            if cut <= start:
+                break
+            if self._harmless(start, cut):
+                return cut
+            cut = self._graphemes(start, cut - 1)
+        return latest if latest > start else end  # one grapheme that no message holds
+
+    def _beside_fence_lines(self, start: int, end: int) -> int:
+        """The end, or what is before it in place of a fence's own lines: the one that opens it goes with its code, and
+        some code goes with the one that closes it.
+        """
+        fence = self._layout.fence_around(end)
+        if fence is None or end == fence.end or fence.body < end < fence.body_end - _SCRAP:
+            return end
+        if end <= fence.body:
+            return fence.start if fence.start > start else end
+        code = max(fence.body, start)
+        some = max(fence.body_end - 1 - code, 0)
+        return max(min(code + some * 2 // 3, end), start + 1) if some or code > start else end
+
+    def _graphemes(self, start: int, end: int) -> int:
+        """Where the last whole grapheme of this stretch ends."""
+        return start + _graphemes_within(self._text[start : end + 64], end - start)
+
+
+def _graphemes_within(text: str, characters: int) -> int:
+    """The length of the whole graphemes among the first so many characters."""
+    if text[:characters].isascii() and text[characters : characters + 1].isascii():
+        return characters - (text[characters - 1 : characters + 1] == "\r\n")
+    import regex  # only texts that are cut within a word need it
+
+    length = 0
+    for match in regex.finditer(GRAPHEME, text):
+        if match.end() > characters:
+            break
+        length = match.end()
+    return length

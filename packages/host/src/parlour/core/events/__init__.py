@@ -1,1 +1,0 @@
-"""How something that happened enters the Host."""

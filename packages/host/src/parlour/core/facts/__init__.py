@@ -1,1 +1,0 @@
-"""What the Host keeps: events, transcript, ledger, outbox, state."""

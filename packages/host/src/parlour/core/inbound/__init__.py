@@ -1,1 +1,0 @@
-"""Webhooks of other programs: each signed call becomes one event."""

@@ -1,0 +1,1 @@
+"""Accepts events: the gateway, chat commands, inbound webhooks and schedules."""

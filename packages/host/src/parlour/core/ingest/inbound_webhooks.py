@@ -1,0 +1,51 @@
+"""Takes a call of a webhook: checked, then an event like any other, once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.inbound_webhook import EVENT_TYPE, CallMalformed, Webhook, call_id
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.secrets import SecretBox
+
+from .gateway import Accepted, Gateway
+
+
+class WebhookCalls:
+    def __init__(self, gateway: Gateway, secrets: SecretBox, ids: Ids, clock: Clock) -> None:
+        self._gateway = gateway
+        self._secrets = secrets
+        self._ids = ids
+        self._clock = clock
+
+    async def take(self, webhook: Webhook, headers: Mapping[str, str], body: bytes) -> Accepted:
+        """Raises NotGenuine or CallMalformed."""
+        now = self._clock.now()
+        repeated = call_id(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
+        content = _read(body)
+        text = content.get("text")
+        event = EventEnvelope(
+            event_id=f"webhook:{webhook.webhook_id}:{repeated}",
+            event_type=EVENT_TYPE,
+            source="webhook",
+            chat=webhook.webhook_id,
+            context=EventContext(self._ids.new(), origin="webhook"),
+            surface="webhook",
+            bot_id=webhook.bot_id,
+            agent_id=webhook.agent_id,
+            event_time=now,
+            actor=Party("webhook", webhook.webhook_id, webhook.name),
+            subject=Party("request", repeated),
+            input={"text": text} if isinstance(text, str) and text else {},
+            data={"webhook_id": webhook.webhook_id, "content": content},
+        )
+        return await self._gateway.ingest(event)
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    try:
+        content = loads(body.decode()) if body else {}
+    except ValueError as error:
+        raise CallMalformed("the body must be JSON in UTF-8") from error
+    return content if isinstance(content, dict) else {"value": content}

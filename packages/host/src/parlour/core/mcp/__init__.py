@@ -1,1 +1,0 @@
-"""MCP servers that this Host knows."""

@@ -1,0 +1,71 @@
+"""A webhook and what makes a call of it genuine. Pure."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+
+from parlour_sdk.values import dataclass
+
+from . import webhook_signing
+
+Scheme = Literal["standard", "github"]
+"""Standard Webhooks, or the signature of GitHub and those who do likewise."""
+TOLERANCE_SECONDS = 300
+_TIMESTAMP = re.compile(r"[0-9]{1,15}")
+EVENT_TYPE = "api.invoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    webhook_id: str
+    name: str
+    sealed_secret: str
+    scheme: Scheme = "standard"
+    agent_id: str = ""
+    bot_id: str = ""
+    enabled: bool = True
+
+    def encoded(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class NotGenuine(Exception):
+    """The call is not one of the program that knows the secret; the message says what is missing."""
+
+
+class CallMalformed(Exception):
+    """The call can't be read; the message says which header, or the body, and what is accepted."""
+
+
+def call_id(webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: int) -> str:
+    """What tells this call from others: the same when it is repeated. Raises NotGenuine or CallMalformed."""
+    if webhook.scheme == "github":
+        return _github(secret, headers, body)
+    return _standard(secret, headers, body, now // 1000)
+
+
+def _standard(secret: str, headers: Mapping[str, str], body: bytes, seconds: int) -> str:
+    message_id, told = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    given = headers.get("webhook-signature", "").split()
+    if not message_id or not told or not given:
+        raise NotGenuine("the headers webhook-id, webhook-timestamp and webhook-signature are needed")
+    if not _TIMESTAMP.fullmatch(told):
+        raise CallMalformed("webhook-timestamp must be seconds since 1970, in decimal digits")
+    if abs(seconds - int(told)) > TOLERANCE_SECONDS:
+        raise NotGenuine("webhook-timestamp is more than five minutes away from now")
+    expected = webhook_signing.signature(secret, message_id, int(told), body)
+    if not any(hmac.compare_digest(expected.encode(), each.encode()) for each in given):
+        raise NotGenuine("webhook-signature does not fit the secret")
+    return message_id
+
+
+def _github(secret: str, headers: Mapping[str, str], body: bytes) -> str:
+    given = headers.get("x-hub-signature-256", "")
+    expected = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), given.encode()):
+        raise NotGenuine("x-hub-signature-256 does not fit the secret")
+    # Only the body is signed: who has seen one call could repeat it under any x-github-delivery.
+    return hashlib.sha256(body).hexdigest()

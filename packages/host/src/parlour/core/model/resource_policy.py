@@ -1,0 +1,135 @@
+"""What an agent's operator lets it use, and for whom. Evaluated once per run and frozen as its grant."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Literal
+
+from parlour_sdk.values import dataclass
+
+from .chats import SURFACE
+from .event import EventEnvelope
+
+Names = Literal["*"] | tuple[str, ...]
+Kind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
+KINDS: tuple[Kind, ...] = ("models", "tools", "knowledge_bases", "skills", "files")
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Describes the senders that a rule is for: every part that is given must match.
+
+    `groups` match only chats of a platform, since an API caller chooses the name of its conversation itself.
+    """
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    chat_type: str = ""
+
+    def matches(self, event: EventEnvelope) -> bool:
+        role = event.actor.data.get("role")
+        chat_type = event.data.get("chat_type")
+        return (
+            (not self.users or event.actor.id in self.users)
+            and (not self.groups or (_in_platform_group(event) and event.chat in self.groups))
+            and (not self.roles or role in self.roles)
+            and (not self.chat_type or chat_type == self.chat_type)
+        )
+
+
+def _in_platform_group(event: EventEnvelope) -> bool:
+    return event.surface == SURFACE and event.data.get("chat_type") == "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Adds to or takes from what the policy grants, for some senders."""
+
+    when: Sender
+    allow: Mapping[str, Names] = field(default_factory=dict)
+    deny: Mapping[str, Names] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcePolicy:
+    models: Names = ()
+    tools: Names = ()
+    knowledge_bases: Names = ()
+    skills: Names = "*"
+    files: Names = ()
+    plugins: Names = "*"
+    """Plugins whose runner may serve the agent."""
+    mcp_servers: Names = ()
+    """Servers all of whose tools are granted."""
+    storage: tuple[str, ...] = ("plugin", "binding")
+    cross_conversation_history: bool = False
+    rules: tuple[Rule, ...] = ()
+
+    def names(self, kind: Kind, event: EventEnvelope) -> "Selection":
+        """What this policy grants of a kind to the sender of this event."""
+        selection = Selection.of(getattr(self, kind))
+        for rule in self.rules:
+            if rule.when.matches(event):
+                selection = selection.plus(rule.allow.get(kind, ())).minus(rule.deny.get(kind, ()))
+        return selection
+
+    def denied(self, kind: Kind, event: EventEnvelope) -> "Selection":
+        """What the last word of its rules takes from this sender, even if the configuration selects it."""
+        selection = Selection(False, frozenset())
+        for rule in self.rules:
+            if rule.when.matches(event):
+                selection = selection.minus(rule.allow.get(kind, ())).plus(rule.deny.get(kind, ()))
+        return selection
+
+    @classmethod
+    def decode(cls, values: Mapping[str, Any]) -> "ResourcePolicy":
+        given: dict[str, Any] = {name: _names(values[name]) for name in _NAMED if name in values}
+        if "storage" in values:
+            given["storage"] = tuple(values["storage"])
+        if "cross_conversation_history" in values:
+            given["cross_conversation_history"] = bool(values["cross_conversation_history"])
+        return cls(**given, rules=tuple(_rule(rule) for rule in values.get("rules", ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some names, or all but some."""
+
+    everything: bool
+    listed: frozenset[str]
+    """The chosen ones, or the ones left out of everything."""
+
+    @classmethod
+    def of(cls, names: Names) -> "Selection":
+        return cls(True, frozenset()) if names == "*" else cls(False, frozenset(names))
+
+    def plus(self, names: Names) -> "Selection":
+        if names == "*":
+            return Selection(True, frozenset())
+        return Selection(self.everything, self.listed - set(names) if self.everything else self.listed | set(names))
+
+    def minus(self, names: Names) -> "Selection":
+        if names == "*":
+            return Selection(False, frozenset())
+        return Selection(self.everything, self.listed | set(names) if self.everything else self.listed - set(names))
+
+    def __contains__(self, name: str) -> bool:
+        return (name in self.listed) != self.everything
+
+
+_NAMED = (*KINDS, "plugins", "mcp_servers")
+
+
+def _names(value: Any) -> Names:
+    return "*" if value == "*" else tuple(value)
+
+
+def _rule(values: Mapping[str, Any]) -> Rule:
+    when = values.get("when", {})
+    users, groups, roles = (tuple(when.get(part, ())) for part in ("users", "groups", "roles"))
+    sender = Sender(users, groups, roles, when.get("chat_type", ""))
+    return Rule(
+        sender,
+        {kind: _names(names) for kind, names in values.get("allow", {}).items()},
+        {kind: _names(names) for kind, names in values.get("deny", {}).items()},
+    )

@@ -1,0 +1,20 @@
+"""Describes a runner that a plugin offers."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from parlour_sdk.protocol.access import Permission, literals
+from parlour_sdk.protocol.manifest import AgentRunnerManifest
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    runner_id: str
+    plugin_id: str
+    plugin_version: str
+    manifest: AgentRunnerManifest
+
+    @cached_property
+    def permissions(self) -> frozenset[Permission]:
+        """What the manifest asks for."""
+        return literals(self.manifest.permissions)

@@ -1,0 +1,205 @@
+"""Keeps model calls within their budgets: reserved at the worst case before, settled at what was used after.
+
+A use counts what is reserved too, so a guard over one row decides, however many calls come at once. What a crash left
+reserved is thereby already counted at its worst case: settling it is to forget the reservation.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+from parlour.core.access import audit
+from parlour.core.config.budgets import Applying
+from parlour.core.encoding import dumps
+from parlour.core.journal import (
+    ANY,
+    Condition,
+    Delete,
+    GuardFailed,
+    Increment,
+    Insert,
+    Journal,
+    Select,
+    Statement,
+    StorageFailed,
+    Unit,
+    Update,
+    at_most,
+    where,
+)
+from parlour.core.model.budget import Budget
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.store.tables import BUDGET_USES, RESERVATIONS
+from parlour_sdk.protocol.usage import Usage
+from parlour_sdk.values import dataclass
+
+from .days import Days
+
+logger = logging.getLogger(__name__)
+
+Use = tuple[str, str, str]
+"""Budget, subject, period."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    reservation_id: str
+    uses: tuple[Use, ...]
+    worst: Usage
+
+
+class Left(NamedTuple):
+    """What is left of a budget; None where it has no such limit."""
+
+    tokens: int | None
+    cost_micros: int | None
+
+
+Shortened = Callable[[Left], Usage | None]
+TRIES = 4
+"""Each budget that applies may want another length, and others use it at the same time."""
+
+
+class _Exceeded(Exception):
+    def __init__(self, budget: Budget, use: Use) -> None:
+        super().__init__()
+        self.budget = budget
+        self.use = use
+
+
+class Reservations:
+    def __init__(self, journal: Journal, days: Days, ids: Ids, clock: Clock) -> None:
+        self._journal = journal
+        self._days = days
+        self._ids = ids
+        self._clock = clock
+
+    async def take_up(self) -> None:
+        """Drops the reservations of a Host that died: what it had reserved stays counted as used."""
+        if await self._journal.read(Select(RESERVATIONS, limit=1)):
+            await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
+
+    async def reserve(
+        self, applying: Applying, asking: Asking, model_id: str, worst: Usage, shortened: Shortened
+    ) -> Reservation:
+        """Raises ProviderFailed when a budget does not allow it; that is durable then.
+
+        Where the whole does not fit, `shortened` says what a shorter answer reserves.
+        """
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await self._reserved(applying, asking, model_id, worst)
+            except _Exceeded as exceeded:
+                left = await self._left(exceeded.budget, exceeded.use)
+                shorter = shortened(left) if tries < TRIES else None
+                if shorter is None or _tokens(shorter) >= _tokens(worst):
+                    raise await self._refused(asking, model_id, _sentence(exceeded.budget, left, worst)) from exceeded
+                worst = shorter
+
+    async def _reserved(self, applying: Applying, asking: Asking, model_id: str, worst: Usage) -> Reservation:
+        now = self._clock.now()
+        limited = next((budget for budget, _ in applying if budget.cost_micros), None)
+        if limited is not None and worst.cost_micros is None:
+            raise await self._refused(asking, model_id, _unpriced(limited))
+        uses = tuple((budget.budget_id, subject, self._days.current(budget.period)) for budget, subject in applying)
+        statements: list[Statement] = []
+        for (budget, _), use in zip(applying, uses, strict=True):
+            statements += [_opened(use, now), _raised(budget, use, worst, now)]
+        reservation = Reservation(self._ids.new(), uses, worst)
+        statements.append(_row(reservation, asking.run_id, model_id, now))
+        try:
+            await self._journal.commit(Unit("budget.reserve", tuple(statements)))
+        except GuardFailed as failed:
+            at = failed.statement // 2
+            raise _Exceeded(applying[at][0], uses[at]) from failed
+        return reservation
+
+    async def settle(self, reservation: Reservation, used: Usage) -> None:
+        """A database that is gone leaves it at its worst case."""
+        now, worst = self._clock.now(), reservation.worst
+        values: dict[str, int | Increment] = {
+            "tokens": Increment(_tokens(used) - _tokens(worst)),
+            "cost_micros": Increment((used.cost_micros or 0) - (worst.cost_micros or 0)),
+            "updated_at": now,
+        }
+        lowered = [Update(BUDGET_USES, values, _at(use), expect=ANY) for use in reservation.uses]
+        closed = Delete(RESERVATIONS, where(reservation_id=reservation.reservation_id))
+        try:
+            await self._journal.commit(Unit("budget.settle", (closed, *lowered)))
+        except (StorageFailed, GuardFailed) as failure:
+            logger.error("a reservation stays at its worst case: %s", failure)
+
+    async def _left(self, budget: Budget, use: Use) -> Left:
+        rows = await self._journal.read(Select(BUDGET_USES, _at(use), limit=1, few=True))
+        used = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
+        return Left(
+            max(0, budget.tokens - used["tokens"]) if budget.tokens else None,
+            max(0, budget.cost_micros - used["cost_micros"]) if budget.cost_micros else None,
+        )
+
+    async def _refused(self, asking: Asking, model_id: str, sentence: str) -> ProviderFailed:
+        entry = audit.budget(asking, model_id, sentence, self._clock.now())
+        await self._journal.commit(Unit("budget.refuse", (entry,)))
+        return ProviderFailed("budget_exceeded", sentence)
+
+
+def _opened(use: Use, now: int) -> Insert:
+    budget_id, subject, period = use
+    row: dict[str, str | int] = {"budget_id": budget_id, "subject": subject, "period": period}
+    return Insert(BUDGET_USES, {**row, "tokens": 0, "cost_micros": 0, "updated_at": now}, conflict="ignore")
+
+
+def _raised(budget: Budget, use: Use, worst: Usage, now: int) -> Update:
+    """Its guard is the limit."""
+    tokens, cost = _tokens(worst), worst.cost_micros or 0
+    limits = where(tokens=at_most(budget.tokens - tokens)) if budget.tokens else ()
+    limits += where(cost_micros=at_most(budget.cost_micros - cost)) if budget.cost_micros else ()
+    raised = {"tokens": Increment(tokens), "cost_micros": Increment(cost)}
+    return Update(BUDGET_USES, {**raised, "updated_at": now}, _at(use) + limits)
+
+
+def _row(reservation: Reservation, run_id: str, model_id: str, now: int) -> Insert:
+    row: dict[str, str | int] = {
+        "reservation_id": reservation.reservation_id,
+        "run_id": run_id,
+        "model_id": model_id,
+        "held": dumps(reservation.uses),
+        "tokens": _tokens(reservation.worst),
+        "cost_micros": reservation.worst.cost_micros or 0,
+        "created_at": now,
+    }
+    return Insert(RESERVATIONS, {**row})
+
+
+def _at(use: Use) -> tuple[Condition, ...]:
+    budget_id, subject, period = use
+    return where(budget_id=budget_id, subject=subject, period=period)
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.prompt_tokens + usage.completion_tokens
+
+
+def _sentence(budget: Budget, left: Left, worst: Usage) -> str:
+    """What is left, and what it would have taken."""
+    whose = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
+    named = f"the budget '{budget.name}' for {whose[budget.scope]}"
+    when = " today" if budget.period == "day" else ""
+    if left.tokens is not None and _tokens(worst) > left.tokens:
+        rest = f"{left.tokens} of {budget.tokens} tokens left{when}"
+        return f"{named} has {rest}, and this call may take {_tokens(worst)}"
+    needed = _money(worst.cost_micros or 0)
+    rest = f"{_money(left.cost_micros or 0)} of {_money(budget.cost_micros)} left{when}"
+    return f"{named} has {rest}, and this call may cost {needed}"
+
+
+def _unpriced(budget: Budget) -> str:
+    whys = "and nobody knows what this model costs; give the model its prices, 0 if it is free"
+    return f"the budget '{budget.name}' limits money, {whys}"
+
+
+def _money(micros: int) -> str:
+    return f"{micros / 1_000_000:.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,54 @@
+"""Counts what a call has used while it goes on, and limits a request to what was reserved for it."""
+
+from typing import TypeVar
+
+from parlour.core.model.model_config import ANSWER_LIMITS
+from parlour_sdk import tokens
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.models import Embed, InvokeModel, ModelChunk, Rerank
+from parlour_sdk.protocol.usage import Usage
+
+Request = TypeVar("Request", InvokeModel, Embed, Rerank)
+
+
+class Spending:
+    """Of a stream: as its provider counted, or if it was left before that, what was asked and what came."""
+
+    def __init__(self, worst: Usage) -> None:
+        self._worst = worst
+        self._counted: Usage | None = None
+        self._came = 0
+        self._free = False
+
+    def take(self, part: ModelChunk) -> None:
+        self._counted = part.usage or self._counted
+        self._came += tokens.estimated(plain_text(part.chunk.content) + (part.chunk.reasoning or ""))
+
+    def fail(self, unsure: bool) -> None:
+        self._free = not (self._came or unsure)
+
+    @property
+    def usage(self) -> Usage:
+        if self._counted is not None:
+            return self._counted
+        return Usage() if self._free else self._so_far()
+
+    def _so_far(self) -> Usage:
+        """The price of a token is that of the reservation on the average; more than was reserved counts too."""
+        worst, came = self._worst, self._came
+        used, reserved = worst.prompt_tokens + came, worst.prompt_tokens + worst.completion_tokens
+        cost = -(-(worst.cost_micros or 0) * used // reserved) if reserved else 0
+        return Usage(prompt_tokens=worst.prompt_tokens, completion_tokens=came, cost_micros=cost)
+
+
+def bounded(request: Request, answer_tokens: int) -> Request:
+    """The request with no greater limit of its answer than what was reserved for that."""
+    if not isinstance(request, InvokeModel) or not answer_tokens:
+        return request
+    extra = dict(request.extra or {})
+    answers = extra.get("n")
+    if isinstance(answers, int) and answers > 1:
+        answer_tokens = max(1, answer_tokens // answers)
+    given = [name for name in ANSWER_LIMITS if isinstance(extra.get(name), int)]
+    limits = {name: min(extra[name], answer_tokens) for name in given} or {"max_tokens": answer_tokens}
+    return request.model_copy(update={"extra": {**extra, **limits}})

@@ -1,0 +1,1 @@
+"""Live events, metrics, statistics and explanations, derived from committed units. Changes nothing."""

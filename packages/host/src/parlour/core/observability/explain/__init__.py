@@ -1,0 +1,1 @@
+"""Explains what happened to an event, from stored facts."""

@@ -1,0 +1,102 @@
+"""Collects the facts about an event and puts them in order of time."""
+
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Journal, Row, Select, Table, holding, one_of, where
+from parlour.core.model.ports import Clock
+from parlour.core.store.event_notes import OUTBOX_IDS
+from parlour.core.store.tables import APPROVALS, AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
+from parlour_sdk.values import dataclass
+
+from . import steps
+from .display_names import named
+from .steps import Step
+
+EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
+STEERING = ("steering.queued", "steering.injected", "steering.dropped")
+FACTS_PER_TRAIL = 200
+SHOWN = 10
+"""Events that one name may lead to: a platform's numbers are only one chat's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    event: Row
+    steps: list[Step]
+
+
+class Trails:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    async def find(self, name: str) -> list[Row]:
+        """The events that an event id, a run id or a platform's message id leads to, newest first.
+
+        The message may be one that came, or one that was sent.
+        """
+        if events := await self._newest(event_id=name):
+            return events
+        numbers = {run["event_seq"] for run in await self._rows(RUNS, run_id=name)}
+        if not numbers:
+            sent = await self._rows(OUTBOX, platform_message_id=name)
+            numbers = {number for row in sent for number in await self._cause(row)}
+            numbers |= {event["seq"] for event in await self._newest(subject_type="message", subject_id=name)}
+        return await self._newest(seq=one_of(*numbers)) if numbers else []
+
+    async def of(self, event: Row, reruns: bool = True) -> Found:
+        """`reruns`: what people had done again, and who they are, is the business of those who may ask for it."""
+        trail = [steps.received(event)]
+        notes = await self._rows(TRAIL, event_seq=event["seq"])
+        trail += [steps.noted(note) for note in notes]
+        trail += [steps.delivered(row) for row in await self._beside_runs(notes)]
+        trail += [steps.owed(row, self._clock.now()) for row in await self._rows(INBOX, event_seq=event["seq"])]
+        trail += [steps.settled(row) for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
+        for run in await self._runs(event):
+            if run["rerun_of"] and not reruns:
+                continue
+            trail += await self._of_run(run, event)
+        order = {"received": 0, "run": 1, "rerun": 1, "grants": 2, "settled": 9, "owed": 9}
+        trail.sort(key=lambda step: (step.at, order.get(step.step, 5)))
+        return Found(event, await named(self._journal, trail, people=reruns))
+
+    async def _runs(self, event: Row) -> list[Row]:
+        """Its own attempts, and the run that took it in."""
+        own = await self._rows(RUNS, event_seq=event["seq"])
+        known = {run["run_id"] for run in own}
+        taken = [row["run_id"] for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
+        others = [run_id for run_id in taken if run_id and run_id not in known]
+        return own + (await self._rows(RUNS, run_id=one_of(*others)) if others else [])
+
+    async def _of_run(self, run: Row, event: Row) -> list[Step]:
+        trail = [steps.opened(run, event), steps.granted(run)]
+        trail += [steps.denied(row) for row in await self._rows(AUDIT, run_id=run["run_id"], outcome="denied")]
+        facts = await self._rows(RUN_EVENTS, run_id=run["run_id"], type=one_of(*EXPLAINING, *STEERING))
+        trail += [step for step in map(steps.fact, facts) if step is not None]
+        approvals = await self._rows(APPROVALS, run_id=run["run_id"])
+        trail += [steps.decided(row) for row in approvals if row["status"] != "pending"]
+        trail += [steps.delivered(row) for row in await self._rows(OUTBOX, run_id=run["run_id"])]
+        if run["finished_at"]:
+            trail.append(steps.ended(run))
+        return trail
+
+    async def _beside_runs(self, notes: list[Row]) -> list[Row]:
+        """What was sent for an event without a run: for a webhook, or to say why nobody answers."""
+        named = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(OUTBOX_IDS, ())]
+        return await self._rows(OUTBOX, outbox_id=one_of(*named)) if named else []
+
+    async def _cause(self, outgoing: Row) -> list[int]:
+        """The numbers of the events that it was sent for."""
+        if outgoing["run_id"]:
+            return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
+        notes = await self._rows(TRAIL, data=holding(outgoing["outbox_id"]))
+        return [note["event_seq"] for note in notes]
+
+    async def _newest(self, **conditions: Any) -> list[Row]:
+        """Events, the last first."""
+        order = Select(EVENTS, where(**conditions), order=("seq",), direction="descending", limit=SHOWN)
+        return await self._journal.read(order)
+
+    async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
+        return await self._journal.read(Select(table, where(**conditions), limit=FACTS_PER_TRAIL))

@@ -1,0 +1,150 @@
+"""One step of a trail, from the facts of each kind. Pure."""
+
+from dataclasses import field
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Row
+from parlour_sdk.values import dataclass
+
+from .texts import KINDS, Sentence, known
+
+SLOW_MILLISECONDS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    at: int
+    step: str
+    text: str
+    data: dict[str, Any] = field(default_factory=dict)
+    sentences: tuple[Sentence, ...] = ()
+    """What the text is made of."""
+
+
+def _step(at: int, step: str, data: dict[str, Any], *sentences: Sentence) -> Step:
+    return Step(at, step, " ".join(each.text for each in sentences), data, sentences)
+
+
+def received(event: Row) -> Step:
+    who = event["actor_name"] or event["actor_id"]
+    code = "received_by_bot" if event["bot_id"] else "received" if who else "received_from_nobody"
+    values = {name: event[name] for name in ("event_type", "source", "seq")}
+    who = {"who": who or "nobody in particular", "bot": event["bot_id"]}
+    data = {"event_id": event["event_id"], "seq": event["seq"], "conversation_id": event["conversation_id"]}
+    return _step(event["created_at"], "received", data, Sentence(code, {**values, **who}))
+
+
+def noted(entry: Row) -> Step:
+    data = loads(entry["data"])
+    code = "duplicate" if entry["step"] == "duplicate" else "noted"
+    return _step(entry["created_at"], entry["step"], data, Sentence(code, {"text": str(data.get("text", ""))}))
+
+
+def owed(inbox: Row, now: int) -> Step:
+    data = {"state": inbox["state"], "attempts": inbox["attempts"]}
+    values = {"run": inbox["run_id"], "text": str(inbox["state"])}
+    return _step(now, "owed", data, Sentence(known(f"owed_{inbox['state']}", "noted"), values))
+
+
+def opened(run: Row, event: Row) -> Step:
+    if run["rerun_of"]:
+        return _repeated_run(run)
+    route, waited = loads(run["metadata"]).get("route"), run["created_at"] - event["created_at"]
+    code = "run" + ("_after" if run["parent_run_id"] else "") + ("_by" if route else "")
+    values = {**_of(run), "attempt": run["attempt"], "before": run["parent_run_id"], "route": route}
+    late = [Sentence("waited", {"seconds": f"{waited / 1000:.1f}"})] if waited >= SLOW_MILLISECONDS else []
+    ids = {"run_id": run["run_id"], "agent_id": run["agent_id"]}
+    data = {**ids, "waited_ms": waited, "authorization": loads(run["snapshot"])}
+    return _step(run["created_at"], "run", data, Sentence(code, values), *late)
+
+
+def _repeated_run(run: Row) -> Step:
+    data = {"run_id": run["run_id"], "rerun_of": run["rerun_of"]}
+    return _step(run["created_at"], "rerun", data, Sentence("rerun", {**_of(run), "before": run["rerun_of"]}))
+
+
+def _of(run: Row) -> dict[str, Any]:
+    return {"run": run["run_id"], "agent": run["agent_id"], "runner": run["runner_id"]}
+
+
+def granted(run: Row) -> Step:
+    snapshot = loads(run["snapshot"])
+    kinds = [f"{len(names)} {kind.replace('_', ' ')}" for kind, names in snapshot.get("resources", {}).items()]
+    names = ", ".join([*snapshot.get("apis", ()), *kinds])
+    sentence = Sentence("granted" if names else "granted_nothing", {"names": names})
+    return _step(run["created_at"], "grants", {"run_id": run["run_id"], **snapshot}, sentence)
+
+
+def ended(run: Row) -> Step:
+    status, took = run["status"], (run["finished_at"] - run["started_at"]) / 1000
+    why = f": {run['error'] or run['status_reason']}" if status != "completed" else ""
+    values = {"run": run["run_id"], "status": status, "seconds": f"{took:.1f}", "reason": why}
+    hidden = [] if run["shown"] or run["rerun_of"] else [Sentence("not_shown")]
+    sentences = [Sentence(known(f"ended_{status}", "ended"), values), *hidden]
+    return _step(run["finished_at"], "run.ended", {"run_id": run["run_id"], "status": status}, *sentences)
+
+
+def denied(entry: Row) -> Step:
+    values = {name: entry[name] for name in ("action", "resource", "code")}
+    sentence = Sentence("denied_on" if entry["resource"] else "denied", values)
+    return _step(entry["created_at"], "denied", {"action": entry["action"], "code": entry["code"]}, sentence)
+
+
+def fact(run_event: Row) -> Step | None:
+    """Of the ledger, what explains: tools, actions, steering, failures."""
+    data = loads(run_event["data"])
+    sentence = _explained(run_event["type"], data)
+    return _step(run_event["created_at"], run_event["type"], data, sentence) if sentence is not None else None
+
+
+def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
+    match kind:
+        case "tool.call.started":
+            return Sentence("tool", {"tool": data.get("tool_name")})
+        case "tool.call.completed" if data.get("error"):
+            return Sentence("tool_failed", {"tool": data.get("tool_name")})
+        case "steering.queued":
+            return Sentence("steering_queued", {"event": data.get("source_event_id")})
+        case "steering.injected" | "steering.dropped":
+            return Sentence(kind.replace(".", "_"))
+        case "action.decided" if data.get("status") in ("begun", "pending", "refused"):  # denials are the audit's
+            values = {"action": data.get("action"), "reason": f": {data.get('message')}"}
+            return Sentence(f"action_{data['status']}", values)
+        case "run.failed":
+            return Sentence("runner_failed", {"error": data.get("error")})
+        case _:
+            return None
+
+
+def decided(approval: Row) -> Step:
+    """By a person, or by nobody in time."""
+    reason = f": {approval['reason']}" if approval["reason"] else ""
+    values = {"who": approval["decided_by"].removeprefix("user:"), "action": approval["action"], "reason": reason}
+    data = {"approval_id": approval["approval_id"], "status": approval["status"]}
+    return _step(approval["decided_at"], "approval", data, Sentence(f"approval_{approval['status']}", values))
+
+
+def delivered(outgoing: Row) -> Step:
+    state, kind = outgoing["state"], outgoing["kind"]
+    values = {"kind": kind, "what": KINDS.get(kind, "Something"), "where": outgoing["surface"], "state": state}
+    how = "again" if state == "pending" and outgoing["reason"] else state
+    said = [Sentence(known(f"delivery_{how}", "delivery"), {**values, "reason": outgoing["reason"]})]
+    if outgoing["attempts"] > 1:
+        said.append(Sentence("tries", {"tries": outgoing["attempts"]}))
+    if outgoing["possibly_repeated"]:
+        said.append(Sentence("twice"))
+    data = {
+        "outbox_id": outgoing["outbox_id"],
+        "state": state,
+        "platform_message_id": outgoing["platform_message_id"] or None,
+        "attempts": outgoing["attempts"],
+    }
+    return _step(outgoing["updated_at"], "delivery", data, *said)
+
+
+def settled(outcome: Row) -> Step:
+    reason = f": {outcome['reason']}" if outcome["reason"] else ""
+    code = known(f"settled_{outcome['outcome']}", "settled")
+    sentence = Sentence(code, {"outcome": outcome["outcome"], "reason": reason})
+    return _step(outcome["decided_at"], "settled", {"outcome": outcome["outcome"]}, sentence)

@@ -1,0 +1,109 @@
+"""Figures since the start, kept in memory: how much of what, and how long it took. Facts are in the ledger."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Unit
+from parlour_sdk.values import dataclass
+
+from .live_events import Happening, happenings
+
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
+REMEMBERED = 20_000
+"""Runs whose beginning is known; beyond that the oldest are forgotten, and take no part in how long runs take."""
+
+Labels = tuple[tuple[str, str], ...]
+USED = ("prompt_tokens", "completion_tokens", "cost_micros", "unpriced_calls", "model_calls", "tool_calls")
+
+
+@dataclass(slots=True)
+class Histogram:
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    name: str
+    labels: Labels
+    value: float
+
+
+class Measurements:
+    def __init__(self) -> None:
+        self._counters: Counter[tuple[str, Labels]] = Counter()
+        self._durations = Histogram()
+        self._begun: dict[str, int] = {}
+
+    def look(self, unit: Unit) -> None:
+        """An observer of the journal."""
+        for happening in happenings(unit):
+            self._count(happening)
+
+    def count(self, name: str, *labels: tuple[str, str]) -> None:
+        """Counts one of something that no unit of the journal tells of."""
+        self._add(name, *labels)
+
+    def _count(self, happening: Happening) -> None:
+        match happening.kind:
+            case "event":
+                self._add("parlour_events_total", ("type", str(happening.values["event_type"])))
+            case "run":
+                self._run(happening)
+            case "delivery" if happening.state in ("sent", "failed", "expired"):
+                self._add("parlour_deliveries_total", ("state", happening.state))
+            case "denial":
+                self._add("parlour_denials_total", ("code", str(happening.values["code"])))
+            case _:
+                return
+
+    def _run(self, run: Happening) -> None:
+        if "created_at" in run.values:
+            if len(self._begun) >= REMEMBERED:
+                self._begun.pop(next(iter(self._begun)))
+            self._begun[run.id] = int(run.values["created_at"])
+        if run.state not in ENDED:
+            return
+        self._add("parlour_runs_total", ("status", run.state))
+        begun = self._begun.pop(run.id, None)
+        if begun is not None and "finished_at" in run.values:
+            self._durations.add((int(run.values["finished_at"]) - begun) / 1000)
+        for name, amount in _used(str(run.values.get("usage", ""))):
+            self._add(f"parlour_{name}_total", amount=amount)
+
+    def _add(self, name: str, *labels: tuple[str, str], amount: int = 1) -> None:
+        self._counters[name, labels] += amount
+
+    def totals(self) -> Iterator[tuple[str, int]]:
+        """Whole numbers that only grow, by a short name."""
+        for (name, labels), value in self._counters.items():
+            short = name.removeprefix("parlour_").removesuffix("_total")
+            yield ".".join((short, *(text for _, text in labels))), value
+        yield "run_milliseconds", round(self._durations.total * 1000)
+
+    def samples(self) -> Iterator[Sample]:
+        for (name, labels), value in sorted(self._counters.items()):
+            yield Sample(name, labels, value)
+        yield from _buckets("parlour_run_seconds", self._durations)
+
+
+def _used(usage: str) -> Iterable[tuple[str, int]]:
+    told = loads(usage) if usage else {}
+    return [(name, amount) for name, amount in told.items() if name in USED and isinstance(amount, int)]
+
+
+def _buckets(name: str, histogram: Histogram) -> Iterator[Sample]:
+    reached = 0
+    for bound, count in zip((*BOUNDS, float("inf")), histogram.counts, strict=True):
+        reached += count
+        yield Sample(f"{name}_bucket", (("le", "+Inf" if bound == float("inf") else f"{bound:g}"),), reached)
+    yield Sample(f"{name}_sum", (), histogram.total)
+    yield Sample(f"{name}_count", (), reached)

@@ -1,0 +1,98 @@
+"""Figures by the hour, for looking back. Added up in memory and written now and then: a crash may cost a moment's."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from parlour.core.journal import (
+    ANY,
+    Increment,
+    Insert,
+    Journal,
+    Row,
+    Select,
+    StorageFailed,
+    Unit,
+    Update,
+    at_least,
+    where,
+)
+from parlour.core.model.ports import Clock
+from parlour.core.store.tables import STATISTICS
+
+from .usage import Used, used
+
+logger = logging.getLogger(__name__)
+
+HOUR = 3600 * 1000
+WRITTEN_EVERY = 15.0
+WRITE_SECONDS = 1.0
+
+
+class Source(Protocol):
+    def totals(self) -> Iterator[tuple[str, int]]:
+        """Whole numbers that only grow, by a name."""
+        ...
+
+
+class Statistics:
+    """What the sources have gained since the last look, by the hour it was gained in."""
+
+    def __init__(self, journal: Journal, sources: Sequence[Source], clock: Clock) -> None:
+        self._journal = journal
+        self._sources = sources
+        self._clock = clock
+        self._seen: Counter[str] = Counter()
+
+    async def serve(self) -> None:
+        try:
+            while True:
+                await asyncio.sleep(WRITTEN_EVERY)
+                await self._write_patiently()
+        finally:
+            await self._write_patiently()
+
+    async def _write_patiently(self) -> None:
+        try:
+            async with asyncio.timeout(WRITE_SECONDS):
+                await self.write()
+        except TimeoutError:
+            logger.warning("figures of a moment were not written: the database does not answer")
+        except StorageFailed as error:
+            logger.warning("figures wait for the database: %s", error.message)
+
+    async def write(self) -> None:
+        now = Counter({name: total for source in self._sources for name, total in source.totals()})
+        gained = {name: value - self._seen[name] for name, value in now.items() if value > self._seen[name]}
+        hour = self._clock.now() // HOUR * HOUR
+        statements = [each for name, amount in gained.items() for each in _added(hour, name, amount)]
+        if statements:
+            await self._journal.commit(Unit("statistics.write", tuple(statements)))
+        self._seen = now
+
+    async def since(self, moment: int) -> list[dict[str, Any]]:
+        """An hour each, oldest first."""
+        hours: dict[int, dict[str, int]] = {}
+        for row in await self._rows(moment):
+            if used(row["name"]) is None:
+                hours.setdefault(row["hour"], {})[row["name"]] = row["amount"]
+        return [{"hour": hour, **figures} for hour, figures in sorted(hours.items())]
+
+    async def usage(self, moment: int) -> list[tuple[int, Used, int]]:
+        """What agents used of models since then: the hour, of what, and how much."""
+        rows = [(row["hour"], used(row["name"]), row["amount"]) for row in await self._rows(moment)]
+        return [(hour, of, amount) for hour, of, amount in rows if of is not None]
+
+    async def _rows(self, moment: int) -> list[Row]:
+        return await self._journal.read(
+            Select(STATISTICS, where(hour=at_least(moment // HOUR * HOUR)), order=("hour", "name"))
+        )
+
+
+def _added(hour: int, name: str, amount: int) -> tuple[Insert, Update]:
+    """The row is there, then it grows."""
+    row: dict[str, str | int] = {"hour": hour, "name": name, "amount": 0}
+    grown = Update(STATISTICS, {"amount": Increment(amount)}, where(hour=hour, name=name), expect=ANY)
+    return Insert(STATISTICS, {**row}, conflict="ignore"), grown

@@ -1,0 +1,76 @@
+"""What each agent uses of each model, added up as it is committed. Looking back over days is for whoever asks."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Insert, Statement, Unit
+from parlour.core.runs.usage import REFUSED_BY_BUDGET, UNKNOWN
+from parlour.core.store.tables import RUN_EVENTS, RUNS
+
+PREFIX = "used"
+FIGURES = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
+REACHED = ("answered", *UNKNOWN)
+"""Outcomes of calls that a model worked on, or may have."""
+REMEMBERED = 20_000
+"""Runs whose agent is known; beyond that the oldest are forgotten, and what they use is nobody's."""
+
+
+class Used(NamedTuple):
+    agent_id: str
+    model_id: str
+    figure: str
+
+    def name(self) -> str:
+        """As the statistics keep it."""
+        return " ".join((PREFIX, self.agent_id or "-", self.model_id, self.figure))
+
+
+def used(name: str) -> Used | None:
+    """None where the name is that of another figure."""
+    parts = name.split(" ")
+    if len(parts) != 4 or parts[0] != PREFIX:
+        return None
+    return Used(parts[1].removeprefix("-"), parts[2], parts[3])
+
+
+class UsageMeter:
+    def __init__(self) -> None:
+        self._totals: Counter[Used] = Counter()
+        self._agents: OrderedDict[str, str] = OrderedDict()
+
+    def look(self, unit: Unit) -> None:
+        """An observer of the journal."""
+        for statement in unit.statements:
+            if statement.table is RUN_EVENTS:
+                self._event(statement)
+            elif statement.table is RUNS and isinstance(statement, Insert):
+                self._begun(str(statement.values["run_id"]), str(statement.values["agent_id"]))
+
+    def totals(self) -> Iterator[tuple[str, int]]:
+        """Whole numbers that only grow, by a name."""
+        for key, amount in self._totals.items():
+            yield key.name(), amount
+
+    def _begun(self, run_id: str, agent_id: str) -> None:
+        self._agents[run_id] = agent_id
+        if len(self._agents) > REMEMBERED:
+            self._agents.popitem(last=False)
+
+    def _event(self, statement: Statement) -> None:
+        if not isinstance(statement, Insert) or statement.values["type"] != "model.called":
+            return
+        told = loads(str(statement.values["data"]))
+        if told.get("outcome") == REFUSED_BY_BUDGET:
+            return
+        agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
+        usage = told.get("usage", {})
+        if not usage and told.get("outcome") not in REACHED:
+            return  # refused by a budget, by the service or on the way to it: no model was used
+        unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN
+        counted = {"calls": 1, "unpriced_calls": int(unpriced), **usage}
+        for figure in FIGURES:
+            amount = counted.get(figure)
+            if isinstance(amount, int) and amount > 0:
+                self._totals[Used(agent_id, model_id, figure)] += amount

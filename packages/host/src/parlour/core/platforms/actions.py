@@ -1,0 +1,293 @@
+"""What a run asks for by an action's name, as calls of the platform API. Pure: whether it may is decided elsewhere.
+
+The chat is the event's own unless another is named, and then the action is another one, with its own permission. What
+an action would not look at is refused, so that nobody takes a name for heard that was not.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from parlour.core.errors import Refused
+from parlour.core.model.chats import SURFACE
+from parlour.core.model.event import RecordedEvent
+from parlour_sdk.values import dataclass
+
+from . import parameters
+from .manifest import HERE, AdapterManifest
+
+Call = dict[str, Any]
+"""`{api, arguments}`."""
+Chains = Callable[[Mapping[str, Any]], list[list[dict[str, Any]]]]
+"""The messages that a payload's text or chain makes."""
+TARGET_PARTS = frozenset(
+    ("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id", "message_id", "user_id")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An action with everything that it needs."""
+
+    name: str
+    """Of the action as permissions and policies name it; for a platform's own action with that one's name."""
+    bot_id: str
+    address: dict[str, str]
+    calls: list[Call]
+    elsewhere: bool
+    messages: tuple[str, ...] = ()
+    """Ids that it names beside the event's own message."""
+
+    def frozen(self) -> dict[str, Any]:
+        """As it is kept until a person has decided, and then carried out."""
+        return {
+            "name": self.name,
+            "bot_id": self.bot_id,
+            "address": self.address,
+            "elsewhere": self.elsewhere,
+            "calls": self.calls,
+        }
+
+
+class Reading:
+    """One request as it is read."""
+
+    def __init__(self, event: RecordedEvent, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains):
+        # what an API key says of its event names nobody on a platform
+        data = event.envelope.data if event.envelope.surface == SURFACE else {}
+        self._data = data
+        self._payload = dict(payload)
+        self._target = dict(target)
+        self.messages: list[str] = []
+        self.chains = chains
+        own = {part: str(data[part]) for part in ("chat_type", "chat_id", "account") if data.get(part)}
+        self.bot_id = self._target.get("bot_id", event.envelope.bot_id)
+        self.address = {"thread_id": event.envelope.thread_id, **own}
+        if "group_id" in self._target:
+            self.address |= {"chat_type": "group", "chat_id": self._target["group_id"]}
+        named = ("chat_type", "chat_id", "account", "thread_id")
+        self.address |= {part: self._target[part] for part in named if part in self._target}
+        there = {**own, "thread_id": event.envelope.thread_id}
+        self.elsewhere = not own or self.bot_id != event.envelope.bot_id or self.address != there
+
+    def chat(self) -> Call:
+        if "chat_id" not in self.address or self.address.get("chat_type") not in ("private", "group"):
+            raise Refused("invalid_argument", "target: the event has no chat; name chat_type and chat_id")
+        return {"chat_type": self.address["chat_type"], "chat_id": self.address["chat_id"]}
+
+    def group(self) -> Call:
+        chat = self.chat()
+        if chat["chat_type"] != "group":
+            raise Refused("invalid_argument", "target: this action is about a group, and the chat is private")
+        return {"group_id": chat["chat_id"]}
+
+    def message(self) -> Call:
+        """In its chat; by default the event's own message."""
+        named = self._named_message() or (None if self.elsewhere else self._data.get("message_id"))
+        if not named:
+            raise Refused("invalid_argument", "target.message_id: which message?")
+        return {**self.chat(), "message_id": str(named)}
+
+    def _named_message(self) -> str:
+        named = str(self._target.get("message_id") or self._payload.get("message_id") or "")
+        if named and named != str(self._data.get("message_id", "")):
+            self.messages.append(named)
+        return named
+
+    def member(self) -> Call:
+        named = self._target.get("user_id") or self._payload.get("user_id")
+        if not named:
+            raise Refused("invalid_argument", "target.user_id: which member?")
+        return {**self.group(), "user_id": str(named)}
+
+    def request(self) -> Call:
+        """A request of the event's own; another one is elsewhere."""
+        own, named = self._data.get("request_id"), self._payload.get("request_id")
+        if not (own or named):
+            raise Refused("invalid_argument", "payload.request_id: which request?")
+        self.elsewhere = self.elsewhere or (named is not None and named != own)
+        return {"request_id": str(named or own), "approve": self.value("approve", bool)}
+
+    def value(self, name: str, kind: type, default: Any = None) -> Any:
+        given = self._payload.get(name, default)
+        if not isinstance(given, kind) or (kind is int and isinstance(given, bool)):
+            raise Refused("invalid_argument", f"payload.{name}: must be of type {kind.__name__}")
+        return given
+
+    def one_chain(self) -> list[dict[str, Any]]:
+        chains = self.chains(self._payload)
+        if len(chains) != 1:
+            raise Refused("invalid_argument", "payload: the text is too long for one message")
+        return chains[0]
+
+    def sends(self, quote: str = "") -> list[Call]:
+        chat = self.chat()
+        chains = self.chains(self._payload)
+        chains[0] = [*([{"type": "Quote", "id": quote}] if quote else []), *chains[0]]
+        target = {"target_type": chat["chat_type"], "target_id": chat["chat_id"]}
+        return [_call("send_message", **target, chain=chain) for chain in chains]
+
+    def reply(self) -> list[Call]:
+        if self.elsewhere:
+            raise Refused("invalid_argument", "target: a reply goes to the event's own chat; use message.send")
+        quoted = self._named_message() or str(self._data.get("message_id", ""))
+        return self.sends(quoted if self.value("quote", bool, default=True) else "")
+
+    def duration(self) -> int:
+        seconds: int = self.value("duration", int, default=0)
+        if seconds < 0:
+            raise Refused("invalid_argument", "payload.duration: seconds, and 0 for good; it can't be less")
+        return seconds
+
+    def forward(self) -> list[Call]:
+        source = self.message()
+        to = {part: self.value(part, str) for part in ("to_chat_type", "to_chat_id")}
+        own = {"to_chat_type": self._data.get("chat_type"), "to_chat_id": self._data.get("chat_id")}
+        self.elsewhere = self.elsewhere or to != own
+        from_chat = {"from_chat_type": source["chat_type"], "from_chat_id": source["chat_id"]}
+        return [_call("forward_message", **from_chat, message_id=source["message_id"], **to)]
+
+
+def _call(api: str, **arguments: Any) -> Call:
+    return {"api": api, "arguments": arguments}
+
+
+_CHAT = ("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id")
+_MESSAGE = (*_CHAT, "message_id")
+_MEMBER = (*_CHAT, "user_id")
+_ELSEWHERE = ("bot_id", "account")
+
+
+@dataclass(frozen=True, slots=True)
+class _Action:
+    """What it looks at, and what it makes of that."""
+
+    target: tuple[str, ...]
+    payload: tuple[str, ...]
+    calls: Callable[[Reading], list[Call]]
+
+
+_ACTIONS: dict[str, _Action] = {
+    "message.send": _Action(_CHAT, ("text", "chain"), lambda asked: asked.sends()),
+    "message.reply": _Action(_MESSAGE, ("text", "chain", "quote"), lambda asked: asked.reply()),
+    "message.edit": _Action(
+        _MESSAGE,
+        ("text", "chain", "message_id"),
+        lambda asked: [_call("edit_message", **asked.message(), chain=asked.one_chain())],
+    ),
+    "message.delete": _Action(_MESSAGE, ("message_id",), lambda asked: [_call("delete_message", **asked.message())]),
+    "message.forward": _Action(_MESSAGE, ("message_id", "to_chat_type", "to_chat_id"), lambda asked: asked.forward()),
+    "message.react": _Action(
+        _MESSAGE,
+        ("message_id", "reaction", "add"),
+        lambda asked: [
+            _call(
+                "react",
+                **asked.message(),
+                reaction=asked.value("reaction", str),
+                add=asked.value("add", bool, default=True),
+            )
+        ],
+    ),
+    "group.rename": _Action(
+        _CHAT, ("name",), lambda asked: [_call("set_group_name", **asked.group(), name=asked.value("name", str))]
+    ),
+    "group.leave": _Action(_CHAT, (), lambda asked: [_call("leave_group", **asked.group())]),
+    "member.mute": _Action(
+        _MEMBER,
+        ("user_id", "duration"),
+        lambda asked: [_call("mute_member", **asked.member(), duration=asked.duration())],
+    ),
+    "member.unmute": _Action(_MEMBER, ("user_id",), lambda asked: [_call("unmute_member", **asked.member())]),
+    "member.kick": _Action(_MEMBER, ("user_id",), lambda asked: [_call("kick_member", **asked.member())]),
+    "friend_request.answer": _Action(
+        _ELSEWHERE,
+        ("request_id", "approve", "remark"),
+        lambda asked: [
+            _call("answer_friend_request", **asked.request(), remark=asked.value("remark", str, default="") or None)
+        ],
+    ),
+    "group_invite.answer": _Action(
+        _ELSEWHERE,
+        ("request_id", "approve"),
+        lambda asked: [_call("answer_group_invite", **asked.request())],
+    ),
+    "platform.call": _Action(
+        _CHAT,
+        ("action", "params"),
+        lambda asked: [
+            _call(
+                "call_platform_api",
+                action=asked.value("action", str),
+                params=asked.value("params", dict, default={}),
+            )
+        ],
+    ),
+}
+
+
+def wanted(
+    event: RecordedEvent, action: str, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains
+) -> Wanted:
+    """Raises Refused with a sentence when it can't be made out what is wanted."""
+    known = _ACTIONS.get(action)
+    if known is None:
+        raise Refused("invalid_argument", f"action: there is no '{action[:64]}'; there are {', '.join(_ACTIONS)}")
+    _check_known(action, "target", target, known.target)
+    _check_known(action, "payload", payload, known.payload)
+    _check_texts(target)
+    asked = Reading(event, target, payload, chains)
+    if not asked.bot_id:
+        raise Refused("not_supported", "this conversation is on no platform, so there is nobody to act through")
+    calls = known.calls(asked)
+    name = f"{action}.{calls[0]['arguments']['action']}" if action == "platform.call" else action
+    return Wanted(name, asked.bot_id, asked.address, calls, asked.elsewhere, tuple(asked.messages))
+
+
+def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
+    """An adapter is asked only for what it declares."""
+    for call in calls:
+        if call["api"] not in manifest.supported_apis:
+            reason = manifest.not_supported.get(call["api"], "its adapter does not declare it")
+            raise Refused("not_supported", f"this bot's platform has no {call['api']}: {reason}")
+        if call["api"] == "call_platform_api":
+            wrong = parameters.problem(manifest, call["arguments"]["action"], call["arguments"]["params"])
+            if wrong:
+                raise Refused("invalid_argument", f"payload.{wrong}")
+
+
+def reaches_beyond(event: RecordedEvent, calls: list[Call], manifest: AdapterManifest) -> bool:
+    """Whether one of the platform's own actions is about another place than where the event came from."""
+    own = _own_names(event)
+    for call in calls:
+        if call["api"] != "call_platform_api":
+            continue
+        declared = manifest.actions[call["arguments"]["action"]]
+        params = call["arguments"]["params"]
+        if not declared.here and not declared.read_only:
+            return True
+        named = {field: str(params[name]) for name, field in declared.here.items() if name in params}
+        if any(own.get(field) != value for field, value in named.items()):
+            return True
+    return False
+
+
+def _own_names(event: RecordedEvent) -> dict[str, str]:
+    """By what an action may call the place of its event."""
+    data = event.envelope.data if event.envelope.surface == SURFACE else {}
+    own = {name: str(data[name]) for name in HERE if data.get(name)}
+    if data.get("chat_type") == "group" and data.get("chat_id"):
+        own["group_id"] = str(data["chat_id"])
+    return own
+
+
+def _check_known(action: str, place: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    unknown = sorted(given.keys() - set(known))
+    if unknown:
+        takes = ", ".join(known) or "nothing"
+        raise Refused("invalid_argument", f"{place}.{unknown[0][:64]}: '{action}' has no such thing; it takes {takes}")
+
+
+def _check_texts(target: Mapping[str, Any]) -> None:
+    wrong = next((name for name, value in target.items() if not isinstance(value, str) or not value), None)
+    if wrong is not None:
+        raise Refused("invalid_argument", f"target.{wrong}: must be a text that is not empty")

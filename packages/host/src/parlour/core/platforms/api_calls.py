@@ -1,0 +1,61 @@
+"""One method of the platform API by its name on the wire: arguments as a request holds them, the answer as plugins
+get it. Whether it may be called was decided by whoever calls.
+"""
+
+import base64
+from typing import Any
+
+from pydantic import BaseModel
+
+from parlour.core.model.providers import ProviderFailed
+from parlour_sdk.protocol.platform_api import NotSupportedError
+from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
+
+from .api import PlatformApi
+from .port import PlatformRefused, PlatformUncertain
+
+NO_BOT = "bot"
+_THREADED = ("send_message", "send_typing")
+_LISTS = {"get_group_list": "groups", "get_group_member_list": "members", "get_friend_list": "friends"}
+_VALUES = {"is_muted": "muted", "get_file_url": "url", "call_platform_api": "result"}
+
+
+async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
+    """`thread_id` is the Host's to say, where a message goes to one. Raises ProviderFailed with a sentence."""
+    try:
+        return await perform(api, name, arguments, thread_id)
+    except NotSupportedError as error:
+        raise ProviderFailed(error.code, str(error)) from error
+    except PlatformRefused as refused:
+        code = "rate_limited" if refused.retry_after is not None else "runtime_error"
+        raise ProviderFailed(code, f"the platform refused: {refused.reason}", not refused.permanent) from refused
+    except PlatformUncertain as unknown:
+        raise ProviderFailed("runtime_error", f"the platform did not answer: {unknown}") from unknown
+
+
+async def perform(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
+    """The same, and what fails is raised as the adapter raises it."""
+    thread = {"thread_id": thread_id} if thread_id and name in _THREADED else {}
+    return _answer(name, await getattr(api, name)(**_parsed(name, arguments), **thread))
+
+
+def _parsed(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """A chain becomes components again, a file its bytes; everything else is as it was."""
+    if name == "upload_file":  # whoever sends pieces has put them together
+        return {"data": base64.b64decode(arguments["content_base64"]), "filename": arguments["filename"]}
+    request = HOST_ACTIONS[name].request
+    whole = request.model_validate({"call_id": "call", "bot_id": NO_BOT, **arguments})
+    own = request.model_fields.keys() - {"call_id", "run_id", "bot_id", "lease"}
+    return {field: getattr(whole, field) for field in request.model_fields if field in own}
+
+
+def _answer(name: str, told: Any) -> dict[str, Any]:
+    if name in _LISTS:
+        return {_LISTS[name]: [_plain(each) for each in told]}
+    if name in _VALUES:
+        return {_VALUES[name]: told}
+    return _plain(told) if told is not None else {}
+
+
+def _plain(told: Any) -> Any:
+    return told.model_dump(mode="json") if isinstance(told, BaseModel) else told

@@ -1,0 +1,97 @@
+"""Makes what the Host keeps out of what an adapter decoded: the conversation, who did what, what was said.
+
+It knows the common events only. Adapters decode; the gateway makes it durable.
+"""
+
+from typing import Any
+
+from parlour.core.model.chats import SURFACE, Chat, chat_key
+from parlour.core.model.event import HAPPENED_AT, LOCALE, EventContext, EventEnvelope, Party
+from parlour_sdk.protocol.platform_events import (
+    ChatEvent,
+    FeedbackReceived,
+    FriendAdded,
+    FriendRemoved,
+    FriendRequestReceived,
+    GroupEvent,
+    MessageReceived,
+    PlatformEvent,
+    PlatformSpecific,
+)
+
+from . import chain_text, participants
+from .port import Incoming
+
+COMMON = {"type", "event_id", "timestamp", "bot_id", "adapter_name"}
+
+
+def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
+    event = incoming.event
+    chat = chat_of(event)
+    said = chain_text.said(event.message_chain, incoming.self_id) if isinstance(event, MessageReceived) else {}
+    return EventEnvelope(
+        event_id=event.event_id,
+        event_type=event.type,
+        source=adapter,
+        chat=chat_key(chat, incoming.account),
+        context=EventContext(event.event_id, origin=adapter),
+        surface=SURFACE,
+        bot_id=bot_id,
+        thread_id=incoming.thread_id,
+        event_time=event.timestamp,
+        source_event_type=incoming.native_type,
+        actor=_actor(incoming),
+        subject=participants.subject(event),
+        input=said,
+        data=_data(incoming, chat),
+        metadata={HAPPENED_AT: incoming.happened_at} if incoming.happened_at else {},
+    )
+
+
+def chat_of(event: PlatformEvent) -> Chat | None:
+    """Where a reply to it would go."""
+    match event:
+        case ChatEvent():
+            return event.chat_type, event.chat_id
+        case GroupEvent():
+            return "group", event.group.id
+        case FriendRequestReceived() | FriendAdded() | FriendRemoved():
+            return "private", event.user.id
+        case FeedbackReceived(user_id=str(user_id)):
+            return "private", user_id
+        case PlatformSpecific():
+            return _named(event.data)
+    return None
+
+
+def _named(data: dict[str, Any]) -> Chat | None:
+    """What has no common shape may name its chat as the others do."""
+    chat_type, chat_id = data.get("chat_type"), data.get("chat_id")
+    if chat_type in ("private", "group") and isinstance(chat_id, str) and chat_id:
+        return ("group" if chat_type == "group" else "private"), chat_id
+    return None
+
+
+def _actor(incoming: Incoming) -> Party:
+    party = participants.actor(incoming.event)
+    known = {name: value for name, value in (("role", incoming.role), (LOCALE, incoming.locale)) if value}
+    return Party(party.type, party.id, party.name, {**party.data, **known}) if known else party
+
+
+def _data(incoming: Incoming, chat: Chat | None) -> dict[str, Any]:
+    event = incoming.event
+    data = event.model_dump(exclude=COMMON, exclude_none=True)
+    if isinstance(event, PlatformSpecific):
+        data = {**event.data, "action": event.action}
+    if chat:
+        data["chat_type"], data["chat_id"] = chat
+    if incoming.account:
+        data["account"] = incoming.account
+    if isinstance(event, MessageReceived):
+        data["message_chain"] = chain_text.kept(data["message_chain"])
+        data["mentions_bot"] = incoming.addressed or chain_text.mentions(event.message_chain, incoming.self_id)
+        if incoming.role:
+            data["role"] = incoming.role
+    elif "new_content" in data:
+        data["new_content"] = chain_text.kept(data["new_content"])
+    return data

@@ -1,0 +1,1 @@
+"""Plugin components besides runners: event listeners, prompt hooks and chat commands."""

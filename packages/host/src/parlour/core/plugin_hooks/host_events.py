@@ -1,0 +1,99 @@
+"""Events that the Host makes for those who listen: a reply went out, a command was used, an approval was decided.
+
+Each is a fact with a row per plugin that has yet to hear it, both in the unit of what it tells of; where nobody listens
+there is neither.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from parlour.core.journal import Draft, Ref
+from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.store import event_log, listener_deliveries
+
+from .retries import LaterListening
+from .subscriptions import Audience
+
+RESPONDED = "message.responded"
+COMMAND = "command.sent"
+SOURCE = "system"
+ORIGIN = "host"
+
+
+class HostEvents:
+    def __init__(self, audience: Audience, later: LaterListening) -> None:
+        self._audience = audience
+        self._later = later
+
+    def draft(self, draft: Draft, event: EventEnvelope, conversation_id: str, now: int) -> None:
+        """Adds the event for all who want it."""
+        plugins = self._audience.listening(event.event_type)
+        if plugins:
+            position = draft.add(event_log.append(event, conversation_id, now))
+            self.owe(draft, position, plugins, now)
+
+    def owe(self, draft: Draft, position: int, plugins: Sequence[str], now: int, observing: bool = False) -> None:
+        """The unit's statement at this position is the event."""
+        draft.add(*(listener_deliveries.owe(Ref(position, "seq"), plugin_id, observing, now) for plugin_id in plugins))
+
+    def offer(self, event_type: str) -> None:
+        """What was drafted is durable."""
+        self._later.offer(*self._audience.listening(event_type))
+
+    def audience(self, event_type: str, handled: bool) -> list[str]:
+        """Who is told: all who listen, or those who look on while somebody else handles it."""
+        return self._audience.observing(event_type) if handled else self._audience.listening(event_type)
+
+
+def responded(row: Outgoing, now: int) -> EventEnvelope:
+    """A message of a run has reached its chat."""
+    address = row.address
+    chain = row.message.get("chain") or [{"type": "Plain", "text": str(row.message.get("content") or "")}]
+    data = {
+        "run_id": row.run_id,
+        "message_chain": chain,
+        "chat_type": address.get("chat_type") or "private",
+        "chat_id": address.get("chat_id") or address.get("chat", ""),
+    }
+    identity = f"responded:{row.outbox_id}"
+    return EventEnvelope(
+        event_id=identity,
+        event_type=RESPONDED,
+        source=SOURCE,
+        chat=address.get("chat", ""),
+        context=EventContext(identity, row.run_id, ORIGIN),
+        surface=row.surface,
+        bot_id=row.bot_id,
+        thread_id=address.get("thread_id", ""),
+        event_time=now,
+        actor=Party("system", ORIGIN),
+        subject=Party("run", row.run_id),
+        data=data,
+    )
+
+
+def command_sent(asked: RecordedEvent, command: str, now: int) -> EventEnvelope:
+    """Somebody told the Host or a plugin to do something."""
+    envelope = asked.envelope
+    identity = f"command:{asked.seq}"
+    data = {
+        "command": command,
+        "arguments": envelope.text.split()[1:],
+        "user": {"id": envelope.actor.id, "nickname": envelope.actor.name},
+        "chat_type": envelope.data.get("chat_type") or "private",
+        "chat_id": envelope.data.get("chat_id") or envelope.chat,
+    }
+    return replace(
+        envelope,
+        event_id=identity,
+        event_type=COMMAND,
+        source=SOURCE,
+        source_event_type="",
+        context=EventContext(identity, envelope.context.id, ORIGIN),
+        event_time=now,
+        subject=Party("command", command),
+        input={},
+        data=data,
+        commission=None,
+    )

@@ -1,0 +1,48 @@
+"""An event as plugins' listeners and webhooks are told of it: the common shape of its type. Pure."""
+
+from typing import Any
+
+from parlour.core.config.bots import BotBook
+from parlour.core.model.event import EventEnvelope, RecordedEvent
+
+COMMON = ("chat_type", "chat_id", "account", "mentions_bot", "role")
+
+
+def event(recorded: RecordedEvent) -> dict[str, Any]:
+    envelope = recorded.envelope
+    head = {
+        "type": envelope.event_type,
+        "event_id": envelope.event_id,
+        "timestamp": envelope.event_time or recorded.created_at,
+        "bot_id": envelope.bot_id,
+        "adapter_name": envelope.source,
+    }
+    return {**_own(envelope), **head}
+
+
+def bot(bots: BotBook, bot_id: str) -> dict[str, Any] | None:
+    found = bots.get(bot_id)
+    return {"id": found.bot_id, "name": found.name, "adapter": found.adapter} if found is not None else None
+
+
+def _own(envelope: EventEnvelope) -> dict[str, Any]:
+    data = dict(envelope.data)
+    if envelope.event_type.startswith("platform."):
+        rest = {name: value for name, value in data.items() if name not in ("action", *COMMON)}
+        return {"action": data.get("action", ""), "data": rest, **{name: data[name] for name in COMMON if name in data}}
+    if envelope.event_type.split(".")[0] in ("schedule", "api"):
+        return {"data": data, **({"schedule_id": envelope.subject.id} if envelope.subject.id else {})}
+    if envelope.event_type == "message.received":
+        return {**_said(envelope), **data}
+    return data
+
+
+def _said(envelope: EventEnvelope) -> dict[str, Any]:
+    """What a message has that came by no platform: from the web chat, or over the API."""
+    return {
+        "message_id": envelope.event_id,
+        "message_chain": [{"type": "Plain", "text": envelope.text}],
+        "sender": {"id": envelope.actor.id, "nickname": envelope.actor.name},
+        "chat_type": "private",
+        "chat_id": envelope.chat,
+    }

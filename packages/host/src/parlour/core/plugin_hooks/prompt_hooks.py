@@ -1,0 +1,104 @@
+"""Asks listeners what they want to add to the prompt of a run, before it begins. They add; they change nothing.
+
+The prompt is the runner's own field of that type. Who fails or takes too long adds nothing and stops nobody.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.config.form_validation import prefilled
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import EventContext, Party, RecordedEvent
+from parlour.core.model.ports import Clock, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.model.runner import Descriptor
+from parlour.core.runs.session import RunSession
+from parlour_sdk.protocol.components import PromptAddition
+from parlour_sdk.protocol.form import FormItem
+
+from .dispatcher import Listening
+from .host_events import ORIGIN, SOURCE
+from .subscriptions import Audience, Turn
+
+logger = logging.getLogger(__name__)
+
+EVENT_TYPE = "prompt.preparing"
+SECONDS = 5.0
+"""Of each handler. Somebody waits for the answer meanwhile."""
+
+
+class Prompting:
+    def __init__(self, audience: Audience, listening: Listening, clock: Clock) -> None:
+        self._audience = audience
+        self._listening = listening
+        self._clock = clock
+
+    def asks(self, session: RunSession, descriptor: Descriptor) -> bool:
+        """Whether anybody is asked. A rerun is nobody's business."""
+        return bool(self._audience.listening(EVENT_TYPE)) and bool(_field(descriptor)) and session.rehearsal is None
+
+    async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding:
+        """The run's binding with what was added."""
+        binding, form = session.binding, descriptor.manifest.config_schema
+        if not self.asks(session, descriptor):
+            return binding
+        turns, field = self._audience.turns(EVENT_TYPE), _field(descriptor)
+        additions = await self._additions(_event(session, self._clock.now()), turns)
+        if not additions:
+            return binding
+        config = with_additions(form, binding.agent.runner_config, field, additions)
+        return replace(binding, agent=replace(binding.agent, runner_config=config))
+
+    async def _additions(self, event: RecordedEvent, turns: Sequence[Turn]) -> list[PromptAddition]:
+        additions: list[PromptAddition] = []
+        variables: dict[str, Any] = {}
+        for turn in turns:
+            try:
+                async with asyncio.timeout(SECONDS):
+                    outcome = await self._listening.tell(event, turn, False, variables)
+            except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
+                logger.warning("listeners of %s add nothing to a prompt: %s", turn.plugin_id, failure)
+                continue
+            additions += outcome.prompt_additions
+            variables |= outcome.variables
+            if outcome.stop_propagation:
+                break
+        return additions
+
+
+def with_additions(
+    form: list[FormItem], config: dict[str, Any], field: str, additions: Sequence[PromptAddition]
+) -> dict[str, Any]:
+    """A prompt that is a text stays one, unless somebody adds something that is not the system's to say."""
+    prompt = prefilled(form, config).get(field) or ""
+    if isinstance(prompt, str) and all(each.role == "system" for each in additions):
+        return {**config, field: "\n\n".join(filter(None, (prompt, *(each.text for each in additions))))}
+    before = [{"role": "system", "content": prompt}] if isinstance(prompt, str) and prompt else list(prompt)
+    return {**config, field: [*before, *({"role": each.role, "content": each.text} for each in additions)]}
+
+
+def _field(descriptor: Descriptor) -> str:
+    return next((item.name for item in descriptor.manifest.config_schema if item.type == "prompt-editor"), "")
+
+
+def _event(session: RunSession, now: int) -> RecordedEvent:
+    """It is asked, not recorded: what came of it is in what the run was told."""
+    cause = session.event
+    identity = f"prompt:{session.run_id}"
+    envelope = replace(
+        cause.envelope,
+        event_id=identity,
+        event_type=EVENT_TYPE,
+        source=SOURCE,
+        context=EventContext(identity, cause.envelope.context.id, ORIGIN),
+        event_time=now,
+        subject=Party("run", session.run_id),
+        data={
+            "run_id": session.run_id,
+            "conversation_id": cause.conversation_id,
+            "text": cause.envelope.text or None,
+        },
+    )
+    return RecordedEvent(cause.seq, cause.conversation_id, now, envelope)

@@ -1,0 +1,128 @@
+"""Tells plugins of events that they have yet to hear, each plugin in the order of the events, until it worked.
+
+Observers of what others handle hear of it here; so do listeners whose plugin was away when it was their turn. Which of
+a plugin's handlers are past an event is kept, so that one over which its plugin dies is given up alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from parlour.core.journal import Journal, Statement, StorageFailed, Unit
+from parlour.core.model.ports import Clock, PluginLost
+from parlour.core.store import event_notes
+from parlour.core.store import listener_deliveries as listening
+from parlour.core.store.event_log import EventLog
+from parlour.core.store.listener_deliveries import Unheard, UnheardEvents
+
+from .dispatcher import Heard, Listening, Missed
+
+logger = logging.getLogger(__name__)
+
+CRASHES = 3
+"""An event over which a plugin dies so often is not told again to the handler whose turn it was."""
+PATIENCE_MILLISECONDS = 3600 * 1000
+LONGEST_WAIT_SECONDS = 30.0
+STORAGE_RETRY_SECONDS = 1.0
+
+
+class LaterListening:
+    def __init__(self, journal: Journal, listening: Listening, clock: Clock) -> None:
+        self._journal = journal
+        self._log = EventLog(journal)
+        self._unheard = UnheardEvents(journal)
+        self._listening = listening
+        self._clock = clock
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+        self._closed = False
+
+    async def take_up(self) -> None:
+        self.offer(*await self._unheard.plugins())
+
+    def offer(self, *plugin_ids: str) -> None:
+        """There is something for them."""
+        for plugin_id in plugin_ids:
+            self._again.add(plugin_id)
+            if plugin_id not in self._tasks and not self._closed:
+                self._tasks[plugin_id] = asyncio.create_task(self._work(plugin_id))
+
+    async def close(self) -> None:
+        self._closed = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _work(self, plugin_id: str) -> None:
+        try:
+            while plugin_id in self._again:
+                self._again.discard(plugin_id)
+                await self._drain(plugin_id)
+        except Exception:
+            logger.exception("what listeners of %s have yet to hear is left for the next start", plugin_id)
+        finally:
+            del self._tasks[plugin_id]
+
+    async def _drain(self, plugin_id: str) -> None:
+        while True:
+            try:
+                unheard = await self._unheard.next(plugin_id, self._clock.now())
+                if unheard is None:
+                    return
+                wait = (unheard.not_before - self._clock.now()) / 1000
+                if wait > 0:
+                    await asyncio.sleep(wait)
+                await self._try(unheard)
+            except StorageFailed as failure:
+                logger.error("listeners of %s wait for the database: %s", plugin_id, failure.message)
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+
+    async def _try(self, unheard: Unheard) -> None:
+        event = await self._log.by_seq(unheard.event_seq)
+        if event is None or event.erased:
+            await self._end(unheard)
+            return
+        heard = await self._listening.again(event, unheard.plugin_id, unheard.observing, unheard.past)
+        missed = heard.missed.get(unheard.plugin_id)
+        if missed is None:
+            await self._end(unheard, *self._noted(unheard, "", heard.failures))
+        elif self._too_late(unheard):
+            gone = f"{unheard.plugin_id} listens to such events, and {missed.failure}"
+            await self._end(unheard, *self._noted(unheard, "", [*heard.failures, gone]))
+        else:
+            await self._postpone(unheard, heard, missed)
+
+    async def _postpone(self, unheard: Unheard, heard: Heard, missed: Missed) -> None:
+        """For the handler whose turn it was and those after it; how often counts for that handler."""
+        past, failures = [*unheard.past, *heard.past.get(unheard.plugin_id, ())], heard.failures
+        attempts = unheard.attempts + 1 if len(past) == len(unheard.past) else 1
+        until = self._clock.now() + round(_wait(attempts - 1) * 1000)
+        if isinstance(missed.failure, PluginLost) and attempts >= CRASHES:
+            failures = [*failures, f"{unheard.plugin_id} listens to such events, and {missed.failure}"]
+            past, attempts, until = [*past, missed.handler], 0, 0
+        notes = self._noted(unheard, missed.handler, failures)
+        await self._commit(listening.postpone(unheard, past, attempts, until), *notes)
+
+    def _too_late(self, unheard: Unheard) -> bool:
+        return self._clock.now() - unheard.created_at > PATIENCE_MILLISECONDS
+
+    async def _end(self, unheard: Unheard, *notes: Statement) -> None:
+        """Nothing more is owed to the plugin."""
+        await self._commit(listening.heard(unheard.event_seq, unheard.plugin_id), *notes)
+
+    def _noted(self, unheard: Unheard, handler: str, failures: Sequence[str]) -> list[Statement]:
+        """What went wrong, on the event's trail; under a name of its own for what a handler ended."""
+        if not failures:
+            return []
+        step = " ".join(filter(None, ("listener", unheard.plugin_id, handler)))
+        text = f"Of those who listen, {'; '.join(failures)}."
+        return [event_notes.note(unheard.event_seq, step, {"text": text}, self._clock.now())]
+
+    async def _commit(self, *statements: Statement) -> None:
+        await self._journal.commit(Unit("listening.later", statements))
+
+
+def _wait(attempts: int) -> float:
+    return float(min(2**attempts, LONGEST_WAIT_SECONDS))

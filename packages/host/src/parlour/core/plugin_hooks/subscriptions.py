@@ -1,0 +1,72 @@
+"""Which handlers of plugins want to hear an event and may, and in which order. Calls nobody."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from parlour.core.model.event_pattern import covers
+from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.values import dataclass
+
+from .components import Component, Components, ListeningSpec, Subscription
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One call: to a handler, or to all of a plugin that does not name them."""
+
+    plugin_id: str
+    handler: str
+    observes: bool
+    """It may also look on at what somebody else handles, or has stopped."""
+
+
+class Audience:
+    def __init__(self, components: Components, grants: Callable[[str], PluginPermissions]) -> None:
+        self._components = components
+        self._grants = grants
+
+    def turns(self, event_type: str, plugins: Sequence[str] = ()) -> list[Turn]:
+        """Of these plugins (or all), the handlers that want it: who can handle it by priority, then who only looks on.
+
+        A handler has one turn, however many of its patterns cover the event.
+        """
+        best: dict[tuple[str, str], tuple[int, int]] = {}
+        observing: set[tuple[str, str]] = set()
+        for plugin_id, wish in self._wishes(event_type):
+            if not plugins or plugin_id in plugins:
+                key, rank = (plugin_id, wish.name), (0 if wish.observe else 1, wish.priority)
+                best[key] = max(best.get(key, rank), rank)
+                if wish.observe:
+                    observing.add(key)
+        in_order = sorted(best, key=lambda key: (-best[key][0], -best[key][1], key[0]))
+        return [Turn(*key, observes=key in observing) for key in in_order]
+
+    def knows(self, plugin_id: str) -> bool:
+        """Before that, nobody can say whether it listens."""
+        return self._components.knows(plugin_id)
+
+    def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
+        """The plugins whose turns these are."""
+        return list(dict.fromkeys(turn.plugin_id for turn in self.turns(event_type, plugins)))
+
+    def handled(self, event_type: str) -> bool:
+        """Whether somebody would do more than look on."""
+        return any(not wish.observe for _, wish in self._wishes(event_type))
+
+    def observing(self, event_type: str) -> list[str]:
+        return sorted({plugin_id for plugin_id, wish in self._wishes(event_type) if wish.observe})
+
+    def _wishes(self, event_type: str) -> Iterator[tuple[str, Subscription]]:
+        for listener in self._components.listeners():
+            wishes = [wish for wish in _subscriptions(listener) if covers(wish.event, event_type)]
+            if wishes and self._may(listener.plugin_id, event_type):
+                yield from ((listener.plugin_id, wish) for wish in wishes)
+
+    def _may(self, plugin_id: str, event_type: str) -> bool:
+        """As the operator grants it at this moment."""
+        return any(covers(pattern, event_type) for pattern in self._grants(plugin_id).events)
+
+
+def _subscriptions(listener: Component[ListeningSpec]) -> list[Subscription]:
+    """A plugin that does not tell what its handlers want is asked about everything."""
+    spec = listener.spec
+    return spec.handlers or [Subscription(event="*", priority=spec.priority, observe=spec.observe)]

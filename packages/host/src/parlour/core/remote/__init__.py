@@ -1,0 +1,1 @@
+"""Runs that remote runtimes execute: the queue, leases and registered workers."""

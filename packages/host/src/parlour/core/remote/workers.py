@@ -1,0 +1,133 @@
+"""Remote runtimes as they come and go: registered by their plugin, heard of in time, or gone with all they held."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.access import audit
+from parlour.core.errors import Refused
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.model.ports import Clock
+from parlour.core.store import remote_workers
+from parlour.core.store.remote_workers import ACTIVE, GONE, Runtime, Runtimes
+
+from .queue import Claims
+
+logger = logging.getLogger(__name__)
+
+SILENCE_SECONDS = 30.0
+"""How long a runtime counts as there after it was heard of."""
+STORAGE_RETRY_SECONDS = 1.0
+
+
+class Workers:
+    def __init__(self, journal: Journal, claims: Claims, clock: Clock) -> None:
+        self._journal = journal
+        self._known = Runtimes(journal)
+        self._claims = claims
+        self._clock = clock
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._expiries: set[asyncio.Task[None]] = set()
+
+    async def take_up(self) -> None:
+        """After a start: nobody could be heard of meanwhile, so each has its whole time from now on."""
+        for runtime in await self._known.all():
+            if runtime.status == ACTIVE:
+                self._watch(runtime)
+
+    async def all(self) -> list[Runtime]:
+        return await self._known.all()
+
+    async def register(self, plugin_id: str, runtime_id: str, definition: Mapping[str, Any]) -> Runtime:
+        now = self._clock.now()
+        runtime = Runtime(runtime_id, plugin_id, ACTIVE, definition, now, now, now + _silence())
+        while True:
+            known = await self._known.get(runtime_id)
+            if known is not None and known.status == ACTIVE and known.plugin_id != plugin_id:
+                raise Refused("denied", f"runtime_id: '{runtime_id}' is another plugin's; choose another")
+            statement = remote_workers.add(runtime) if known is None else remote_workers.replace(known, runtime)
+            entry = audit.runtime(plugin_id, runtime_id, "runtime_register", "registered", now)
+            try:
+                await self._journal.commit(Unit("runtime.register", (statement, entry)))
+            except GuardFailed:
+                continue  # somebody else was faster
+            self._claims.dismiss(runtime_id)  # whoever waits in its name is an earlier process of its
+            self._watch(runtime)
+            return runtime
+
+    async def heartbeat(self, plugin_id: str, runtime_id: str) -> Runtime:
+        runtime = await self.own(plugin_id, runtime_id)
+        self._watch(runtime)  # it was heard of, whatever becomes of the record
+        now = self._clock.now()
+        until = now + _silence()
+        try:
+            await self._journal.commit(Unit("runtime.heartbeat", (remote_workers.seen(runtime, now, until),)))
+        except GuardFailed as gone:
+            raise _absent(runtime_id) from gone
+        return await self.own(plugin_id, runtime_id)
+
+    async def deregister(self, plugin_id: str, runtime_id: str) -> None:
+        runtime = await self.own(plugin_id, runtime_id)
+        entry = audit.runtime(plugin_id, runtime_id, "runtime_deregister", GONE, self._clock.now())
+        try:
+            await self._journal.commit(Unit("runtime.leave", (remote_workers.leave(runtime), entry)))
+        except GuardFailed as gone:
+            raise _absent(runtime_id) from gone
+        await self._left(runtime, f"runtime '{runtime_id}' left")
+
+    async def own(self, plugin_id: str, runtime_id: str) -> Runtime:
+        runtime = await self._known.get(runtime_id)
+        if runtime is None or runtime.plugin_id != plugin_id or runtime.status != ACTIVE:
+            raise _absent(runtime_id)
+        return runtime
+
+    async def reconcile(self, runtime: Runtime) -> None:
+        """A runtime that was not heard of in time is gone, and whatever it held is lost to it."""
+        now = self._clock.now()
+        entry = audit.runtime(runtime.plugin_id, runtime.runtime_id, "runtime_heartbeat", GONE, now)
+        try:
+            await self._journal.commit(Unit("runtime.expire", (remote_workers.leave(runtime), entry)))
+        except GuardFailed:
+            return  # it left on its own
+        logger.warning("runtime %s was not heard of for %g s and is gone", runtime.runtime_id, SILENCE_SECONDS)
+        await self._left(runtime, f"runtime '{runtime.runtime_id}' was not heard of for {SILENCE_SECONDS:g} s")
+
+    async def _left(self, runtime: Runtime, why: str) -> None:
+        timer = self._timers.pop(runtime.runtime_id, None)
+        if timer is not None:
+            timer.cancel()
+        self._claims.dismiss(runtime.runtime_id)
+        for run in self._claims.held_by(runtime.runtime_id):
+            if run.lease is not None:
+                await run.lose(run.lease.token, why)
+
+    def _watch(self, runtime: Runtime) -> None:
+        earlier = self._timers.pop(runtime.runtime_id, None)
+        if earlier is not None:
+            earlier.cancel()
+        loop = asyncio.get_running_loop()
+        self._timers[runtime.runtime_id] = loop.call_later(SILENCE_SECONDS, self._expired, runtime)
+
+    def _expired(self, runtime: Runtime) -> None:
+        task = asyncio.get_running_loop().create_task(self._expire(runtime))
+        self._expiries.add(task)
+        task.add_done_callback(self._expiries.discard)
+
+    async def _expire(self, runtime: Runtime) -> None:
+        timer = self._timers.get(runtime.runtime_id)
+        while timer is self._timers.get(runtime.runtime_id):
+            try:
+                await self.reconcile(runtime)
+                return
+            except StorageFailed as failure:
+                logger.error("runtime %s waits for the database: %s", runtime.runtime_id, failure.message)
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+
+
+def _silence() -> int:
+    return int(SILENCE_SECONDS * 1000)
+
+
+def _absent(runtime_id: str) -> Refused:
+    return Refused("not_found", f"runtime_id: this plugin has no runtime '{runtime_id}' that is there; register it")

@@ -1,0 +1,1 @@
+"""Reruns of old events as dry runs, and the replay of recorded runs."""

@@ -1,0 +1,100 @@
+"""A run once more as its people saw it: the frames of the chat, from the ledger, each with its time. Pure reading."""
+
+from collections.abc import Iterable
+from dataclasses import field
+from typing import Any
+
+from parlour.core.delivery.feed import Frame
+from parlour.core.encoding import loads
+from parlour.core.journal import Journal, Row, Select, where
+from parlour.core.store.ledger import ACTIVE, Ledger
+from parlour.core.store.tables import TRANSCRIPT
+from parlour_sdk.values import dataclass
+
+PAGE = 500
+ROWS = 20_000
+"""Of a run that has more, the rest is left out, and the replay says so."""
+
+
+@dataclass(slots=True)
+class Replay:
+    frames: list[Frame]
+    complete: bool = True
+
+    @property
+    def texts(self) -> list[str]:
+        return [_text(frame["message"].get("content")) for frame in self.frames if frame["type"] == "message"]
+
+
+class Replays:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._ledger = Ledger(journal)
+
+    async def of(self, run: Row) -> Replay:
+        rows: list[Row] = []
+        while page := await self._ledger.events(run["run_id"], rows[-1]["sequence"] if rows else 0, PAGE):
+            rows += page
+            if len(rows) >= ROWS:
+                break
+        notices = await self._journal.read(Select(TRANSCRIPT, where(run_id=run["run_id"], item_type="notice")))
+        return Replay(frames(run, rows, notices), complete=len(rows) < ROWS)
+
+
+def frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]:
+    """The text of its deltas, joined, is the text of its messages."""
+    shown = _Shown(run["run_id"])
+    shown.add({"type": "run", "status": "running"}, run["started_at"] or run["created_at"])
+    for row in rows:
+        if row["source"] == "runner":
+            shown.take(row)
+    if run["status"] in ACTIVE:
+        return shown.frames
+    if run["status"] == "completed":
+        shown.leftover(run["finished_at"])
+    for notice in notices:
+        code = loads(notice["metadata"]).get("notice", "")
+        told = {"type": "error", "code": code, "message": notice["content"], "in_history": True}
+        shown.add(told, notice["created_at"])
+    shown.add({"type": "run", "status": run["status"]}, run["finished_at"])
+    return shown.frames
+
+
+@dataclass(slots=True)
+class _Shown:
+    run_id: str
+    frames: list[Frame] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    """Of a message that is not completed."""
+
+    def add(self, frame: Frame, at: int) -> None:
+        """Time never goes back, though a notice and the end of its run may be stamped a millisecond the other way."""
+        latest = self.frames[-1]["at"] if self.frames else at
+        self.frames.append({**frame, "run_id": self.run_id, "at": max(at, latest)})
+
+    def take(self, row: Row) -> None:
+        data, at = loads(row["data"]), row["created_at"]
+        match row["type"]:
+            case "message.delta":
+                content = data["chunk"]["content"]
+                self.text.append(content)
+                self.add({"type": "delta", "content": content}, at)
+            case "message.completed":
+                self.text.clear()
+                self.add({"type": "message", "message": data["message"]}, at)
+            case "tool.call.started" | "tool.call.completed":
+                status = row["type"].rpartition(".")[2]
+                named = {name: data.get(name) for name in ("tool_call_id", "tool_name")}
+                self.add({"type": "tool", **named, "status": status}, at)
+
+    def leftover(self, at: int) -> None:
+        """Fragments that nothing completed became the message."""
+        text = "".join(self.text)
+        if text.strip():
+            self.add({"type": "message", "message": {"role": "assistant", "content": text}}, at)
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(element.get("text", "") for element in content or ())

@@ -1,0 +1,235 @@
+"""Reruns: the event of a run as it was, once more, with the same or another agent or configuration.
+
+History ends at the event, state is a copy, nothing is delivered. It holds no lane, and nothing is owed for it: a rerun
+that is cut off is over.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.access import grants
+from parlour.core.access.grant_intersection import cut
+from parlour.core.access.grants import Grant
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.form_validation import prefilled, problems
+from parlour.core.errors import Refused
+from parlour.core.journal import Journal, Row, Select, Statement, StorageFailed, Unit, one_of, other_than, where
+from parlour.core.model.agent import Agent, Binding
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ports import Clock, Ids, PluginCaller
+from parlour.core.model.providers import Providers
+from parlour.core.model.resource_policy import Names, Selection
+from parlour.core.model.runner import Descriptor
+from parlour.core.routing.router import bare
+from parlour.core.runs.dry_run_state import Rehearsal
+from parlour.core.runs.plugin_call import invoke
+from parlour.core.runs.recovery import INTERRUPTED
+from parlour.core.runs.runner_registry import Registry, absence
+from parlour.core.runs.session import Ending, Entry, RunSession, Sessions
+from parlour.core.runs.starter import Openings, new_run
+from parlour.core.runs.unrecorded_usage import unfinished
+from parlour.core.secrets import SecretUnreadable
+from parlour.core.store import ledger, transcript
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.event_log import EventLog
+from parlour.core.store.ledger import ACTIVE, Ledger, RunEnd
+from parlour.core.store.state import State
+from parlour.core.store.tables import RUNS
+from parlour_sdk.values import dataclass
+
+from .recorder import RerunRecorder
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 16
+JOIN_SECONDS = 3.0
+STORAGE_RETRY_SECONDS = 1.0
+UNWRITTEN = Ending("failed", "runtime_error", "the database could not keep what it said")
+BROKEN = Ending("failed", "runtime_error", "the Host failed to carry it out; its log says why")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be different this time; what is not named is as it was."""
+
+    agent_id: str | None = None
+    runner_config: Mapping[str, Any] | None = None
+    effects: Names = ()
+    """Tools that may run although they are not read-only."""
+
+
+class Reruns:
+    def __init__(
+        self,
+        journal: Journal,
+        plugins: PluginCaller,
+        agents: AgentBook,
+        registry: Registry,
+        providers: Providers,
+        openings: Openings,
+        artifacts: Artifacts,
+        sessions: Sessions,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
+        self._journal = journal
+        self._plugins = plugins
+        self._agents = agents
+        self._registry = registry
+        self._providers = providers
+        self._openings = openings
+        self._artifacts = artifacts
+        self._sessions = sessions
+        self._ids = ids
+        self._clock = clock
+        self._log = EventLog(journal)
+        self._ledger = Ledger(journal)
+        self._state = State(journal)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self, run: Row, wish: Wish, *beside: Statement) -> Row:
+        """The ledger's row of the rerun, which goes on. Raises Refused when it can't begin."""
+        if len(self._tasks) >= AT_ONCE:
+            raise Refused("rate_limited", f"{AT_ONCE} reruns are going on; wait for one to end", retryable=True)
+        event = await self._log.by_seq(run["event_seq"])
+        if event is None or not event.envelope.context.id:
+            raise Refused("not_found", "the event of this run is not kept any more")
+        binding, descriptor = self._target(run, wish, event)
+        session = await self._session(run, wish, event, binding, descriptor)
+        self._sessions.announce(session)
+        try:
+            await self._open(session, descriptor, run, beside)
+        except BaseException:
+            self._sessions.unregister(session)
+            raise
+        task = asyncio.create_task(self._serve(session, descriptor))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        opened = await self._ledger.run(session.run_id)
+        assert opened is not None
+        return opened
+
+    async def take_up(self) -> None:
+        """What another life of the Host left is over."""
+        left = where(status=one_of(*ACTIVE), rerun_of=other_than(""))
+        for row in await self._journal.read(Select(RUNS, left, ("run_id",))):
+            if self._sessions.get(row["run_id"]) is None:  # one that was begun just now goes on
+                await self._give_up(row["run_id"], INTERRUPTED)
+
+    async def join(self) -> None:
+        """Until those that go on have ended, for a moment; whoever stops the Host stops them."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=JOIN_SECONDS)
+            for task in late:
+                task.cancel()
+
+    def _target(self, run: Row, wish: Wish, event: RecordedEvent) -> tuple[Binding, Descriptor]:
+        agent = self._agent(run, wish)
+        commission = event.envelope.commission
+        if wish.runner_config is not None:
+            agent = replace(agent, runner_config=dict(wish.runner_config))
+        elif wish.agent_id is None and commission is not None and commission.config is not None:
+            agent = replace(agent, runner_config=dict(commission.config))
+        descriptor = self._registry.get(agent.runner_id)
+        if descriptor is None:
+            raise Refused("not_found", absence(agent.runner_id))
+        if descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
+            raise Refused("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
+        form = descriptor.manifest.config_schema
+        for field, sentence in problems(form, prefilled(form, agent.runner_config)):
+            raise Refused("invalid_argument", f"runner_config.{field}: {sentence}")
+        # recorded answers of calls are the original's, and keeping these would mix with them
+        binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
+        try:
+            return self._openings.with_secrets(binding), descriptor
+        except SecretUnreadable as failure:
+            raise Refused("conflict", str(failure)) from failure
+
+    def _agent(self, run: Row, wish: Wish) -> Agent:
+        if wish.agent_id is None and not run["agent_id"]:
+            return bare(run["runner_id"])
+        agent_id = run["agent_id"] if wish.agent_id is None else wish.agent_id
+        agent = self._agents.get(agent_id)
+        if agent is None:
+            told = "agent_id: " if wish.agent_id is not None else "the run's own "
+            raise Refused("not_found", f"{told}agent '{agent_id}' does not exist; name one that does")
+        return agent
+
+    async def _session(
+        self, run: Row, wish: Wish, event: RecordedEvent, binding: Binding, descriptor: Descriptor
+    ) -> RunSession:
+        numbered = await transcript.number_of(self._journal, event)
+        grant = self._grant(run, event, binding, descriptor)
+        entry = Entry(event, attempts=1, transcribed=numbered)
+        session = RunSession(self._ids.new(), entry, binding, grant, steerable=False)
+        session.multimodal = descriptor.manifest.capabilities.multimodal_input
+        timeout = binding.agent.timeout_seconds
+        session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
+        session.rehearsal = Rehearsal(
+            rerun_of=run["run_id"],
+            event_seq=event.seq,
+            event_at=event.created_at,
+            transcript_seq=numbered,
+            effects=Selection.of(wish.effects),
+            state=await self._state.snapshot(grant.scopes),
+        )
+        return session
+
+    def _grant(self, run: Row, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
+        """Frozen anew, for the sender of the event; what a plugin had created can't touch more than it did then."""
+        grant = grants.compute(event, binding, descriptor, self._providers)
+        if event.envelope.commission is None:
+            return grant
+        return cut(grant, grants.restored(run["snapshot"], event, binding, descriptor), within_a_run=True)
+
+    async def _open(self, session: RunSession, descriptor: Descriptor, run: Row, beside: tuple[Statement, ...]) -> None:
+        row = new_run(
+            session.run_id,
+            session.event,
+            session.binding,
+            descriptor,
+            session.grant,
+            attempt=1,
+            parent_run_id="",
+            deadline_at=session.deadline_at,
+            now=self._clock.now(),
+            status="running",
+            rerun_of=run["run_id"],
+        )
+        await self._journal.commit(Unit("rerun.open", (ledger.open_run(row), *beside)))
+
+    async def _serve(self, session: RunSession, descriptor: Descriptor) -> None:
+        """A supervision boundary: nobody else hears what goes wrong here."""
+        assert session.rehearsal is not None
+        recorder = RerunRecorder(session, session.rehearsal, self._journal, self._artifacts, self._clock)
+        try:
+            # the runner gets the copy as it begins; what is written to it later is no part of what it was told
+            state = {scope: dict(values) for scope, values in session.rehearsal.state.items()}
+            request = await self._openings.request(session, descriptor, state)
+            await invoke(self._plugins, descriptor.plugin_id, request, session, recorder, self._clock)
+        except StorageFailed as failure:
+            logger.error("rerun %s is cut off: %s", session.run_id, failure.message)
+            await self._give_up(session.run_id, UNWRITTEN)
+        except Exception:
+            logger.exception("rerun %s could not be carried out", session.run_id)
+            await self._give_up(session.run_id, BROKEN)
+        finally:
+            self._sessions.unregister(session)
+
+    async def _give_up(self, run_id: str, ending: Ending) -> None:
+        """As often as the database needs; a Host that stops meanwhile leaves it to the next start."""
+        while True:
+            try:
+                run = await self._ledger.run(run_id)
+                if run is None or run["status"] not in ACTIVE:
+                    return
+                now = self._clock.now()
+                left = await unfinished(self._ledger, run, now)
+                end = RunEnd(ending.status, ending.code, ending.error, left.usage)
+                await self._journal.commit(Unit("rerun.interrupt", (ledger.end_run(run_id, end, now), *left.rows)))
+                return
+            except StorageFailed:
+                await asyncio.sleep(STORAGE_RETRY_SECONDS)

@@ -1,0 +1,38 @@
+"""Who calls: a plugin inside one of its runs, or outside any. Made by the gate, handed to the action."""
+
+from parlour.core.access.grants import Grant
+from parlour.core.model.providers import Asking
+from parlour.core.runs.session import RunSession
+from parlour_sdk.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    plugin_id: str
+    grant: Grant
+    session: RunSession | None = None
+
+    @property
+    def runner_id(self) -> str:
+        """Empty outside runs."""
+        return self.grant.runner_id if self.session is not None else ""
+
+    @property
+    def run(self) -> RunSession:
+        """For actions whose row says that they need one."""
+        assert self.session is not None
+        return self.session
+
+    def asking(self) -> Asking:
+        if self.session is None:
+            return Asking(self.plugin_id)
+        event = self.session.event
+        return Asking(
+            self.plugin_id,
+            self.session.run_id,
+            self.session.binding.agent.agent_id,
+            event.conversation_id,
+            event.envelope.actor.type,
+            event.envelope.actor.id,
+            event.envelope.bot_id,
+        )

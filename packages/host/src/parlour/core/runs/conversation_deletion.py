@@ -1,0 +1,234 @@
+"""Deletes a conversation: transcript, state, files and what its events and runs said. A tombstone stays in the log.
+
+It is decided by one unit, which refuses while anything is owed, and carried out in small ones, so that no message waits
+for a long conversation to go. What is cut off in between is gone on with at the next start, or when it is asked for
+again.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import Final
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.errors import Refused
+from parlour.core.journal import (
+    ANY,
+    Condition,
+    Delete,
+    Draft,
+    GuardFailed,
+    Insert,
+    Journal,
+    Row,
+    Select,
+    Statement,
+    StorageFailed,
+    Table,
+    Unit,
+    Update,
+    above,
+    at_most,
+    one_of,
+    starting,
+    where,
+)
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.platforms.names import NameDirectory
+from parlour.core.store import artifacts, event_log
+from parlour.core.store.ledger import ACTIVE
+from parlour.core.store.tables import (
+    APPROVALS,
+    ARTIFACTS,
+    CALLS,
+    CONVERSATIONS,
+    EVENTS,
+    FEEDBACK,
+    INBOX,
+    META,
+    MODEL_CALLS,
+    OUTBOX,
+    RUN_EVENTS,
+    RUNS,
+    STATE,
+    TRANSCRIPT,
+)
+
+from .control import RunControl
+from .model_call_log import ModelCallLog
+from .session import Ending
+
+logger = logging.getLogger(__name__)
+
+ROUNDS = 40
+ROUND_SECONDS = 0.05
+UNSENT: Final = ("pending", "streaming", "sending")
+AT_ONCE = 500
+RUNS_AT_ONCE = 20
+MARK = "erasing:"
+ENDING = Ending("cancelled", "cancelled", "the conversation is being deleted")
+NOTHING = dumps(
+    {
+        "chat": "",
+        "surface": "",
+        "agent_id": "",
+        "input": {},
+        "data": {},
+        "actor_data": {},
+        "subject_data": {},
+        "metadata": {},
+        "context": {"id": "", "parent_id": "", "origin": ""},
+    }
+)
+"""The body of an event that says nothing any more."""
+BY_RUN: Final = (RUN_EVENTS, CALLS, MODEL_CALLS, ARTIFACTS)
+"""Tables whose rows go with the run that they name."""
+BLANK: Final = {"body": NOTHING, "input_summary": "", "actor_name": ""}
+
+
+class Erasing:
+    def __init__(
+        self,
+        journal: Journal,
+        control: RunControl,
+        names: NameDirectory,
+        model_calls: ModelCallLog,
+        ids: Ids,
+        clock: Clock,
+    ) -> None:
+        self._journal = journal
+        self._control = control
+        self._names = names
+        self._model_calls = model_calls
+        self._ids = ids
+        self._clock = clock
+        self._rest: asyncio.Task[None] | None = None
+        self._under_way: set[str] = set()
+
+    async def erase(self, conversation_id: str, by: Party, *also: Statement) -> None:
+        """Ends what goes on in it first. Raises Refused when that can't be done now; then nothing was deleted."""
+        for _ in range(ROUNDS):
+            await self._end_runs(conversation_id)
+            try:
+                await self._decide(conversation_id, by, also)
+            except GuardFailed:
+                if await self._cut_off(conversation_id):
+                    await self._carry_out(conversation_id)
+                else:
+                    await asyncio.sleep(ROUND_SECONDS)  # something is still owed in it
+            else:
+                await self._carry_out(conversation_id)
+                return
+        told = "a message of this conversation is still being handled or waits to be sent; ask again in a moment"
+        raise Refused("conflict", told, retryable=True)
+
+    async def take_up(self) -> None:
+        """What another life of the Host had decided is carried out beside everything else."""
+        marks = await self._journal.read(Select(META, where(name=starting(MARK)), ("name",)))
+        if marks:
+            self._rest = asyncio.create_task(self._go_on([mark["name"].removeprefix(MARK) for mark in marks]))
+
+    async def _go_on(self, conversations: list[str]) -> None:
+        for conversation_id in conversations:
+            try:
+                await self._carry_out(conversation_id)
+            except StorageFailed as failure:  # the mark stays for the next start
+                logger.error("conversation %s is not deleted yet: %s", conversation_id, failure.message)
+
+    async def _end_runs(self, conversation_id: str) -> None:
+        active = where(conversation_id=conversation_id, status=one_of(*ACTIVE))
+        for run in await self._journal.read(Select(RUNS, active, ("run_id",))):
+            try:
+                await self._control.cancel(run["run_id"], ENDING)
+            except Refused as refusal:
+                if not refusal.retryable:
+                    raise
+
+    async def _decide(self, conversation_id: str, by: Party, also: tuple[Statement, ...]) -> None:
+        """From then on it is deleted, whatever happens to this process."""
+        here = where(conversation_id=conversation_id)
+        columns = ("transcript_seq", "bot_id", "chat")
+        [conversation] = await self._journal.read(Select(CONVERSATIONS, here, columns))
+        until = conversation["transcript_seq"]
+        draft = Draft("conversation.erase")
+        # nothing may be owed: neither an answer nor its delivery
+        draft.add(Update(INBOX, {"attempts": 0}, where(lane=conversation_id), expect=0))
+        draft.add(Update(OUTBOX, {"attempts": 0}, here + where(state=one_of(*UNSENT)), expect=0))
+        draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
+        draft.add(Delete(STATE, here, expect=ANY), Delete(FEEDBACK, here, expect=ANY))
+        draft.add(artifacts.remove_of(conversation_id), Delete(APPROVALS, here, expect=ANY))
+        draft.add(*self._names.forget_chat(conversation["bot_id"], conversation["chat"]))
+        draft.add(event_log.append(self._tombstone(by), conversation_id, self._clock.now()), *also)
+        draft.add(Insert(META, {"name": f"{MARK}{conversation_id}", "value": dumps({"until": until})}))
+        await self._journal.commit(draft.unit())
+
+    async def _cut_off(self, conversation_id: str) -> bool:
+        """Whether it was decided before, and the database failed in the middle of it."""
+        marks = await self._journal.read(Select(META, where(name=f"{MARK}{conversation_id}"), ("name",)))
+        return bool(marks) and conversation_id not in self._under_way
+
+    async def _carry_out(self, conversation_id: str) -> None:
+        self._under_way.add(conversation_id)
+        try:
+            await self._model_calls.forget_conversation(conversation_id)
+            await self._empty(conversation_id)
+        finally:
+            self._under_way.discard(conversation_id)
+
+    async def _empty(self, conversation_id: str) -> None:
+        """What was said since it was decided stays."""
+        name, here = where(name=f"{MARK}{conversation_id}"), where(conversation_id=conversation_id)
+        marks = await self._journal.read(Select(META, name, ("value",)))
+        until = int(loads(marks[0]["value"])["until"])
+        deleted = here + where(event_type="conversation.deleted")
+        [tombstone] = await self._journal.read(
+            Select(EVENTS, deleted, ("seq", "created_at"), ("seq",), "descending", 1)
+        )
+        before = where(created_at=at_most(tombstone["created_at"]))
+        async for rows in self._batches(TRANSCRIPT, "seq", here + where(seq=at_most(until)), ("transcript_id",)):
+            these = where(transcript_id=one_of(*(row["transcript_id"] for row in rows)))
+            await self._step(Delete(TRANSCRIPT, these, expect=ANY))
+        async for rows in self._batches(OUTBOX, "feed_seq", here + before):
+            these = here + where(feed_seq=one_of(*(row["feed_seq"] for row in rows)))
+            await self._step(Delete(OUTBOX, these, expect=ANY))
+        async for rows in self._batches(EVENTS, "seq", here + where(seq=at_most(tombstone["seq"] - 1))):
+            await self._step(Update(EVENTS, BLANK, where(seq=one_of(*(row["seq"] for row in rows))), expect=ANY))
+        async for rows in self._batches(RUNS, "run_id", here + before, limit=RUNS_AT_ONCE):
+            these = where(run_id=one_of(*(row["run_id"] for row in rows)))
+            await self._step(*(Delete(table, these, expect=ANY) for table in BY_RUN))
+        anew = Update(CONVERSATIONS, {"transcript_seq": 0}, here + where(transcript_seq=until), expect=ANY)
+        await self._step(anew, Delete(META, name))
+
+    async def _batches(
+        self,
+        table: Table,
+        key: str,
+        conditions: tuple[Condition, ...],
+        columns: tuple[str, ...] = (),
+        limit: int = AT_ONCE,
+    ) -> AsyncIterator[list[Row]]:
+        """In the order of a key that the conversation's rows are found by."""
+        position: tuple[Condition, ...] = ()
+        while True:
+            query = Select(table, conditions + position, (key, *columns), order=(key,), limit=limit)
+            rows = await self._journal.read(query)
+            if not rows:
+                return
+            yield rows
+            position = where(**{key: above(rows[-1][key])})
+
+    async def _step(self, *statements: Statement) -> None:
+        await self._journal.commit(Unit("conversation.empty", statements))
+
+    def _tombstone(self, by: Party) -> EventEnvelope:
+        identity = self._ids.new()
+        return EventEnvelope(
+            event_id=identity,
+            event_type="conversation.deleted",
+            source="system",
+            chat="",
+            context=EventContext(identity),
+            surface="",
+            actor=by,
+        )

@@ -1,0 +1,44 @@
+"""What makes a run a rerun: how far back its history ends, and copies of what it would change, thrown away with it."""
+
+from dataclasses import field
+from typing import Any
+
+from parlour.core.errors import Refused
+from parlour.core.journal import Condition, at_most, where
+from parlour.core.model.resource_policy import Selection
+from parlour_sdk.values import dataclass
+
+StorageCopy = dict[tuple[str, str], bytes | None]
+"""By area and key; None for what was deleted."""
+
+
+COPY_BYTES = 16 * 1024 * 1024
+"""What a rerun may write into its copies, in all: they are in memory."""
+
+
+@dataclass(slots=True)
+class Rehearsal:
+    rerun_of: str
+    event_seq: int
+    event_at: int
+    transcript_seq: int
+    """The number of its event's own item; zero when that is not kept any more."""
+    effects: Selection
+    """Tools that may run although they are not read-only."""
+    state: dict[str, dict[str, Any]]
+    storage: StorageCopy = field(default_factory=dict)
+    written: int = 0
+
+    def take(self, size: int) -> None:
+        self.written += size
+        if self.written > COPY_BYTES:
+            raise Refused("payload_too_large", f"a rerun writes at most {COPY_BYTES // 1024} KiB of state and storage")
+
+    def transcript_until(self, own_conversation: bool) -> tuple[Condition, ...]:
+        """What its event's first run could have found in a transcript."""
+        if own_conversation and self.transcript_seq:
+            return where(seq=at_most(self.transcript_seq))
+        return where(created_at=at_most(self.event_at))
+
+    def events_until(self) -> tuple[Condition, ...]:
+        return where(seq=at_most(self.event_seq))

@@ -1,0 +1,162 @@
+"""Limits how many runs a minute begins on platforms, so that two bots never keep each other talking.
+
+In a group the limit of a sender counts that sender's messages alone, and those of all accounts that behave like bots
+together; the group as a whole has a higher limit of its own. A person who writes to the bot alone may write as fast as
+they like for a while; a private chat that goes on beyond the limit for ten minutes is held to it. Requests with a key
+and the web chat are not limited here.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import field
+from typing import Literal
+
+from parlour.core.delivery.targets import PLATFORM
+from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.ports import Clock
+from parlour.core.routing.default_resolver import by_bot
+from parlour_sdk.values import dataclass
+
+MINUTE_MILLISECONDS = 60_000
+PATIENCE_MILLISECONDS = 10 * MINUTE_MILLISECONDS
+"""So long a private chat may be beyond the limit without a break."""
+HELD_MILLISECONDS = 60 * MINUTE_MILLISECONDS
+"""So long it is held to the limit then, since it was last refused; and so long an account counts as a bot."""
+REFUSED_MINUTES = 3
+"""An account that was refused in so many minutes of the last hour behaves like a bot."""
+KEPT = 1000
+"""Conversations that are remembered before those that went quiet are let go."""
+KEPT_SENDERS = 500
+"""The same for the senders of one conversation."""
+
+Limited = Literal["", "sender", "bots", "group"]
+"""Whose limit is reached; empty if none is."""
+_ALL = "all"
+_BOTS = "bots"
+
+
+@dataclass(slots=True)
+class Talk:
+    """A conversation's runs of the last minute, and the accounts that were refused in the last hour."""
+
+    begun: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """When runs began: of all together, of each sender, and of accounts that behave like bots."""
+    refused: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The minutes in which a sender was refused."""
+    beyond_since: int = 0
+    """Since when every minute of a private chat has had too many; 0 if the last one had not."""
+    held_until: int = 0
+
+    def recent(self, counted: str, before: int) -> list[int]:
+        if len(self.begun) > KEPT_SENDERS:
+            lively = {name: times for name, times in self.begun.items() if times and times[-1] > before}
+            self.begun = defaultdict(list, lively)
+        times = self.begun[counted]
+        del times[: bisect_right(times, before)]
+        return times
+
+    def refuse(self, sender: str, now: int) -> None:
+        if len(self.refused) > KEPT_SENDERS:
+            self.refused.clear()
+        times = self.refused[sender]
+        del times[: bisect_right(times, now - HELD_MILLISECONDS)]
+        if not times or now - times[-1] >= MINUTE_MILLISECONDS:
+            times.append(now)
+
+    def behaves_like_bot(self, sender: str, now: int) -> bool:
+        times = self.refused.get(sender, [])
+        return len(times) >= REFUSED_MINUTES and now - times[-1] < HELD_MILLISECONDS
+
+    def lively(self, before: int) -> bool:
+        """`before` is a minute ago."""
+        limited = any(times[-1] > before - HELD_MILLISECONDS for times in self.refused.values() if times)
+        return limited or self.held_until > before or any(times[-1] > before for times in self.begun.values() if times)
+
+
+class LoopCap:
+    def __init__(self, per_sender: int, per_group: int, clock: Clock) -> None:
+        """Of a limit of 0 there is none."""
+        self._per_sender = per_sender
+        self._per_group = per_group
+        self._clock = clock
+        self._talks: dict[str, Talk] = {}
+        self._most = KEPT
+
+    def allow(self, per_sender: int, per_group: int) -> None:
+        """Changes the limits from now on."""
+        self._per_sender = per_sender
+        self._per_group = per_group
+
+    def admit(self, event: RecordedEvent) -> Limited:
+        """Counts one more run, or names whose limit keeps it from beginning."""
+        limited = self.limited(event)
+        if not limited:
+            self.count(event)
+        return limited
+
+    def limited(self, event: RecordedEvent) -> Limited:
+        envelope = event.envelope
+        if not self._limits(envelope):
+            return ""
+        talk, now = self._talk(event), self._clock.now()
+        if _private(envelope):
+            return self._private_limited(talk, now)
+        counted = self._counted(talk, envelope, now)
+        if self._per_sender and len(talk.recent(counted, now - MINUTE_MILLISECONDS)) >= self._per_sender:
+            talk.refuse(_sender(envelope), now)
+            return "bots" if counted == _BOTS else "sender"
+        full = self._per_group and len(talk.recent(_ALL, now - MINUTE_MILLISECONDS)) >= self._per_group
+        return "group" if full else ""
+
+    def count(self, event: RecordedEvent) -> None:
+        envelope = event.envelope
+        if not self._limits(envelope):
+            return
+        talk, now = self._talk(event), self._clock.now()
+        limits = {_ALL: self._per_sender if _private(envelope) else self._per_group}
+        if not _private(envelope):
+            limits[self._counted(talk, envelope, now)] = self._per_sender
+        for counted, limit in limits.items():
+            times = talk.recent(counted, now - MINUTE_MILLISECONDS)
+            times.append(now)
+            del times[: -max(1, limit)]
+
+    def _limits(self, envelope: EventEnvelope) -> bool:
+        limits = self._per_sender if _private(envelope) else self._per_sender or self._per_group
+        return bool(limits) and envelope.surface == PLATFORM and not envelope.principal
+
+    def _private_limited(self, talk: Talk, now: int) -> Limited:
+        if len(talk.recent(_ALL, now - MINUTE_MILLISECONDS)) < self._per_sender:
+            talk.beyond_since = 0
+            return ""
+        talk.beyond_since = talk.beyond_since or now
+        if now >= talk.held_until and now < talk.beyond_since + PATIENCE_MILLISECONDS:
+            return ""
+        talk.held_until = now + HELD_MILLISECONDS
+        return "sender"
+
+    @staticmethod
+    def _counted(talk: Talk, envelope: EventEnvelope, now: int) -> str:
+        sender = _sender(envelope)
+        return _BOTS if by_bot(envelope) or talk.behaves_like_bot(sender, now) else sender
+
+    def _talk(self, event: RecordedEvent) -> Talk:
+        talk = self._talks.get(event.conversation_id)
+        if talk is None:
+            self._let_go(self._clock.now() - MINUTE_MILLISECONDS)
+            talk = self._talks[event.conversation_id] = Talk()
+        return talk
+
+    def _let_go(self, before: int) -> None:
+        """Forgets conversations that went quiet, when they are as many again as were kept last time."""
+        if len(self._talks) >= self._most:
+            lively = {name: talk for name, talk in self._talks.items() if talk.lively(before)}
+            self._talks, self._most = lively, KEPT + 2 * len(lively)
+
+
+def _private(envelope: EventEnvelope) -> bool:
+    return envelope.data.get("chat_type") == "private"
+
+
+def _sender(envelope: EventEnvelope) -> str:
+    return f"{envelope.actor.type}:{envelope.actor.id}"

@@ -1,0 +1,77 @@
+"""How far a run has come, read from the ledger: for whoever goes on with it after its Host was gone."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Row
+from parlour.core.store.ledger import Ledger
+from parlour_sdk.values import dataclass
+
+PAGE = 500
+MISSING_REMEMBERED = 1000
+
+
+@dataclass(slots=True)
+class Progress:
+    sequence: int = 0
+    """The ledger's last number."""
+    last: int = 0
+    """The highest of the runner's own numbers."""
+    messages: int = 0
+    text: str = ""
+    """Of a message that is not completed."""
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+    """Files that go with the next message."""
+    taken: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
+    """The runner's numbers that a row stands for, with the digests of those that were handed in."""
+    ends_with_message: bool = False
+    """Whether its last result is a whole message, with nothing taken in after it."""
+    open_tools: set[str] = field(default_factory=set)
+    """Tool calls that began and have not ended."""
+
+    @property
+    def missing(self) -> set[int]:
+        numbers: set[int] = set()
+        expected = 1
+        for first, last, _ in sorted(self.taken, key=lambda each: each[:2]):
+            numbers.update(range(expected, min(first, expected + MISSING_REMEMBERED - len(numbers))))
+            expected = max(expected, last + 1)
+        return numbers
+
+    def digest(self, sequence: int) -> str:
+        held = (digests for first, last, digests in self.taken if first <= sequence <= last)
+        return next((digests.get(str(sequence), "") for digests in held), "")
+
+    def add(self, row: Row) -> None:
+        self.sequence = row["sequence"]
+        if row["type"] == "steering.injected":
+            self.ends_with_message = False
+        if row["source"] != "runner":
+            return
+        self.ends_with_message = row["type"] == "message.completed"
+        if row["last_sequence"]:
+            digests = loads(row["metadata"]).get("digests", {})
+            self.taken.append((row["first_sequence"], row["last_sequence"], digests))
+            self.last = max(self.last, row["last_sequence"])
+        match row["type"]:
+            case "message.delta":
+                self.text += loads(row["data"])["chunk"]["content"]
+            case "tool.call.started":
+                self.open_tools.add(str(loads(row["data"]).get("tool_call_id")))
+            case "tool.call.completed":
+                self.open_tools.discard(str(loads(row["data"]).get("tool_call_id")))
+            case "artifact.created":
+                self.waiting += loads(row["artifact_refs"])
+            case "message.completed":
+                self.messages += 1
+                self.text, self.waiting = "", []
+
+
+async def recall(ledger: Ledger, run_id: str) -> Progress:
+    progress = Progress()
+    while rows := await ledger.events(run_id, progress.sequence, PAGE):
+        for row in rows:
+            progress.add(row)
+    return progress

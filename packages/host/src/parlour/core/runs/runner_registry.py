@@ -1,0 +1,92 @@
+"""Which runners there are. Validates what plugins say of themselves, each manifest on its own."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+
+from parlour.core.model.runner import Descriptor
+from parlour_sdk.protocol.manifest import AgentRunnerDiscovery, AgentRunnerManifest
+
+logger = logging.getLogger(__name__)
+
+
+def absence(runner_id: str) -> str:
+    """What is said where a runner is wanted that there is not."""
+    why = "its plugin is not installed, is disabled or did not start"
+    return f"runner '{runner_id}' is not there: {why}; GET /plugins tells how it is doing"
+
+
+class Registry:
+    def __init__(self) -> None:
+        self._descriptors: dict[str, Descriptor] = {}
+        self._expected: set[str] = set()
+        self._news = asyncio.Event()
+
+    @contextmanager
+    def expecting(self, plugin_ids: Iterable[str]) -> Iterator[None]:
+        """These plugins are about to come: meanwhile whoever wants a runner of theirs waits for it."""
+        self._expected = set(plugin_ids)
+        try:
+            yield
+        finally:
+            self._expected = set()
+            self._tell()
+
+    def expects(self, runner_id: str) -> bool:
+        return runner_id.removeprefix("plugin:").rpartition("/")[0] in self._expected
+
+    async def settled(self, runner_id: str) -> None:
+        """Returns when the runner is there, or is expected no more."""
+        while self.expects(runner_id):
+            await self._news.wait()
+
+    def get(self, runner_id: str) -> Descriptor | None:
+        return self._descriptors.get(runner_id)
+
+    def all(self) -> list[Descriptor]:
+        return [self._descriptors[runner_id] for runner_id in sorted(self._descriptors)]
+
+    def replace_plugin(self, plugin_id: str, version: str, discovered: list[Any]) -> list[str]:
+        """Takes what `list_agent_runners` answered; returns a warning per runner that was skipped."""
+        self.remove_plugin(plugin_id)
+        warnings: list[str] = []
+        for item in discovered:
+            try:
+                descriptor = _describe(plugin_id, version, AgentRunnerDiscovery.model_validate(item))
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                field = ".".join(str(part) for part in first["loc"])
+                warnings.append(f"a runner of plugin {plugin_id} is skipped: {field}: {first['msg']}")
+                continue
+            except ValueError as error:
+                warnings.append(f"a runner of plugin {plugin_id} is skipped: {error}")
+                continue
+            self._descriptors[descriptor.runner_id] = descriptor
+        self._expected.discard(plugin_id)
+        self._tell()
+        for warning in warnings:
+            logger.warning("%s", warning)
+        return warnings
+
+    def remove_plugin(self, plugin_id: str) -> None:
+        kept = {each.runner_id: each for each in self._descriptors.values() if each.plugin_id != plugin_id}
+        self._descriptors = kept
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+def _describe(plugin_id: str, version: str, discovery: AgentRunnerDiscovery) -> Descriptor:
+    named = f"{discovery.plugin_author}/{discovery.plugin_name}"
+    if named != plugin_id:
+        raise ValueError(f"it claims to belong to plugin {named}")
+    expected = f"plugin:{plugin_id}/{discovery.runner_name}"
+    manifest = AgentRunnerManifest.model_validate(discovery.manifest)
+    if manifest.id != expected:
+        raise ValueError(f"id: it must be {expected}, not {manifest.id}")
+    return Descriptor(expected, plugin_id, version, manifest)

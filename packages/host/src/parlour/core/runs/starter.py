@@ -1,0 +1,226 @@
+"""Opens runs: the session with its frozen grant, the first unit, and what the runner is told."""
+
+from dataclasses import replace
+from typing import Protocol
+
+from parlour.core.access import grants
+from parlour.core.access.grants import Grant
+from parlour.core.config import secret_fields
+from parlour.core.delivery.composer import Delivery
+from parlour.core.encoding import dumps
+from parlour.core.journal import Draft, Journal, Ref, Statement, resolved
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.providers import Providers
+from parlour.core.model.runner import Descriptor
+from parlour.core.models.days import Days
+from parlour.core.secrets import SecretBox
+from parlour.core.store import inbox, ledger, transcript
+from parlour.core.store.history import History
+from parlour.core.store.ledger import Ledger, NewRun, Status
+from parlour.core.store.state import State
+
+from . import bootstrap, context
+from .session import Entry, Opened, RunSession, StateSnapshot
+
+
+class PromptHooks(Protocol):
+    """Lets plugins add to the prompt of a run before it starts."""
+
+    def asks(self, session: RunSession, descriptor: Descriptor) -> bool: ...
+
+    async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding: ...
+
+
+class Openings:
+    def __init__(
+        self,
+        journal: Journal,
+        providers: Providers,
+        secrets: SecretBox,
+        history: History,
+        delivery: Delivery,
+        prompting: PromptHooks,
+        ids: Ids,
+        clock: Clock,
+        days: Days,
+        host_version: str,
+    ) -> None:
+        self._delivery = delivery
+        self._prompting = prompting
+        self._journal = journal
+        self._providers = providers
+        self._secrets = secrets
+        self._history = history
+        self._ledger = Ledger(journal)
+        self._state = State(journal)
+        self._ids = ids
+        self._clock = clock
+        self._days = days
+        self._host_version = host_version
+
+    def with_secrets(self, binding: Binding) -> Binding:
+        """As its runner is to be configured. Raises SecretUnreadable."""
+        config = secret_fields.opened(binding.agent.runner_config, self._secrets)
+        if config is binding.agent.runner_config:
+            return binding
+        return replace(binding, agent=replace(binding.agent, runner_config=config))
+
+    async def session(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> RunSession:
+        """Raises SecretUnreadable."""
+        binding = self.with_secrets(binding)
+        grant = await self._grant(entry, binding, descriptor)
+        steerable = "steering_pull" in grant.apis
+        session = RunSession(entry.run_id or self._ids.new(), entry, binding, grant, steerable)
+        session.multimodal = descriptor.manifest.capabilities.multimodal_input
+        return session
+
+    async def begin(self, session: RunSession, descriptor: Descriptor) -> dict[str, object]:
+        """The run is running; what its runner is sent."""
+        state = await self.snapshot(session)
+        await self.open(session, descriptor, "running")
+        return await self.request(session, descriptor, state)
+
+    async def prepare(self, opened: Opened) -> None:
+        """What can be had of the request while the disk is waited for and nothing may leave the Host."""
+        session, descriptor = opened.session, opened.descriptor
+        opened.state = await self.snapshot(session)
+        if session.entry.transcribed and not self._prompting.asks(session, descriptor):
+            opened.request = await self.request(session, descriptor, opened.state)
+
+    async def prepared(self, opened: Opened) -> dict[str, object]:
+        """What its runner is sent."""
+        if opened.request is not None:
+            return opened.request
+        return await self.request(opened.session, opened.descriptor, opened.state)
+
+    async def snapshot(self, session: RunSession) -> StateSnapshot:
+        return await self._state.snapshot(session.grant.scopes)
+
+    async def open(self, session: RunSession, descriptor: Descriptor, status: Status, *beside: Statement) -> None:
+        """One unit: the attempt, the ledger row, the user's transcript item."""
+        entry, now = session.entry, self._set_out(session)
+        draft = Draft("run.open" if status == "running" else "run.queue")
+        numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), entry.event, now)
+        draft.add(inbox.begin(entry.seq, session.run_id, numbered, in_flight=status == "running"))
+        if entry.run_id:
+            draft.add(ledger.advance(entry.run_id, "created", status, now, deadline_at=session.deadline_at))
+        else:
+            draft.add(ledger.open_run(self._row(session, descriptor, status, now)))
+        draft.add(*beside)
+        receipt = await self._journal.commit(draft.unit())
+        entry.attempts += 1
+        entry.transcribed = resolved(receipt, numbered)
+
+    def write(self, draft: Draft, session: RunSession, descriptor: Descriptor, event_seq: Ref) -> Ref:
+        """The same for an event that this unit records; where the unit finds the number of its transcript item."""
+        event, now = session.event, self._set_out(session)
+        numbered = transcript.add_user_item(draft, self._ids.new(), event, now, event_seq)
+        draft.add(inbox.begun(event_seq, event.conversation_id, session.run_id, numbered))
+        draft.add(ledger.open_run(self._row(session, descriptor, "running", now, event_seq)))
+        return numbered
+
+    def _set_out(self, session: RunSession) -> int:
+        """Its time runs from now on."""
+        now, seconds = self._clock.now(), session.binding.agent.timeout_seconds
+        session.deadline_at = now + int(seconds * 1000) if seconds else 0
+        return now
+
+    async def request(
+        self, session: RunSession, descriptor: Descriptor, state: StateSnapshot | None = None
+    ) -> dict[str, object]:
+        entry, event = session.entry, session.event
+        opening = context.Opening(
+            run_id=session.run_id,
+            attempt=entry.attempts,
+            transcript_seq=entry.transcribed,
+            deadline_at=session.deadline_at,
+            state=await self.snapshot(session) if state is None else state,
+            latest_cursor=self._history.cursor(event.conversation_id, entry.transcribed),
+            delivery=self._delivery.described(event, session.binding.agent.delivery_policy),
+            inlined=await bootstrap.inline(self._journal, descriptor.manifest.context, event, entry.transcribed),
+        )
+        return context.build(
+            event,
+            await self._prompting.prepared(session, descriptor),
+            descriptor,
+            session.grant,
+            self._providers,
+            opening,
+            self._host_version,
+            self._days.time_zone,
+        )
+
+    async def _grant(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> Grant:
+        """What was frozen when the run was created holds for all its attempts."""
+        commissioned = entry.event.envelope.commission is not None
+        frozen_with = entry.run_id or (entry.parent_run_id if commissioned else "")
+        frozen = await self._ledger.run(frozen_with) if frozen_with else None
+        if frozen is not None:
+            return grants.restored(frozen["snapshot"], entry.event, binding, descriptor)
+        return grants.compute(entry.event, binding, descriptor, self._providers)
+
+    def _row(
+        self, session: RunSession, descriptor: Descriptor, status: Status, now: int, event_seq: Ref | None = None
+    ) -> NewRun:
+        return new_run(
+            session.run_id,
+            session.event,
+            session.binding,
+            descriptor,
+            session.grant,
+            attempt=session.entry.attempts + 1,
+            parent_run_id=session.entry.parent_run_id,
+            deadline_at=session.deadline_at,
+            now=now,
+            status=status,
+            event_seq=event_seq,
+        )
+
+
+def new_run(
+    run_id: str,
+    event: RecordedEvent,
+    binding: Binding,
+    descriptor: Descriptor,
+    grant: Grant,
+    *,
+    attempt: int,
+    parent_run_id: str,
+    deadline_at: int,
+    now: int,
+    status: Status,
+    event_seq: int | Ref | None = None,
+    rerun_of: str = "",
+) -> NewRun:
+    """`event_seq` when the event's number is not known yet."""
+    envelope = event.envelope
+    return NewRun(
+        run_id=run_id,
+        event_seq=event.seq if event_seq is None else event_seq,
+        event_id=envelope.event_id,
+        agent_id=binding.agent.agent_id,
+        binding_id=binding.binding_id,
+        runner_id=descriptor.runner_id,
+        plugin_id=descriptor.plugin_id,
+        conversation_id=event.conversation_id,
+        thread_id=envelope.thread_id,
+        workspace_id=envelope.workspace_id,
+        bot_id=envelope.bot_id,
+        attempt=attempt,
+        parent_run_id=parent_run_id,
+        snapshot=grant.encode(),
+        deadline_at=deadline_at,
+        now=now,
+        metadata=dumps(_metadata(event, binding)),
+        status=status,
+        rerun_of=rerun_of,
+        created_by=envelope.commission.plugin_id if envelope.commission is not None else "",
+    )
+
+
+def _metadata(event: RecordedEvent, binding: Binding) -> dict[str, object]:
+    commission = event.envelope.commission
+    created_by = {"created_by": commission.plugin_id} if commission is not None else {}
+    return {"route": binding.reason, **created_by}

@@ -1,0 +1,44 @@
+"""An input for a runner that takes text only: each picture, sound or file is a note, and a reference beside it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parlour.core.store.event_attachments import MEDIA
+
+
+def in_words(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same input where nothing needs words; the references are in its attachments."""
+    contents = said.get("contents") or ()
+    if not any(_needs_words(element) for element in contents):
+        return said
+    told = [_told(element) for element in contents]
+    text = said.get("text")
+    if text is None:  # a runner that reads nothing else is not to find an empty message
+        text = "\n".join(element["text"] for element in told if element.get("type") == "text")
+    return {**said, "text": text, "contents": told}
+
+
+def _needs_words(element: Mapping[str, Any]) -> bool:
+    if element.get("type") == "quote":
+        return any(_needs_words(each) for each in element.get("contents", ()))
+    return element.get("type") in MEDIA
+
+
+def _told(element: Mapping[str, Any]) -> dict[str, Any]:
+    if element.get("type") == "quote":
+        return {**element, "contents": [_told(each) for each in element.get("contents", ())]}
+    if element.get("type") not in MEDIA:
+        return dict(element)
+    return {"type": "text", "text": note(element)}
+
+
+def note(element: Mapping[str, Any]) -> str:
+    """`[image: cat.png, image/png, 2048 bytes, artifact 0190...]`, as far as it is known."""
+    size = element.get("size_bytes")
+    facts = (
+        element.get("name"),
+        element.get("mime_type"),
+        None if size is None else f"{size} bytes",
+        f"artifact {element['artifact_id']}" if "artifact_id" in element else element.get("url"),
+    )
+    return f"[{element['type']}: {', '.join(str(fact) for fact in facts if fact)}]"

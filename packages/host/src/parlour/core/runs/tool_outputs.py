@@ -1,0 +1,97 @@
+"""What a tool gave, as its caller gets it: all of it, or a preview with the whole kept as an artifact. Files inside it
+that are not small become artifacts of their own."""
+
+import base64
+import binascii
+
+from pydantic_core import to_json
+
+from parlour.core.journal import Journal, Unit
+from parlour.core.model.ports import Clock
+from parlour.core.store import ledger
+from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifacts import Artifact, Description
+from parlour_sdk.protocol.content import ArtifactRef, ContentElement, MediaElement, TextElement, plain_text
+from parlour_sdk.protocol.limits import INLINE_BINARY_BYTES, RESULT_BYTES
+from parlour_sdk.protocol.tools import ToolOutcome
+
+from .attachments import home_of
+from .session import RunSession
+
+PREVIEW_BYTES = 16 * 1024
+INLINE_BASE64 = (INLINE_BINARY_BYTES + 2) // 3 * 4
+
+
+class ToolOutputs:
+    def __init__(self, artifacts: Artifacts, journal: Journal, clock: Clock) -> None:
+        self._artifacts = artifacts
+        self._journal = journal
+        self._clock = clock
+
+    async def bounded(self, session: RunSession | None, tool_name: str, outcome: ToolOutcome) -> ToolOutcome:
+        """Outside a run the rest is not kept: it would belong to nobody."""
+        if any(_heavy(element) for element in outcome.content):
+            content = [await self._light(session, element) for element in outcome.content]
+            outcome = outcome.model_copy(update={"content": content})
+        if len(to_json(outcome.content)) <= RESULT_BYTES:
+            return outcome
+        text = plain_text(outcome.content)
+        content = [TextElement(text=text.encode(errors="replace")[:PREVIEW_BYTES].decode(errors="ignore"))]
+        cut = outcome.model_copy(update={"content": content, "truncated": True})
+        if session is None:
+            return cut
+        ref = await self._kept(session, tool_name, outcome)
+        return cut.model_copy(update={"artifact_refs": [*outcome.artifact_refs, ref]})
+
+    async def _kept(self, session: RunSession, tool_name: str, outcome: ToolOutcome) -> ArtifactRef:
+        described = Description("tool_result", *_named(tool_name, outcome), source="tool")
+        return ArtifactRef.model_validate((await self._keep(session, _whole(outcome), described)).ref())
+
+    async def _light(self, session: RunSession | None, element: ContentElement) -> ContentElement:
+        """A file by reference, where there is a run that it can belong to."""
+        if not isinstance(element, MediaElement) or not _heavy(element):
+            return element
+        content = _decoded(element.content_base64 or "")
+        if content is None or session is None:
+            return TextElement(text=f"[a file of type {element.type} was left out]")
+        described = Description(element.type, element.name or "", element.mime_type or "", source="tool")
+        artifact = await self._keep(session, content, described)
+        return MediaElement(
+            type=element.type,
+            name=element.name,
+            mime_type=artifact.description.mime_type,
+            size_bytes=artifact.size_bytes,
+            artifact_id=artifact.artifact_id,
+        )
+
+    async def _keep(self, session: RunSession, content: bytes, described: Description) -> Artifact:
+        artifact = await self._artifacts.keep(content, described, home_of(session))
+        touch = ledger.touch(session.run_id, self._clock.now())
+        await self._journal.commit(Unit("tool.keep", (touch, artifact.insert())))
+        return artifact
+
+
+def _heavy(element: ContentElement) -> bool:
+    return isinstance(element, MediaElement) and len(element.content_base64 or "") > INLINE_BASE64
+
+
+def _decoded(content: str) -> bytes | None:
+    try:
+        return base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _only_text(outcome: ToolOutcome) -> bool:
+    return all(isinstance(element, TextElement) for element in outcome.content)
+
+
+def _named(tool_name: str, outcome: ToolOutcome) -> tuple[str, str]:
+    if _only_text(outcome):
+        return f"{tool_name}.txt", "text/plain"
+    return f"{tool_name}.json", "application/json"
+
+
+def _whole(outcome: ToolOutcome) -> bytes:
+    """A text as it is; anything else as the elements it consists of."""
+    return plain_text(outcome.content).encode(errors="replace") if _only_text(outcome) else to_json(outcome.content)

@@ -1,0 +1,30 @@
+"""What a run had used when its Host left it: as far as the ledger knows, with a row for each model it was asking."""
+
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Insert, Row
+from parlour.core.store import ledger
+from parlour.core.store.ledger import Ledger
+from parlour_sdk.values import dataclass
+
+from .usage import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    usage: dict[str, Any]
+    rows: tuple[Insert, ...]
+    next_sequence: int
+    """Of the ledger, after these rows."""
+
+
+async def unfinished(ledger_of_runs: Ledger, run: Row, now: int) -> Unfinished:
+    meter, run_id = Meter(), run["run_id"]
+    meter.resume(loads(run["usage"]))
+    first = await ledger_of_runs.last_sequence(run_id) + 1
+    notes = meter.take_notes()
+    rows = tuple(
+        ledger.append(run_id, first + at, type, told, now, source="host") for at, (type, told) in enumerate(notes)
+    )
+    return Unfinished(meter.usage({}), rows, first + len(rows))

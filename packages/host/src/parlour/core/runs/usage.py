@@ -1,0 +1,101 @@
+"""What a run used of the Host's models and tools, as the Host counted it.
+
+A model that is being asked is named in what the ledger keeps of the run, so that a call is known of whose answer nobody
+was there to take: it is then told as cut off, at an unknown price.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+from parlour.core.model.providers import UNSURE
+from parlour_sdk.protocol.usage import Usage
+
+CALLING = "calling"
+CUT_OFF = "cut_off"
+REFUSED_BY_BUDGET = "budget_exceeded"
+UNKNOWN = (CUT_OFF, "abandoned", *UNSURE)
+"""Outcomes of a call that may have cost something, though nobody said what."""
+NOTES = 1000
+"""Calls that are told of in the ledger one by one; those beyond are counted only."""
+
+Kind = Literal["model", "tool"]
+Note = tuple[str, dict[str, Any]]
+
+
+class Meter:
+    def __init__(self) -> None:
+        self._counted: Counter[str] = Counter()
+        self._notes: list[Note] = []
+        self._noted = 0
+        self._calling: list[str] = []
+        """Models that are being asked."""
+        self.model_failure = ""
+        """The code with which the last model call failed; empty if that was answered."""
+
+    def began(self, kind: Kind, name: str) -> None:
+        self._counted[f"{kind}_calls"] += 1
+        if kind == "model":
+            self._calling.append(name)
+
+    def ended(
+        self,
+        kind: Kind,
+        name: str,
+        outcome: str,
+        milliseconds: int,
+        usage: Usage | None,
+        details: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """`details` go into the ledger as they are, such as when the call began."""
+        if kind == "model":
+            if name not in self._calling:
+                return  # the run ended before it, and has told of it
+            self._calling.remove(name)
+            self.model_failure = "" if outcome == "answered" else outcome
+            if outcome == REFUSED_BY_BUDGET:
+                self._counted["model_calls"] -= 1  # nothing was asked of the model
+        told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds, **details}
+        if usage is not None:
+            told["usage"] = usage.model_dump(exclude_none=True)
+            self._counted.update(told["usage"])
+        unpriced = usage.cost_micros is None if usage is not None else kind == "model" and outcome in UNKNOWN
+        self._counted.update({"unpriced_calls": 1} if unpriced else {})
+        self.note(f"{kind}.called", told)
+
+    def note(self, type: str, told: dict[str, Any]) -> None:
+        if self._noted < NOTES:
+            self._noted += 1
+            self._notes.append((type, told))
+
+    @property
+    def has_notes(self) -> bool:
+        return bool(self._notes)
+
+    def take_notes(self) -> list[Note]:
+        """For the ledger, with the run's next write."""
+        taken, self._notes = self._notes, []
+        return taken
+
+    def put_back(self, notes: list[Note]) -> None:
+        """They could not be written."""
+        self._notes[:0] = notes
+
+    def cut_off(self) -> None:
+        """Whatever is still being asked: nobody will know what it used."""
+        for name in self._calling:
+            self._counted["unpriced_calls"] += 1
+            self.note("model.called", {"name": name, "outcome": CUT_OFF})
+        self._calling.clear()
+
+    def resume(self, usage: Mapping[str, Any]) -> None:
+        """What another life of the Host had counted; what it was asking then came to nothing."""
+        self._counted.update({name: used for name, used in usage.items() if isinstance(used, int)})
+        self._calling += usage.get(CALLING, ())
+        self.cut_off()
+
+    def usage(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Of the whole run. A runner may tell of what it used elsewhere too, so the greater number holds."""
+        counted = {name: max(used, said.get(name, 0)) for name, used in self._counted.items()}
+        return {**said, **counted, **({CALLING: list(self._calling)} if self._calling else {})}

@@ -1,1 +1,0 @@
-"""Events that time brings: by a calendar or every so often, exactly once each."""

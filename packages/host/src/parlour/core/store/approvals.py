@@ -1,0 +1,140 @@
+"""An approval as a row: the frozen call with its hash, who may decide, and what was decided. Statements and reads."""
+
+import hashlib
+from dataclasses import field
+from typing import Any, Literal
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, at_least, where
+from parlour_sdk.values import dataclass
+
+from .tables import APPROVALS
+
+Status = Literal["pending", "approved", "denied", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    approval_id: str
+    keyword: str
+    """What a person writes to mean this one."""
+    status: Status
+    action: str
+    call: dict[str, Any]
+    """Exactly what is carried out once it is approved."""
+    words: str
+    agent_id: str
+    run_id: str
+    event_seq: int
+    conversation_id: str
+    """Of the run's event."""
+    chat: dict[str, Any]
+    """Where it was asked: surface, bot_id, chat and principal; the address, if that is not the event's own chat; and
+    the row that asks.
+    """
+    requester: str
+    who: dict[str, Any]
+    created_at: int
+    expires_at: int
+    decided_at: int = 0
+    decided_by: str = ""
+    reason: str = ""
+    outbox_id: str = ""
+    """Of the row that carries it out."""
+    outcome: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def asked_by(self) -> str:
+        """The outbox row of the question."""
+        return str(self.chat.get("asked_by", ""))
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        """As people of the web chat see it."""
+        return {
+            "approval_id": self.approval_id,
+            "keyword": self.keyword,
+            "status": self.status,
+            "action": self.action,
+            "words": self.words,
+            "run_id": self.run_id,
+            "expires_at": self.expires_at,
+            "decided_by": self.decided_by or None,
+            "reason": self.reason or None,
+        }
+
+
+def hash_of(call: dict[str, Any]) -> str:
+    return hashlib.sha256(dumps(call).encode()).hexdigest()
+
+
+def put(approval: Approval) -> Insert:
+    return Insert(
+        APPROVALS,
+        {
+            "approval_id": approval.approval_id,
+            "keyword": approval.keyword,
+            "status": approval.status,
+            "action": approval.action,
+            "call": dumps(approval.call),
+            "hash": hash_of(approval.call),
+            "words": approval.words,
+            "agent_id": approval.agent_id,
+            "run_id": approval.run_id,
+            "conversation_id": approval.conversation_id,
+            "chat": dumps(approval.chat),
+            "requester": approval.requester,
+            "who": dumps(approval.who),
+            "decided_by": "",
+            "reason": "",
+            "outbox_id": "",
+            "outcome": "{}",
+            "event_seq": approval.event_seq,
+            "created_at": approval.created_at,
+            "expires_at": approval.expires_at,
+            "decided_at": 0,
+        },
+    )
+
+
+def decide(approval: Approval) -> Update:
+    """Fails its guard when somebody else was faster, or the call is not the one that was asked for."""
+    values: dict[str, str | int] = {
+        "status": approval.status,
+        "decided_by": approval.decided_by,
+        "reason": approval.reason,
+        "outbox_id": approval.outbox_id,
+        "decided_at": approval.decided_at,
+    }
+    guard = where(approval_id=approval.approval_id, status="pending", hash=hash_of(approval.call))
+    return Update(APPROVALS, values, guard)
+
+
+def carried_out(approval_id: str, outcome: dict[str, Any]) -> Update:
+    return Update(APPROVALS, {"outcome": dumps(outcome)}, where(approval_id=approval_id), expect=ANY)
+
+
+def restore(row: Row) -> Approval:
+    decoded = {name: loads(row[name]) for name in ("call", "chat", "who", "outcome")}
+    plain = (
+        "approval_id keyword status action words agent_id run_id event_seq conversation_id requester created_at "
+        "expires_at decided_at decided_by reason outbox_id"
+    )
+    return Approval(**{name: row[name] for name in plain.split()}, **decoded)
+
+
+class ApprovalRows:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def get(self, approval_id: str) -> Approval | None:
+        rows = await self._journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
+        return restore(rows[0]) if rows else None
+
+    async def pending(self) -> list[Approval]:
+        rows = await self._journal.read(Select(APPROVALS, where(status="pending"), order=("approval_id",)))
+        return [restore(row) for row in rows]
+
+    async def since(self, created_at: int) -> list[Approval]:
+        query = Select(APPROVALS, where(created_at=at_least(created_at)), order=("approval_id",), limit=1000)
+        return [restore(row) for row in await self._journal.read(query)]

@@ -1,0 +1,101 @@
+"""Detects that the system clock jumped, so that retention deletes nothing by a wrong date.
+
+The time that was last known to be right is stored in the database. A clock that differs from it by more than a day,
+after a start or while the Host runs, puts retention on hold for a day: time enough for an operator to read the warning
+and set the clock. A Host that was off for more than a day can't be told from a clock that jumped, and is held too.
+"""
+
+import asyncio
+import logging
+from dataclasses import asdict
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import Insert, Journal, Select, Unit, Upsert, where
+from parlour.core.model.ports import Clock
+from parlour_sdk.values import dataclass
+
+from .tables import EVENTS, META
+
+logger = logging.getLogger(__name__)
+
+NOTE = "retention.clock"
+DAY_MILLISECONDS = 24 * 3600 * 1000
+TOLERANCE_MILLISECONDS = DAY_MILLISECONDS
+HOLD_MILLISECONDS = DAY_MILLISECONDS
+NOTE_INTERVAL_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClockNote:
+    """The clock as the database remembers it; all in epoch milliseconds."""
+
+    known_at: int
+    """The time when the clock was last looked at."""
+    held_until: int = 0
+    """The end of the hold; 0 when there was none."""
+    moved_by: int = 0
+    """By how much the clock had moved when the hold began; negative when it went back."""
+
+    def is_held(self, now: int) -> bool:
+        return now < self.held_until
+
+    def put(self) -> Insert:
+        row = {"name": NOTE, "value": dumps(asdict(self))}
+        return Insert(META, {**row}, conflict=Upsert(("name",), ("value",)))
+
+
+async def read_note(journal: Journal) -> ClockNote | None:
+    rows = await journal.read(Select(META, where(name=NOTE), ("value",), limit=1))
+    return ClockNote(**loads(rows[0]["value"])) if rows else None
+
+
+class ClockCheck:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._note: ClockNote | None = None
+        self._looked_at = 0.0
+        """On the event loop's clock, which does not jump."""
+        self._written_at = 0.0
+
+    async def is_held(self) -> bool:
+        """Looks at the clock and returns whether retention must wait. Warns when a hold begins."""
+        now, uptime = self._clock.now(), asyncio.get_running_loop().time()
+        expected = await self._expected(uptime, now)
+        before = self._note or ClockNote(now)
+        moved = now - expected
+        if abs(moved) > TOLERANCE_MILLISECONDS:
+            note = ClockNote(now, now + HOLD_MILLISECONDS, moved)
+            logger.warning("%s", hold_sentence(note))
+        else:
+            note = ClockNote(now, before.held_until, before.moved_by)
+        if self._note is None or note.held_until != before.held_until or self._is_due(uptime):
+            await self._journal.commit(Unit("retention.clock", (note.put(),)))
+            self._written_at = uptime
+        self._note, self._looked_at = note, uptime
+        return note.is_held(now)
+
+    def _is_due(self, uptime: float) -> bool:
+        return uptime - self._written_at >= NOTE_INTERVAL_SECONDS
+
+    async def _expected(self, uptime: float, now: int) -> int:
+        """Returns the time it should be by what is known; at the first look this is when the last Host ran."""
+        if self._note is not None:
+            return self._note.known_at + round((uptime - self._looked_at) * 1000)
+        self._note = await read_note(self._journal)
+        if self._note is not None:
+            return self._note.known_at
+        # A database of an earlier release: its newest fact, or its last clean-up, says when a Host last ran.
+        newest = await self._journal.read(Select(EVENTS, (), ("created_at",), ("seq",), "descending", 1))
+        report = await self._journal.read(Select(META, where(name="retention"), ("value",), limit=1))
+        known = [row["created_at"] for row in newest] + [loads(row["value"])["started_at"] for row in report]
+        return max(known, default=now)
+
+
+def hold_sentence(note: ClockNote) -> str:
+    days = abs(note.moved_by) / DAY_MILLISECONDS
+    direction = "ahead of" if note.moved_by > 0 else "behind"
+    return (
+        f"retention is on hold for 24 hours: the clock is {days:.1f} days {direction} the time this Host last knew. "
+        "If the Host was off for so long, nothing is to be done; otherwise set the clock"
+    )

@@ -1,0 +1,142 @@
+"""Feedback: what people think of an answer, by its feedback id. The same id once more updates, type 3 withdraws.
+
+It belongs to the run that gave the answer, which is found by the message that is rated.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Final
+
+from parlour.core.encoding import dumps
+from parlour.core.journal import Insert, Journal, Row, Select, Statement, Upsert, other_than, where
+from parlour.core.model.event import EventEnvelope
+from parlour.core.model.providers import ProviderFailed
+from parlour_sdk.values import dataclass
+
+from .tables import CONVERSATIONS, FEEDBACK, OUTBOX, RUNS, TRANSCRIPT
+
+EVENT_TYPE: Final = "feedback.received"
+WITHDRAWN: Final = 3
+TEXT_CHARACTERS = 10_000
+REASONS = 50
+_RATING: Final = ("feedback_type", "content", "reasons", "updated_at")
+_LINKS: Final = ("message_id", "stream_id", "run_id", "agent_id", "conversation_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What the event says, read."""
+
+    feedback_id: str
+    feedback_type: int
+    content: str
+    reasons: tuple[str, ...]
+    user_id: str
+    session_id: str
+    message_id: str
+    stream_id: str
+
+
+class Feedback:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def statements(self, event: EventEnvelope, conversation_id: str | None, now: int) -> list[Statement]:
+        """What the event's own unit writes besides. Raises ProviderFailed with the field that can't be taken."""
+        if event.event_type != EVENT_TYPE:
+            return []
+        rating = _read(event)
+        return [_put(event, rating, await self._rated(event, rating.message_id, conversation_id), now)]
+
+    async def of_run(self, run_id: str) -> list[Row]:
+        """What was not withdrawn."""
+        return await self._journal.read(Select(FEEDBACK, where(run_id=run_id, feedback_type=other_than(WITHDRAWN))))
+
+    async def _rated(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> Row | None:
+        """The run that gave the answer, if whoever rates it could see it."""
+        if not message_id:
+            return None
+        for run_id in await self._candidates(event, message_id, conversation_id):
+            runs = await self._journal.read(Select(RUNS, where(run_id=run_id, bot_id=event.bot_id), limit=1))
+            if runs and await self._sees(event, runs[0]["conversation_id"]):
+                return runs[0]
+        return None
+
+    async def _candidates(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> list[str]:
+        """A platform numbers messages per chat, so the rated chat's own comes first and a stranger's not at all."""
+        on_platform = Select(OUTBOX, where(platform_message_id=message_id, bot_id=event.bot_id), limit=100)
+        shown = await self._journal.read(on_platform)
+        own = [row for row in shown if row["conversation_id"] == conversation_id]
+        here = await self._journal.read(Select(OUTBOX, where(outbox_id=message_id), limit=1))
+        said = await self._journal.read(Select(TRANSCRIPT, where(transcript_id=message_id), limit=1))
+        return [*_runs(own or shown[:1] * (len(shown) == 1)), *_runs(here), *_runs(said), message_id]
+
+    async def _sees(self, event: EventEnvelope, conversation_id: str) -> bool:
+        owned = where(conversation_id=conversation_id, principal=event.principal, workspace_id=event.workspace_id)
+        return bool(await self._journal.read(Select(CONVERSATIONS, owned, ("conversation_id",), limit=1)))
+
+
+def _runs(rows: Iterable[Row]) -> list[str]:
+    return [row["run_id"] for row in rows if row["run_id"]]
+
+
+def _put(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> Insert:
+    withdrawn = rating.feedback_type == WITHDRAWN
+    identity = (event.workspace_id, event.source, event.bot_id, event.principal, rating.feedback_id)
+    row: dict[str, Any] = {
+        "feedback_key": hashlib.sha256(dumps(identity).encode()).hexdigest(),
+        "feedback_id": rating.feedback_id,
+        "feedback_type": rating.feedback_type,
+        "workspace_id": event.workspace_id,
+        "bot_id": event.bot_id,
+        "content": "" if withdrawn else rating.content,
+        "reasons": dumps(() if withdrawn else rating.reasons),
+        "user_id": rating.user_id or event.actor.id,
+        "session_id": rating.session_id,
+        "message_id": rating.message_id,
+        "stream_id": rating.stream_id,
+        "run_id": run["run_id"] if run else "",
+        "agent_id": run["agent_id"] if run else event.agent_id,
+        "conversation_id": run["conversation_id"] if run else "",
+        "created_at": now,
+        "updated_at": now,
+    }
+    # a later word that does not name the message is still about the same one
+    changed = (*_RATING, *_LINKS) if run else _RATING
+    return Insert(FEEDBACK, row, conflict=Upsert(("feedback_key",), changed))
+
+
+def _read(event: EventEnvelope) -> Rating:
+    data = event.data
+    kind = data.get("feedback_type")
+    if isinstance(kind, bool) or kind not in (1, 2, WITHDRAWN):
+        raise _wrong("feedback_type", "1 (like), 2 (dislike) or 3 (withdrawn)")
+    reasons = data.get("inaccurate_reasons") or ()
+    if not isinstance(reasons, list | tuple) or len(reasons) > REASONS:
+        raise _wrong("inaccurate_reasons", f"a list of at most {REASONS} texts")
+    feedback_id = _text(event, "feedback_id", 255)
+    if not feedback_id:
+        raise _wrong("feedback_id", "a text by which the same feedback is known again")
+    return Rating(
+        feedback_id=feedback_id,
+        feedback_type=int(kind),
+        content=_text(event, "feedback_content", TEXT_CHARACTERS),
+        reasons=tuple(str(each)[:TEXT_CHARACTERS] for each in reasons),
+        user_id=_text(event, "user_id", 255),
+        session_id=_text(event, "session_id", 255),
+        message_id=_text(event, "message_id", 255),
+        stream_id=_text(event, "stream_id", 255),
+    )
+
+
+def _text(event: EventEnvelope, name: str, longest: int) -> str:
+    value = event.data.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > longest:
+        raise _wrong(name, f"a text of at most {longest} characters")
+    return value
+
+
+def _wrong(field: str, accepted: str) -> ProviderFailed:
+    return ProviderFailed("invalid_argument", f"data.{field}: it must be {accepted}")

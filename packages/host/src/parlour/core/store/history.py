@@ -1,0 +1,160 @@
+"""Reading the transcript and the event log for a run: by page and by search, bound to its conversation and thread."""
+
+from typing import Any
+
+from parlour.core.encoding import loads
+from parlour.core.journal import Condition, Journal, Row, Search, Select, above, below, one_of, where
+from parlour.core.pagination import Cursors
+from parlour_sdk.protocol.event_log import EventPage, EventPageGet, EventRecord
+from parlour_sdk.protocol.history import HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult
+
+from . import text_search
+from .tables import EVENTS, SAID, TRANSCRIPT
+
+
+class History:
+    def __init__(self, journal: Journal, cursors: Cursors) -> None:
+        self._journal = journal
+        self._cursors = cursors
+
+    def cursor(self, conversation_id: str, seq: int) -> str:
+        return self._cursors.encode(f"history:{conversation_id}", seq)
+
+    async def page(
+        self, conversation_id: str, thread_id: str | None, request: HistoryPageGet, within: tuple[Condition, ...] = ()
+    ) -> HistoryPage:
+        """Items in the order of the conversation, whichever way it is paged."""
+        listing = f"history:{conversation_id}"
+        conditions = _own(conversation_id, thread_id) + within
+        if request.before_cursor is not None:
+            conditions += where(seq=below(self._cursors.decode(listing, request.before_cursor)))
+        if request.after_cursor is not None:
+            conditions += where(seq=above(self._cursors.decode(listing, request.after_cursor)))
+        backward = request.direction == "backward"
+        rows = await self._journal.read(
+            Select(
+                TRANSCRIPT,
+                conditions,
+                SAID,
+                order=("seq",),
+                direction="descending" if backward else "ascending",
+                limit=request.limit + 1,
+            )
+        )
+        more, rows = len(rows) > request.limit, rows[: request.limit]
+        items = [self._item(row, request.include_artifacts) for row in (reversed(rows) if backward else rows)]
+        older, newer = (items[0]["cursor"], items[-1]["cursor"]) if items else (None, None)
+        onward, back = (older, newer) if backward else (newer, older)
+        page = {"items": items, "next_cursor": onward if more else None, "prev_cursor": back, "has_more": more}
+        return HistoryPage.model_validate(page)
+
+    async def search(
+        self,
+        conversation_id: str,
+        thread_id: str | None,
+        request: HistorySearch,
+        within: tuple[Condition, ...] = (),
+    ) -> HistorySearchResult:
+        filters = request.filters
+        conditions = _own(conversation_id, thread_id) + within
+        if filters is not None:
+            for column, chosen in (("role", filters.roles), ("item_type", filters.item_types)):
+                conditions += where(**{column: one_of(*chosen)}) if chosen else ()
+            conditions += where(event_type=one_of(*filters.event_types)) if filters.event_types else ()
+            conditions += where(created_at=below(filters.before)) if filters.before else ()
+            conditions += where(created_at=above(filters.after)) if filters.after else ()
+        rows = await self.matching(request.query, conversation_id, conditions, request.top_k)
+        items = [self._item(row, artifacts=True) for row in rows]
+        return HistorySearchResult.model_validate({"items": items, "query": request.query})
+
+    async def matching(
+        self, query: str, conversation_id: str, conditions: tuple[Condition, ...], limit: int
+    ) -> list[Row]:
+        """Rows of the transcript, the best match first; the conditions name the conversation too."""
+        asked = tuple(text_search.in_conversation(conversation_id, text_search.asked(query)))
+        if not asked:
+            return []
+        return await self._journal.search(Search(TRANSCRIPT, "words", asked, conditions, limit))
+
+    def _item(self, row: Row, artifacts: bool) -> dict[str, Any]:
+        """A TranscriptItem's fields: a page of them is read by the protocol in one go, which costs half as much."""
+        return {
+            "transcript_id": row["transcript_id"],
+            "event_id": row["event_id"],
+            "conversation_id": row["conversation_id"],
+            "thread_id": row["thread_id"] or None,
+            "role": row["role"],
+            "item_type": row["item_type"],
+            "content": row["content"],
+            "content_json": loads(row["content_json"]) or None,
+            "artifact_refs": loads(row["artifact_refs"]) if artifacts else [],
+            "seq": row["seq"],
+            "cursor": self.cursor(row["conversation_id"], row["seq"]),
+            "created_at": row["created_at"],
+            "metadata": loads(row["metadata"]),
+        }
+
+
+class EventRecords:
+    """Events of one conversation, as records."""
+
+    def __init__(self, journal: Journal, cursors: Cursors) -> None:
+        self._journal = journal
+        self._cursors = cursors
+
+    async def get(
+        self, conversation_id: str, thread_id: str, event_id: str, within: tuple[Condition, ...] = ()
+    ) -> EventRecord | None:
+        conditions = where(event_id=event_id, conversation_id=conversation_id, thread_id=thread_id) + within
+        rows = await self._journal.read(Select(EVENTS, conditions, limit=1, few=True))
+        return self._record(rows[0]) if rows else None
+
+    async def page(
+        self, conversation_id: str, thread_id: str, request: EventPageGet, within: tuple[Condition, ...] = ()
+    ) -> EventPage:
+        conditions = where(conversation_id=conversation_id, thread_id=thread_id) + within
+        if request.before_cursor is not None:
+            conditions += where(seq=below(self._cursors.decode(_events(conversation_id), request.before_cursor)))
+        query = Select(EVENTS, conditions, order=("seq",), direction="descending", limit=request.limit + 1)
+        rows = await self._journal.read(query)
+        more, rows = len(rows) > request.limit, rows[: request.limit]
+        items = [self._record(row) for row in reversed(rows)]
+        return EventPage(items=items, next_cursor=items[0].cursor if more else None, has_more=more)
+
+    def _record(self, row: Row) -> EventRecord:
+        absent: dict[str, Any] = {name: row[name] or None for name in _OPTIONAL}
+        return EventRecord.model_validate(
+            {
+                **absent,
+                "event_id": row["event_id"],
+                "event_type": row["event_type"],
+                "source": row["source"],
+                "seq": row["seq"],
+                "cursor": self._cursors.encode(_events(row["conversation_id"]), row["seq"]),
+                "created_at": row["created_at"],
+            }
+        )
+
+
+_OPTIONAL = (
+    "event_time",
+    "bot_id",
+    "workspace_id",
+    "conversation_id",
+    "thread_id",
+    "actor_type",
+    "actor_id",
+    "actor_name",
+    "subject_type",
+    "subject_id",
+    "input_summary",
+)
+
+
+def _events(conversation_id: str) -> str:
+    return f"events:{conversation_id}"
+
+
+def _own(conversation_id: str, thread_id: str | None) -> tuple[Condition, ...]:
+    conditions = where(conversation_id=conversation_id)
+    return conditions if thread_id is None else conditions + where(thread_id=thread_id)

@@ -1,0 +1,278 @@
+"""Deletes what is too old, in small steps with pauses between them, so that no message waits for it.
+
+Each step is one unit that also says how far the job is. A job that was cut off begins again with the oldest that is
+left. While the clock can't be trusted (`clock_check`) nothing is deleted, and one job deletes only a share of a table.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import field
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
+from typing import Any
+
+from parlour.core.encoding import dumps, loads
+from parlour.core.journal import (
+    ANY,
+    Delete,
+    GuardFailed,
+    Insert,
+    Journal,
+    Row,
+    Select,
+    Statement,
+    StorageFailed,
+    Table,
+    Unit,
+    Upsert,
+    above,
+    at_most,
+    below,
+    one_of,
+    where,
+)
+from parlour.core.model.ports import Clock
+from parlour_sdk.values import dataclass
+
+from .artifact_service import Artifacts
+from .clock_check import DAY_MILLISECONDS, ClockCheck
+from .retention_queries import OVER, SWEEPS, Sweep
+from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, NAMES, RUN_EVENTS, RUNS
+
+logger = logging.getLogger(__name__)
+
+BATCH = 200
+SHARE = 0.1
+"""The part of a table's rows that one job deletes at most, so that a wrong clock never costs everything at once. More
+where the term is hardly longer than the pause between two jobs.
+"""
+SMALLEST_SHARE_ROWS = 200
+"""So many rows may always go."""
+COUNTED_AT_ONCE = 5000
+LOOK_SECONDS = 300.0
+"""How often the clock is looked at."""
+BUDGET_DAYS = 400
+"""How long the daily uses of budgets are kept."""
+RUNS_AT_ONCE = 20
+TRIES = 3
+SHORTEST_PAUSE_SECONDS = 0.02
+PAUSE_PER_WORK = 4.0
+"""A step that took long is followed by a long pause."""
+TROUBLE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How many days things are kept; 0 means for ever."""
+
+    events: float = 365
+    """With them transcripts, outgoing messages and the rows of runs."""
+    run_events: float = 30
+    artifacts: float = 90
+    audit: float = 365
+    model_calls: float = 7
+    """Prompts, parameters and answers of models."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What the database says about the last job."""
+
+    started_at: int = 0
+    finished_at: int = 0
+    removed: Counter[str] = field(default_factory=Counter)
+
+    def put(self) -> Insert:
+        value = {"started_at": self.started_at, "finished_at": self.finished_at, "removed": dict(self.removed)}
+        return _noted("retention", dumps(value))
+
+
+class Retention:
+    def __init__(self, journal: Journal, artifacts: Artifacts, clock: Clock, terms: Terms) -> None:
+        self._journal = journal
+        self._artifacts = artifacts
+        self._clock = clock
+        self._terms = terms
+        self._clock_check = ClockCheck(journal, clock)
+        self._every_days = 1.0
+        self._changed = asyncio.Event()
+
+    def keep(self, terms: Terms) -> None:
+        """From now on; what is too old by other terms goes at once."""
+        if terms != self._terms:
+            self._terms = terms
+            self._changed.set()
+
+    async def last(self) -> Report:
+        value = await self._note("retention")
+        kept: dict[str, Any] = loads(value) if value else {}
+        return Report(kept.get("started_at", 0), kept.get("finished_at", 0), Counter(kept.get("removed", {})))
+
+    async def serve(self, first_seconds: float, every_seconds: float) -> None:
+        """Runs a job now and then, for as long as the Host runs."""
+        self._every_days = every_seconds * 1000 / DAY_MILLISECONDS
+        first_at = asyncio.get_running_loop().time() + first_seconds
+        while True:
+            try:
+                held = await self._clock_check.is_held()
+                rest = max(first_at - asyncio.get_running_loop().time(), await self._until_next(every_seconds))
+                if held:
+                    await asyncio.sleep(LOOK_SECONDS)
+                elif rest > 0 and not self._changed.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._changed.wait(), min(rest, LOOK_SECONDS))
+                else:
+                    self._changed.clear()
+                    await self.once()
+            except StorageFailed as failure:
+                logger.error("the clean-up waits for the database: %s", failure.message)
+                await asyncio.sleep(TROUBLE_SECONDS)
+            except Exception:
+                logger.exception("the clean-up was cut off")
+                await asyncio.sleep(TROUBLE_SECONDS)
+
+    async def _until_next(self, every_seconds: float) -> float:
+        """Returns the seconds until a job is due. One that ended in the future, by a wrong clock, does not count."""
+        finished_at, now = (await self.last()).finished_at, self._clock.now()
+        return (finished_at - now) / 1000 + every_seconds if 0 < finished_at <= now else 0
+
+    async def once(self) -> Report:
+        report = Report(self._clock.now())
+        await self._remove_run_events(report)
+        for sweep in SWEEPS:
+            await self._sweep(sweep, report)
+        await self._remove_expired(report)
+        await self._remove_small_rows(report)
+        await self._remove_expired_names(report)
+        objects = await self._artifacts.collect_orphans()
+        report.removed["objects"] = len(objects)
+        report.finished_at = self._clock.now()
+        await self._journal.commit(Unit("retention.finish", (report.put(),)))
+        counts = ", ".join(f"{count} {name}" for name, count in report.removed.items() if count)
+        logger.info("the clean-up took away %s", counts or "nothing: everything is young enough")
+        return report
+
+    async def _sweep(self, sweep: Sweep, report: Report) -> None:
+        days = getattr(self._terms, sweep.term)
+        before = self._before(days, report)
+        position: tuple[Any, ...] = ()
+        tries = 0
+        while rows := await self._old(sweep, position, before):
+            removed = report.removed[sweep.table.name]
+            if await self._is_enough(sweep.table.name, removed, sweep.table, sweep.key, days, removed):
+                return
+            removable = await sweep.removable(self._journal, rows)
+            try:
+                if removable:
+                    await self._step(report, sweep.table.name, len(removable), sweep.statements(removable))
+            except GuardFailed:
+                tries += 1
+                if tries < TRIES:
+                    continue  # somebody needs one of them since; see again
+            position, tries = where(**{sweep.key: above(rows[-1][sweep.key])}), 0
+
+    async def _old(self, sweep: Sweep, position: tuple[Any, ...], before: int) -> list[Row]:
+        query = Select(sweep.table, position, sweep.columns, order=(sweep.key,), limit=BATCH)
+        return list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
+
+    async def _remove_run_events(self, report: Report) -> None:
+        """Those of runs whose rows stay. How far it came is kept, up to the first run that still needs its own."""
+        before = self._before(self._terms.run_events, report)
+        position = await self._note("retention.run_events")
+        passed, emptied = True, 0
+        while True:
+            columns = ("run_id", "status", "created_at", "finished_at")
+            query = Select(RUNS, where(run_id=above(position)), columns, order=("run_id",), limit=RUNS_AT_ONCE)
+            rows = list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
+            if not rows:
+                return
+            if await self._is_enough("run_events", emptied, RUNS, "run_id", self._terms.run_events, 0):
+                return
+            done = [row["run_id"] for row in rows if row["status"] in OVER and row["finished_at"] < before]
+            await self._empty(done, report)
+            emptied += len(done)
+            position, passed = rows[-1]["run_id"], passed and len(done) == len(rows)
+            if passed:
+                await self._journal.commit(Unit("retention.pass", (_noted("retention.run_events", position),)))
+
+    async def _empty(self, runs: Sequence[str], report: Report) -> None:
+        if not runs:
+            return
+        query = Select(RUN_EVENTS, where(run_id=one_of(*runs)), ("run_id", "sequence"), limit=BATCH)
+        while rows := await self._journal.read(query):
+            numbers: dict[str, list[int]] = {}
+            for row in rows:
+                numbers.setdefault(row["run_id"], []).append(row["sequence"])
+            deletes: list[Statement] = [
+                Delete(RUN_EVENTS, where(run_id=run_id, sequence=one_of(*sequences)), expect=ANY)
+                for run_id, sequences in numbers.items()
+            ]
+            await self._step(report, "run_events", len(rows), deletes)
+
+    async def _remove_expired(self, report: Report) -> None:
+        """Uploads that no message took along, and what was made to last for a while only."""
+        expired = where(expires_at=above(0)) + where(expires_at=at_most(report.started_at))
+        query = Select(ARTIFACTS, expired, ("artifact_id",), limit=BATCH)
+        while rows := await self._journal.read(query):
+            these = where(artifact_id=one_of(*(row["artifact_id"] for row in rows)))
+            await self._step(report, "expired", len(rows), [Delete(ARTIFACTS, these + expired, expect=ANY)])
+
+    async def _remove_small_rows(self, report: Report) -> None:
+        """Sessions that have expired, and daily uses of budgets that are shown no more."""
+        oldest = datetime.fromtimestamp(report.started_at / 1000, UTC) - timedelta(days=BUDGET_DAYS)
+        for table, old in (
+            (LOGINS, where(expires_at=at_most(report.started_at))),
+            (BUDGET_USES, where(period=below(oldest.date().isoformat()))),
+        ):
+            rows = await self._journal.read(Select(table, old, limit=1))
+            if rows:
+                await self._step(report, table.name, 0, [Delete(table, old, expect=ANY)])
+
+    async def _is_enough(self, name: str, done: int, table: Table, key: str, days: float, gone: int) -> bool:
+        """Returns whether this job has done its share of a table's rows, of which so many are gone already."""
+        share = max(SHARE, 2 * self._every_days / days) if days else 0
+        if done < SMALLEST_SHARE_ROWS or share >= 1 or done < share * (gone + await self._count(table, key)):
+            return False
+        logger.info("a share of %s was deleted; the rest follows with the next clean-up", name)
+        return True
+
+    async def _count(self, table: Table, key: str) -> int:
+        count = 0
+        position: tuple[Any, ...] = ()
+        while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNTED_AT_ONCE)):
+            count, position = count + len(rows), where(**{key: above(rows[-1][key])})
+        return count
+
+    async def _remove_expired_names(self, report: Report) -> None:
+        """Removes names that would be asked for again anyway."""
+        query = Select(
+            NAMES, where(expires_at=at_most(self._clock.now())), ("expires_at",), ("expires_at",), limit=BATCH
+        )
+        while rows := await self._journal.read(query):
+            these = where(expires_at=at_most(rows[-1]["expires_at"]))
+            await self._step(report, "names", len(rows), [Delete(NAMES, these, expect=ANY)])
+
+    async def _step(self, report: Report, name: str, count: int, statements: list[Statement]) -> None:
+        began = asyncio.get_running_loop().time()
+        report.removed[name] += count
+        try:
+            await self._journal.commit(Unit("retention.step", (*statements, report.put())))
+        except GuardFailed:
+            report.removed[name] -= count
+            raise
+        took = asyncio.get_running_loop().time() - began
+        await asyncio.sleep(max(SHORTEST_PAUSE_SECONDS, took * PAUSE_PER_WORK))
+
+    def _before(self, days: float, report: Report) -> int:
+        return report.started_at - round(days * DAY_MILLISECONDS) if days else 0
+
+    async def _note(self, name: str) -> str:
+        rows = await self._journal.read(Select(META, where(name=name), ("value",), limit=1))
+        return str(rows[0]["value"]) if rows else ""
+
+
+def _noted(name: str, value: str) -> Insert:
+    return Insert(META, {"name": name, "value": value}, conflict=Upsert(("name",), ("value",)))

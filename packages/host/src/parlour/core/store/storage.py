@@ -1,0 +1,81 @@
+"""Blobs by area, owner and name, for what outgrows state. Quotas are the caller's business."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starting, where
+from parlour.core.model.ports import Clock
+from parlour.core.model.storage_owners import owners
+
+from . import ledger
+from .tables import STORAGE
+
+Quotas = Mapping[str, int]
+MEBIBYTE = 1024 * 1024
+DEFAULT_QUOTAS: Quotas = {"plugin": 100 * MEBIBYTE, "binding": 100 * MEBIBYTE, "workspace": 1024 * MEBIBYTE}
+"""Bytes per owner of an area."""
+
+
+class WritingRun(Protocol):
+    """The run that a write belongs to."""
+
+    run_id: str
+
+    def act(self) -> bool:
+        """Records that the run changes something; returns whether that forbids repeating the run."""
+        ...
+
+
+class Storage:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+
+    async def get(self, area: str, owner: str, name: str) -> bytes | None:
+        query = Select(STORAGE, where(area=area, owner=owner, name=name), ("value",), limit=1)
+        rows = await self._journal.read(query)
+        return bytes(rows[0]["value"]) if rows else None
+
+    async def used(self, area: str, owner: str, besides: str) -> int:
+        """Bytes that the owner's other values take."""
+        rows = await self._journal.read(Select(STORAGE, where(area=area, owner=owner), ("name", "size_bytes")))
+        return sum(int(row["size_bytes"]) for row in rows if row["name"] != besides)
+
+    async def names(self, area: str, owner: str, prefix: str, limit: int) -> list[str]:
+        condition = where(area=area, owner=owner, name=starting(prefix))
+        rows = await self._journal.read(Select(STORAGE, condition, ("name",), order=("name",), limit=limit))
+        return [str(row["name"]) for row in rows]
+
+    async def set(self, area: str, owner: str, name: str, value: bytes, run: WritingRun | None) -> None:
+        now = self._clock.now()
+        row: dict[str, str | int | bytes] = {
+            "area": area,
+            "owner": owner,
+            "name": name,
+            "value": value,
+            "size_bytes": len(value),
+            "updated_at": now,
+        }
+        upsert = Upsert(("area", "owner", "name"), ("value", "size_bytes", "updated_at"))
+        await self._write("storage.set", Insert(STORAGE, {**row}, conflict=upsert), run, now)
+
+    async def delete(self, area: str, owner: str, name: str, run: WritingRun | None) -> None:
+        removal = Delete(STORAGE, where(area=area, owner=owner, name=name), expect=ANY)
+        await self._write("storage.delete", removal, run, self._clock.now())
+
+    async def forget(self, plugin_id: str, workspace_id: str = "default") -> None:
+        """All that is the plugin's own, also what it keeps for single bindings. What it shared is the workspace's."""
+        own = owners(workspace_id, plugin_id, "")
+        areas = (
+            Delete(STORAGE, where(area="plugin", owner=own["plugin"]), expect=ANY),
+            Delete(STORAGE, where(area="binding", owner=starting(own["binding"])), expect=ANY),
+        )
+        await self._journal.commit(Unit("storage.forget", areas))
+
+    async def _write(self, unit: str, statement: Statement, run: WritingRun | None, now: int) -> None:
+        """A run's write holds only while the run does, and counts as its effect."""
+        if run is None:
+            await self._journal.commit(Unit(unit, (statement,)))
+            return
+        touch = ledger.touch(run.run_id, now, effects=run.act())
+        await self._journal.commit(Unit(unit, (touch, statement)))

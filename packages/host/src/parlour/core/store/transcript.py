@@ -1,0 +1,131 @@
+"""The conversation as its people saw it, numbered per conversation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlour.core.encoding import dumps, dumps_dict, dumps_list
+from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
+from parlour.core.model.event import EventEnvelope, RecordedEvent
+
+from . import text_search
+from .tables import CONVERSATIONS, SAID, TRANSCRIPT
+
+ITEM_BYTES = 64 * 1024
+REPLIES = 100
+
+
+def add_user_item(
+    draft: Draft, transcript_id: str, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
+) -> Ref:
+    """Once per event: the inbox row's `transcribed` keeps that promise. Returns where the unit finds its number.
+
+    `event_seq` when the same unit records the event.
+    """
+    envelope = event.envelope
+    return _add(
+        draft,
+        event.conversation_id,
+        event.envelope.event_type,
+        {
+            "transcript_id": transcript_id,
+            "thread_id": envelope.thread_id,
+            "event_id": envelope.event_id,
+            "event_seq": event.seq if event_seq is None else event_seq,
+            "run_id": "",
+            "role": "user",
+            "item_type": envelope.event_type,
+            "content": _bounded(envelope.text),
+            "content_json": dumps_list(envelope.input.get("contents", ())),
+            "artifact_refs": dumps_list(_brought(envelope)),
+            "metadata": dumps({"actor_id": envelope.actor.id, "actor_name": envelope.actor.name}),
+        },
+        now,
+    )
+
+
+def add_reply_item(
+    draft: Draft,
+    transcript_id: str,
+    event: RecordedEvent,
+    run_id: str,
+    item_type: str,
+    message: dict[str, Any],
+    text: str,
+    now: int,
+    artifact_refs: Sequence[Any] = (),
+) -> Ref:
+    content = message.get("content")
+    return _add(
+        draft,
+        event.conversation_id,
+        event.envelope.event_type,
+        {
+            "transcript_id": transcript_id,
+            "thread_id": event.envelope.thread_id,
+            "event_id": event.envelope.event_id,
+            "event_seq": event.seq,
+            "run_id": run_id,
+            "role": message["role"],
+            "item_type": item_type,
+            "content": _bounded(text),
+            "content_json": dumps_list(content if isinstance(content, list) else ()),
+            "artifact_refs": dumps_list(artifact_refs),
+            "metadata": dumps_dict(message.get("metadata") or {}),
+        },
+        now,
+    )
+
+
+async def number_of(journal: Journal, event: RecordedEvent) -> int:
+    """The number of the event's own item; zero when there is none. Looked for from the newest on."""
+    own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
+    rows = await journal.read(Select(TRANSCRIPT, own, ("seq",), ("seq",), "descending", 1))
+    return int(rows[0]["seq"]) if rows else 0
+
+
+async def beginnings(journal: Journal, conversation_ids: Sequence[str]) -> dict[str, str]:
+    """What was said first, by conversation; nothing for those in which nothing was said."""
+    first = where(conversation_id=one_of(*conversation_ids), seq=1)
+    rows = await journal.read(Select(TRANSCRIPT, first, ("conversation_id", "content")))
+    return {str(row["conversation_id"]): str(row["content"]) for row in rows}
+
+
+async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
+    """What was said to an event, in order."""
+    own = where(conversation_id=conversation_id, event_seq=event_seq)
+    rows = await journal.read(Select(TRANSCRIPT, own, SAID, ("seq",), "descending", REPLIES))
+    return [row for row in reversed(rows) if row["role"] != "user"]
+
+
+def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int | Ref], now: int) -> Ref:
+    number = Update(
+        CONVERSATIONS,
+        {"transcript_seq": Increment(), "updated_at": now},
+        where(conversation_id=conversation_id),
+        returning=("transcript_seq",),
+    )
+    numbered = Ref(draft.add(number), "transcript_seq")
+    row: dict[str, str | int | bytes | Ref] = {
+        **values,
+        "conversation_id": conversation_id,
+        "event_type": event_type,
+        "words": " ".join(text_search.in_conversation(conversation_id, text_search.indexed(str(values["content"])))),
+        "seq": numbered,
+        "created_at": now,
+    }
+    draft.add(Insert(TRANSCRIPT, row))
+    return numbered
+
+
+def _brought(envelope: EventEnvelope) -> list[Any]:
+    """What came with it, and its text when that is longer than an item."""
+    whole = envelope.metadata.get("text_ref")
+    return [*envelope.input.get("attachments", ()), *([whole] if whole else [])]
+
+
+def _bounded(text: str) -> str:
+    """At most 64 KiB; the whole text stays in the event log or the ledger."""
+    if len(text) * 4 <= ITEM_BYTES:
+        return text
+    encoded = text.encode(errors="replace")
+    return text if len(encoded) <= ITEM_BYTES else encoded[:ITEM_BYTES].decode(errors="ignore")

@@ -1,0 +1,91 @@
+"""A file on its way in: limited, counted against the quota, and its first bytes kept so that they tell what it is."""
+
+import asyncio
+
+from parlour.core.journal import Journal, Row, Select, above, where
+from parlour.core.model.providers import ProviderFailed
+
+from .media_types import HEAD_BYTES
+from .objects import Stored, Writing
+from .tables import ARTIFACTS
+
+MEBIBYTE = 1024 * 1024
+COUNTED_AT_ONCE = 5000
+
+
+class Quota:
+    """Bytes of all artifacts together; content that several have counts for each. Counted once, then kept up."""
+
+    def __init__(self, limit: int, journal: Journal) -> None:
+        self._limit = limit
+        self._journal = journal
+        self._used: int | None = None
+        self._counting = asyncio.Lock()
+
+    async def ready(self) -> None:
+        async with self._counting:
+            if self._used is None:
+                await self.recount()
+
+    async def recount(self) -> None:
+        """Rows that others removed count no more."""
+        used, last = 0, ""
+        while rows := await self._page(last):
+            used += sum(int(row["size_bytes"]) for row in rows)
+            last = rows[-1]["artifact_id"]
+        self._used = used
+
+    def take(self, count: int) -> None:
+        if (self._used or 0) + count > self._limit:
+            limit = f"this Host keeps at most {self._limit // MEBIBYTE} MiB of files"
+            raise ProviderFailed(
+                "payload_too_large", f"{limit}; delete some, or let its operator raise artifacts.quota_bytes"
+            )
+        self._used = (self._used or 0) + count
+
+    def give_back(self, count: int) -> None:
+        self._used = max((self._used or 0) - count, 0)
+
+    async def _page(self, last: str) -> list[Row]:
+        query = Select(
+            ARTIFACTS,
+            where(artifact_id=above(last)),
+            ("artifact_id", "size_bytes"),
+            order=("artifact_id",),
+            limit=COUNTED_AT_ONCE,
+        )
+        return await self._journal.read(query)
+
+
+class Incoming:
+    def __init__(self, writing: Writing, quota: Quota, limit: int) -> None:
+        self._writing = writing
+        self._quota = quota
+        self._limit = limit
+        self._size = 0
+        self.head = b""
+
+    async def write(self, block: bytes) -> None:
+        """Raises ProviderFailed when it is too large, StorageFailed when there is no room; then it is abandoned."""
+        try:
+            if self._size + len(block) > self._limit:
+                raise ProviderFailed("payload_too_large", f"a file has at most {self._limit // MEBIBYTE} MiB")
+            self._quota.take(len(block))
+            self._size += len(block)
+            self.head += block[: HEAD_BYTES - len(self.head)]
+            await self._writing.write(block)
+        except BaseException:
+            self.abandon()
+            raise
+
+    async def finish(self) -> Stored:
+        try:
+            return await self._writing.finish()
+        except BaseException:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        self._writing.abandon()
+        self._quota.give_back(self._size)
+        self._size = 0

@@ -1,0 +1,136 @@
+"""Sends what is owed to webhooks, and tries again with growing pauses. A restart goes on where it was.
+
+How often a call was tried is written before each try, so that what kills the Host can't be tried for ever.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from parlour.core.journal import Draft, Journal, Statement, StorageFailed, Unit
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.ports import Clock
+from parlour.core.platforms.names import NameDirectory
+from parlour.core.store import event_notes, webhook_deliveries
+from parlour.core.store.event_log import EventLog
+from parlour.core.store.webhook_deliveries import WebhookCall, WebhookCalls
+
+from .attempt import Sending, Tried
+from .response_actions import Answers
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 16
+"""Of one bot: an address that does not answer holds up nobody else's."""
+CUT_OFF = 2
+"""More tries than its route says are made where the Host stopped in the middle of them."""
+LONGEST_WAIT_SECONDS = 3600.0
+STORAGE_RETRY_SECONDS = 1.0
+
+
+class Webhooks:
+    def __init__(
+        self, journal: Journal, sending: Sending, answers: Answers, names: NameDirectory, clock: Clock
+    ) -> None:
+        self._journal = journal
+        self._names = names
+        self._calls = WebhookCalls(journal)
+        self._log = EventLog(journal)
+        self._sending = sending
+        self._answers = answers
+        self._clock = clock
+        self._places: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(AT_ONCE))
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
+
+    def __len__(self) -> int:
+        """How many calls are on their way."""
+        return len(self._tasks)
+
+    async def take_up(self) -> None:
+        for call in await self._calls.all():
+            self.offer(call)
+
+    def offer(self, call: WebhookCall) -> None:
+        """The call is durable."""
+        if not self._closed and call.call_id not in self._tasks:
+            self._tasks[call.call_id] = asyncio.create_task(self._work(call))
+
+    async def close(self) -> None:
+        self._closed = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _work(self, call: WebhookCall) -> None:
+        try:
+            left: WebhookCall | None = call
+            while left is not None:
+                await asyncio.sleep(max(0.0, (left.not_before - self._clock.now()) / 1000))
+                left = await self._patiently(left)
+        except Exception:
+            logger.exception("webhook %s is left for the next start", call.call_id)
+        finally:
+            del self._tasks[call.call_id]
+
+    async def _patiently(self, call: WebhookCall) -> WebhookCall | None:
+        try:
+            async with self._places[call.bot["id"]]:
+                return await self._try(call)
+        except StorageFailed as failure:
+            logger.error("webhook %s waits for the database: %s", call.call_id, failure.message)
+            await asyncio.sleep(STORAGE_RETRY_SECONDS)
+            return call
+
+    async def _try(self, call: WebhookCall) -> WebhookCall | None:
+        """What is left to do; None when it is over."""
+        event = await self._log.by_seq(call.event_seq)
+        if event is None or event.erased:
+            await self._journal.commit(Unit("webhook.end", (webhook_deliveries.done(call),)))
+            return None
+        if call.attempts > call.config["retry_count"] + CUT_OFF:
+            await self._end(call, event, Tried("refused", "the Host stopped in the middle of the last ones"))
+            return None
+        call = call.tried()
+        await self._journal.commit(Unit("webhook.try", (webhook_deliveries.change(call),)))
+        event = await self._names.named(event)
+        tried = await self._sending.attempt(call, event, self._clock.now())
+        if tried.meaning == "again" and call.attempts <= call.config["retry_count"]:
+            wait = _wait(call, tried)
+            call = replace(call, not_before=self._clock.now() + round(wait * 1000))
+            told = f"The webhook has not taken it yet: {tried.told}; it is tried again after {wait:g} s."
+            await self._journal.commit(Unit("webhook.wait", (webhook_deliveries.change(call), self._noted(call, told))))
+            return call
+        await self._end(call, event, tried)
+        return None
+
+    async def _end(self, call: WebhookCall, event: RecordedEvent, tried: Tried) -> None:
+        draft = Draft("webhook.end")
+        draft.add(webhook_deliveries.done(call))
+        asked = self._answers.read(call, event, tried.body) if tried.meaning == "taken" else None
+        text, rows = f"{_summary(call, tried)}{asked.told if asked else ''}", asked.rows if asked else []
+        draft.add(self._noted(call, text, [row.outbox_id for row in rows]))
+        await self._answers.commit(draft, asked)
+
+    def _noted(self, call: WebhookCall, text: str, outbox_ids: Sequence[str] = ()) -> Statement:
+        """On the event's trail, in the place of what was noted before; with the rows of what its answer asked for."""
+        data = {"text": text, "tries": call.attempts, event_notes.OUTBOX_IDS: list(outbox_ids)}
+        return event_notes.note(call.event_seq, "webhook", data, self._clock.now())
+
+
+def _wait(call: WebhookCall, tried: Tried) -> float:
+    """Twice as long each time, or as long as the other side asks for."""
+    if tried.retry_after is not None:
+        return min(tried.retry_after, LONGEST_WAIT_SECONDS)
+    return float(min(call.config["retry_interval"] * 2 ** (call.attempts - 1), LONGEST_WAIT_SECONDS))
+
+
+def _summary(call: WebhookCall, tried: Tried) -> str:
+    times = f" after {call.attempts} tries" if call.attempts > 1 else ""
+    if tried.meaning == "taken":
+        return f"The webhook took it{times}."
+    return f"The webhook did not take it{times}: {tried.told}."

@@ -1,0 +1,145 @@
+"""What a webhook's answer asks for, and whether its route allows it. An answer goes where its event came from; to name
+another target is an action of its own, which the route must list.
+"""
+
+from dataclasses import field
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parlour.core.delivery.composer import Composed, Delivery
+from parlour.core.journal import Draft, Journal, Statement
+from parlour.core.model.delivery_policy import DEFAULT
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.store.webhook_deliveries import WebhookCall
+from parlour_sdk.values import dataclass
+
+from .attempt import ANSWER_BYTES
+
+ACTIONS = 20
+NAMES = {
+    "send_message": "message.send",
+    "reply": "message.reply",
+    "call_platform_api": "platform.call",
+    "answer_friend_request": "friend_request.answer",
+    "answer_group_invite": "group_invite.answer",
+    "edit_message": "message.edit",
+    "delete_message": "message.delete",
+}
+
+
+class ActionRows(Protocol):
+    """Makes a durable action out of a call whose permission is decided."""
+
+    def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
+        """Raises ProviderFailed when the platform has no such thing, or a parameter is wrong."""
+        ...
+
+
+class WantedAction(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    type: str
+    params: dict[str, Any] = {}
+
+
+class AnswerBody(BaseModel):
+    """Each action is looked at by itself: one that can't be read takes nothing from the others."""
+
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    actions: list[Any] = Field(default=[], max_length=ACTIONS)
+
+
+@dataclass(slots=True)
+class Asked:
+    """What becomes of an answer."""
+
+    told: str = ""
+    rows: list[Outgoing] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+
+
+class Answers:
+    def __init__(self, delivery: Delivery, actions: ActionRows, journal: Journal) -> None:
+        self._delivery = delivery
+        self._actions = actions
+        self._journal = journal
+
+    def read(self, call: WebhookCall, event: RecordedEvent, body: bytes) -> Asked:
+        allowed = _allowed(call.config["response_actions"])
+        asked = Asked()
+        if not body.strip():
+            return asked
+        try:
+            wanted = _read(body)
+        except ValueError as error:
+            asked.told = f" Its answer could not be used: {error}." if allowed else ""
+            return asked
+        if wanted and not allowed:
+            asked.told = " It asked for actions, and the route's response_actions allow none."
+            return asked
+        for number, each in enumerate(wanted):
+            try:
+                action = WantedAction.model_validate(each)
+            except ValidationError as error:
+                asked.told += f" Its answer could not be used in part: {_first(error, 'actions', str(number))}."
+            else:
+                self._take(asked, event, action, allowed)
+        return asked
+
+    def _take(self, asked: Asked, event: RecordedEvent, action: WantedAction, allowed: frozenset[str]) -> None:
+        if action.type not in NAMES:
+            asked.told += f" It asked for '{action.type[:50]}', which is none of {', '.join(NAMES)}."
+            return
+        if action.type not in allowed:
+            asked.told += f" It asked for {action.type}, which the route does not allow."
+            return
+        try:
+            composed = self._composed(event, action)
+        except ProviderFailed as failure:
+            asked.told += f" It asked for {action.type}, which was refused: {failure.message.rstrip('.')}."
+            return
+        asked.told += f" It asked for {action.type}."
+        asked.rows += composed.rows
+        asked.statements += composed.statements
+
+    def _composed(self, event: RecordedEvent, action: WantedAction) -> Composed:
+        text = action.params.get("text")
+        if action.type == "reply" and isinstance(text, str) and text.strip() and len(action.params) == 1:
+            message = {"role": "assistant", "content": text}
+            return self._delivery.complete(event, "", message, DEFAULT, first=True)
+        return self._actions.rows(event, NAMES[action.type], action.params)
+
+    async def commit(self, draft: Draft, asked: Asked | None) -> None:
+        if asked is None:
+            await self._journal.commit(draft.unit())
+            return
+        draft.add(*asked.statements)
+        await self._delivery.deliver(self._journal, draft.unit(), asked.rows)
+
+
+def _read(body: bytes) -> list[Any]:
+    """Raises ValueError with what is wrong in words."""
+    if len(body) > ANSWER_BYTES:
+        raise ValueError(f"it is longer than {ANSWER_BYTES} bytes")
+    try:
+        return AnswerBody.model_validate_json(body).actions
+    except ValidationError as error:
+        raise ValueError(_first(error)) from None
+
+
+def _first(error: ValidationError, *before: str) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    message = "it should be an object" if first["type"] == "model_type" else first["msg"]
+    place = ".".join([*before, *map(str, first["loc"])])
+    return f"{place}: {message}" if place else message
+
+
+def _allowed(written: bool | list[str]) -> frozenset[str]:
+    """Plain permission means to reply; everything else is named."""
+    if isinstance(written, bool):
+        return frozenset(("reply",)) if written else frozenset()
+    return frozenset(written)

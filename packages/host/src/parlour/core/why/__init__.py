@@ -1,1 +1,0 @@
-"""The decision trail of an event: why it was answered so, late, twice or not at all. Reads facts; decides nothing."""

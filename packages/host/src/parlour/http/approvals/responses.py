@@ -1,0 +1,48 @@
+"""An action that waits for a person, or did, as it is shown."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from ..responses import Id, Moment
+from .schemas import Status
+
+
+class Occasion(TypedDict):
+    """Who is behind the action; empty texts where something is not known."""
+
+    actor_id: str
+    actor_name: str
+    group_id: str
+    group_name: str
+    comment: str
+    """What a request said, such as the one of somebody who wants to be a friend."""
+
+
+class ApprovalShown(TypedDict):
+    approval_id: Id
+    keyword: str
+    """What the people of the chat answer with."""
+    status: Status
+    action: str
+    words: str
+    """What is asked, as the chat was told."""
+    hash: str
+    run_id: str
+    agent_id: str
+    conversation_id: str
+    call: dict[str, Any]
+    """Exactly what will be done."""
+    requester: str
+    occasion: Occasion | None
+    """Null once the event that led to it was deleted."""
+    who: dict[str, Any]
+    """Who may decide in the chat."""
+    created_at: Moment
+    expires_at: Moment
+    decided_at: Moment | None
+    decided_by: str | None
+    reason: str | None
+    outbox_id: Id | None
+    outcome: dict[str, Any] | None
+    """What came of it, once it was carried out."""

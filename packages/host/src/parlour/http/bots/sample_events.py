@@ -1,0 +1,160 @@
+"""An example event as the router sees it, out of what a person wrote for a dry run. Nothing of it is kept.
+
+What is as whole as platforms tell it is read as theirs, so that it takes the same route. Of a sketch, what filters look
+at is made out.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parlour.core.model.chats import SURFACE
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.platforms import events
+from parlour.core.platforms.port import Incoming
+from parlour_sdk.protocol.events import ALIASES
+from parlour_sdk.protocol.platform_events import (
+    HostEvent,
+    MessageReceived,
+    PlatformEvent,
+    PlatformSpecific,
+    event_class,
+)
+
+from .mapping import refused_fields
+
+LATEST = 253_402_000_000_000
+"""In the year 9999: days of later moments can't be told."""
+NOT_DATA = events.COMMON | {"event_type", "actor", "subject", "input", "text", "data", "thread_id", "conversation_id"}
+"""What an event says beside its data."""
+SAID = {"actor", "sender", "user", "editor", "inviter", "operator", "member", "input", "data"}
+"""What a sketch may say of any event; a platform says it of those that have it."""
+
+
+class _Person(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    id: str = ""
+    actor_id: str = ""
+    is_bot: bool = False
+    role: str = ""
+    metadata: dict[str, Any] = {}
+    user: "_Person | None" = None
+    """Of a group's member."""
+
+    def party(self) -> Party:
+        inner = self.user or self
+        known = {"is_bot": True} if inner.is_bot else {}
+        role = {"role": self.role} if self.role else {}
+        return Party("user", inner.id or inner.actor_id, "", {**known, **role, **self.metadata})
+
+
+class _Component(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    text: str = ""
+
+
+class _Example(BaseModel):
+    """What a filter can look at; everything else is the event's data."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = "message.received"
+    event_type: str = ""
+    event_id: str = "example"
+    thread_id: str = ""
+    timestamp: int = Field(default=0, ge=0, le=LATEST)
+    text: str | None = None
+    input: _Component = _Component()
+    message_chain: list[_Component] = []
+    actor: _Person | None = None
+    sender: _Person | None = None
+    user: _Person | None = None
+    editor: _Person | None = None
+    inviter: _Person | None = None
+    operator: _Person | None = None
+    member: _Person | None = None
+    account: str = ""
+    mentions_bot: bool = False
+    role: str = ""
+    data: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        name = self.event_type or self.type
+        return ALIASES.get(name, name)
+
+    def words(self) -> str:
+        """Of what platforms tell, only a message has any."""
+        entity = event_class(self.name)
+        if entity is not None and not issubclass(entity, MessageReceived | HostEvent):
+            return self.input.text
+        return self.text or self.input.text or "".join(each.text for each in self.message_chain)
+
+    def who(self) -> Party:
+        """In the order of who did it and whom it happened to, as an event has either."""
+        named = (self.actor, self.sender, self.user, self.editor, self.inviter, self.operator, self.member)
+        person = next((each for each in named if each is not None), _Person())
+        return person.model_copy(update={"role": self.role or person.role}).party()
+
+
+def example(bot_id: str, adapter: str, event: dict[str, Any]) -> EventEnvelope:
+    try:
+        told = _Example.model_validate(event)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+        fields = [(".".join(["event", *map(str, each["loc"])]), each["msg"]) for each in problems]
+        raise refused_fields(fields) from error
+    whole = _whole(told, event)
+    if whole is None:
+        return _sketched(told, event, bot_id, adapter)
+    role = told.role or (told.sender.role if told.sender is not None else "")
+    as_received = Incoming(whole, told.account, told.thread_id, told.account, told.mentions_bot, role)
+    return events.envelope(as_received, bot_id, adapter)
+
+
+def _whole(told: _Example, event: dict[str, Any]) -> PlatformEvent | None:
+    """None for a sketch. A message needs no more than who wrote it, where, and a text."""
+    entity = event_class(told.name)
+    if entity is None or issubclass(entity, HostEvent) or not event.keys() & SAID <= entity.model_fields.keys():
+        return None
+    common = {"type": told.name, "event_id": told.event_id, "timestamp": told.timestamp}
+    try:
+        return entity.model_validate({**_assumed(entity, told, event), **common})
+    except ValidationError:
+        return None
+
+
+def _assumed(entity: type[PlatformEvent], told: _Example, event: dict[str, Any]) -> dict[str, Any]:
+    if issubclass(entity, MessageReceived):
+        chain = {} if told.text is None else {"message_chain": [{"type": "Plain", "text": told.text}]}
+        return {"message_id": told.event_id, "message_chain": [], **event, **chain}
+    if issubclass(entity, PlatformSpecific):
+        room = {name: event[name] for name in ("chat_type", "chat_id") if name in event}
+        return {**event, "data": {**room, **told.data}}
+    return event
+
+
+def _sketched(told: _Example, event: dict[str, Any], bot_id: str, adapter: str) -> EventEnvelope:
+    own = {name: value for name, value in event.items() if name not in NOT_DATA}
+    return EventEnvelope(
+        event_id=told.event_id,
+        event_type=told.name,
+        source=adapter,
+        chat="example",
+        context=EventContext(told.event_id),
+        surface=SURFACE,
+        bot_id=bot_id,
+        thread_id=told.thread_id,
+        event_time=told.timestamp,
+        actor=told.who(),
+        input={"text": told.words()},
+        data={**_room(event), **own, **told.data},
+    )
+
+
+def _room(event: dict[str, Any]) -> dict[str, str]:
+    """An event of a group happens in its chat."""
+    group = event.get("group")
+    return {"chat_type": "group", "chat_id": str(group["id"])} if isinstance(group, dict) and group.get("id") else {}

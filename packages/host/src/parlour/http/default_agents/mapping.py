@@ -1,0 +1,82 @@
+"""Makes default agents out of what people write, or says which field can't be so; and shows them with names."""
+
+import re
+from typing import Any
+
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.bots import BotBook
+from parlour.core.config.default_agents import PLACED, Claims, DefaultAgent
+from parlour.core.model.default_scope import NEEDED, Place
+from parlour.core.platforms.port import Catalogue
+
+from ..errors import Problem, invalid
+from .schemas import DefaultAgentBody
+
+CHAT = re.compile(r"(?:[^/:]+/)?(?:private|group):.+", re.DOTALL)
+CHANNEL = re.compile(r"(?:private|group):.+", re.DOTALL)
+
+
+class DefaultAgentForm:
+    def __init__(self, agents: AgentBook, bots: BotBook, catalogue: Catalogue) -> None:
+        self._agents = agents
+        self._bots = bots
+        self._catalogue = catalogue
+
+    def place(self, body: DefaultAgentBody) -> Place:
+        """Raises a Problem that names the field."""
+        needed = NEEDED[body.scope]
+        for name in PLACED:
+            if bool(getattr(body, name)) != (name in needed):
+                told = ", ".join(needed) or "nothing else"
+                raise invalid(name, f"the scope {body.scope} is named by {told}")
+        self._check_whereabouts(body)
+        return Place(body.scope, body.platform, body.bot_id, body.chat, body.thread_id, body.actor_id)
+
+    def check_agent(self, body: DefaultAgentBody) -> None:
+        if self._agents.get(body.agent_id) is None:
+            raise invalid("agent_id", f"there is no agent '{body.agent_id}'; GET /api/v1/agents lists them")
+
+    def _check_whereabouts(self, body: DefaultAgentBody) -> None:
+        if body.bot_id and self._bots.get(body.bot_id) is None:
+            raise invalid("bot_id", f"there is no bot '{body.bot_id}'; GET /api/v1/bots lists them")
+        adapters = self._catalogue.manifests()
+        if body.platform and body.platform not in adapters:
+            raise invalid("platform", f"there is no platform '{body.platform}'; there are {', '.join(adapters)}")
+        if body.scope == "channel" and not CHANNEL.fullmatch(body.chat):
+            raise invalid("chat", "write a channel as private:<id> or group:<id>, such as group:42")
+        if body.chat and not CHAT.fullmatch(body.chat):
+            raise invalid("chat", "write it as GET /api/v1/conversations shows it, such as group:42 or 10001/group:42")
+
+    def shown(self, default: DefaultAgent) -> dict[str, Any]:
+        agent, bot = self._agents.get(default.agent_id), self._bots.get(default.place.bot_id)
+        placed = {name: value or None for name, value in default.place._asdict().items()}
+        return {
+            "default_id": default.default_id,
+            **placed,
+            "bot_name": bot.name if bot is not None else None,
+            "agent_id": default.agent_id,
+            "agent_name": self._name(default.agent_id),
+            "agent_enabled": agent is not None and agent.enabled,
+            "created_at": default.created_at,
+            "updated_at": default.updated_at,
+        }
+
+    def rivals(self, place: Place, there: Claims, wanted: str) -> Problem:
+        """Two who claim the same place."""
+        known = " and ".join(f"agent '{self._name(each.agent_id)}'" for each in there) or "another agent"
+        message = (
+            f"agent '{self._name(wanted)}' can't become the default agent of {place.label}: {known} is that already; "
+            "name it in replaces to have it replaced"
+        )
+        claimants = [*(each.agent_id for each in there), wanted]
+        named = [{"agent_id": agent_id, "name": self._name(agent_id)} for agent_id in claimants]
+        return Problem(409, "conflict", message, {"rivals": named})
+
+    def _name(self, agent_id: str) -> str:
+        agent = self._agents.get(agent_id)
+        return agent.name if agent is not None else agent_id
+
+
+def audited(default: DefaultAgent) -> dict[str, Any]:
+    placed = {name: value for name, value in default.place._asdict().items() if value}
+    return {**placed, "agent_id": default.agent_id}

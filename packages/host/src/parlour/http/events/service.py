@@ -1,0 +1,166 @@
+"""An API call as an event: injected, and if the caller waits, what became of it."""
+
+import asyncio
+from typing import Any
+
+from pydantic_core import to_json
+from starlette.responses import Response
+
+from parlour.core.config.agents import AgentBook
+from parlour.core.config.bots import BotBook
+from parlour.core.config.routes import RouteBook
+from parlour.core.encoding import loads
+from parlour.core.ingest.gateway import Accepted, Gateway
+from parlour.core.journal import Journal
+from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.ports import Clock, Ids
+from parlour.core.runs.outcomes import Outcomes
+from parlour.core.store import transcript
+from parlour.core.store.inbox import Inbox, Settled
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.outbox_rows import OutgoingRows
+
+from .. import views
+from ..errors import Problem, invalid, not_found
+from ..principals import Principal
+from .schemas import ActorBody, EventBody, EventQuery
+
+
+class EventInjection:
+    """`agent_id` goes straight to that agent and answers only here; `bot_id` takes that bot's routes.
+
+    With a key of scope `platform` the answers go to the chat of that bot that `data` names; otherwise they stay here.
+    """
+
+    def __init__(
+        self, gateway: Gateway, agents: AgentBook, bots: BotBook, routes: RouteBook, ids: Ids, clock: Clock
+    ) -> None:
+        self._gateway = gateway
+        self._agents = agents
+        self._bots = bots
+        self._routes = routes
+        self._ids = ids
+        self._clock = clock
+
+    async def inject(self, body: EventBody, principal: Principal) -> Accepted:
+        if (body.agent_id is None) == (body.bot_id is None):
+            raise invalid("agent_id", "name either this or bot_id, so that somebody can answer")
+        event = self._event(body, principal)
+        known = body.agent_id is None or self._agents.get(body.agent_id) is not None
+        if not known:
+            recorded = await self._gateway.recorded(event)
+            if recorded is None:
+                raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
+            return recorded  # it was sent while the agent was there
+        if body.bot_id is not None and self._bots.get(body.bot_id) is None and not self._routes.of(body.bot_id):
+            raise not_found(f"bot '{body.bot_id}'", "GET /api/v1/bots lists them")
+        return await self._gateway.ingest(event)
+
+    def _event(self, body: EventBody, principal: Principal) -> EventEnvelope:
+        event_id = body.event_id or self._ids.new()
+        subject = body.subject
+        return EventEnvelope(
+            event_id=event_id,
+            event_type=body.event_type,
+            source="api",
+            # an event that names no chat is a conversation of its own
+            chat=body.conversation_id or f"event:{event_id}",
+            context=EventContext(self._ids.new(), origin="api"),
+            surface="platform" if _for_platform(body, principal) else "api",
+            bot_id=body.bot_id or "",
+            thread_id=body.thread_id or "",
+            agent_id=body.agent_id or "",
+            principal=principal.owner,
+            event_time=self._clock.now(),
+            actor=_actor(body.actor, principal),
+            subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
+            input=body.input.model_dump(mode="json", exclude_none=True),
+            data=body.data,
+        )
+
+
+def _actor(named: ActorBody | None, principal: Principal) -> Party:
+    """Returns the sender that rules, state and budgets see.
+
+    Only the scope `platform` speaks for people of other systems. Every other caller names people below its own id, so
+    that it can't act as a person of a platform or of another key, and gives them no role.
+    """
+    if named is None:
+        return principal.party
+    if principal.may("platform"):
+        return Party(named.actor_type, named.actor_id, named.actor_name, named.metadata)
+    metadata = {name: value for name, value in named.metadata.items() if name != "role"}
+    return Party(named.actor_type, f"{principal.owner}:{named.actor_id}", named.actor_name, metadata)
+
+
+def _for_platform(body: EventBody, principal: Principal) -> bool:
+    named = body.data.get("chat_type") in ("private", "group") and bool(body.data.get("chat_id"))
+    return body.bot_id is not None and named and principal.may("platform")
+
+
+class Results:
+    """What became of an event, now or when it is settled."""
+
+    def __init__(self, journal: Journal, outcomes: Outcomes) -> None:
+        self._journal = journal
+        self._inbox = Inbox(journal)
+        self._ledger = Ledger(journal)
+        self._rows = OutgoingRows(journal)
+        self._outcomes = outcomes
+
+    async def wait(self, accepted: Accepted, timeout: float) -> dict[str, Any]:
+        expected = self._outcomes.expect(accepted.seq)
+        try:
+            # a known event may be settled already; a new one that is owed can't be, its lane has not had its turn yet
+            known = accepted.duplicate or accepted.settled
+            settled = await self._inbox.outcome(accepted.seq) if known else None
+            if settled is None:
+                async with asyncio.timeout(timeout):
+                    settled = await expected
+        except TimeoutError:
+            run_id = await self._inbox.working_run(accepted.seq)
+            details = {"event_id": accepted.event_id, "run_id": run_id or None}
+            message = f"no result within {timeout:g} s; the run goes on, ask again with the same event_id"
+            raise Problem(504, "timeout", message, details) from None
+        finally:
+            expected.cancel()
+        return await self._view(accepted, settled)
+
+    async def _view(self, accepted: Accepted, settled: Settled) -> dict[str, Any]:
+        run = await self._ledger.run(settled.run_id) if settled.run_id else None
+        return {
+            "event_id": accepted.event_id,
+            "conversation_id": accepted.conversation_id,
+            "outcome": settled.outcome,
+            "reason": settled.reason or None,
+            "run": views.run(run) if run else None,
+            "messages": await self._messages(accepted, settled),
+        }
+
+    async def _messages(self, accepted: Accepted, settled: Settled) -> list[dict[str, Any]]:
+        """What the run said; without one, the word that the sender got instead."""
+        if settled.run_id:
+            return [row.message for row in await self._rows.of_run(settled.run_id)]
+        items = await transcript.replies(self._journal, accepted.conversation_id, accepted.seq)
+        return [{"role": row["role"], "content": row["content"], "metadata": loads(row["metadata"])} for row in items]
+
+
+class EventDoor:
+    """Injects, and answers at once or when the event is settled."""
+
+    def __init__(self, injection: EventInjection, results: Results) -> None:
+        self._injection = injection
+        self._results = results
+
+    async def answer(self, body: EventBody, principal: Principal, query: EventQuery) -> Response:
+        accepted = await self._injection.inject(body, principal)
+        if query.wait is None:
+            told = {
+                "event_id": accepted.event_id,
+                "seq": accepted.seq,
+                "duplicate": accepted.duplicate,
+                "conversation_id": accepted.conversation_id,
+            }
+            return Response(to_json(told), 202, media_type="application/json")
+        result = await self._results.wait(accepted, query.timeout)
+        return Response(to_json(result), 200, media_type="application/json")

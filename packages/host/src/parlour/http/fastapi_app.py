@@ -1,0 +1,60 @@
+"""What is the framework's: its application with error answers and middleware, and the document made from all routes."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+
+from . import errors, openapi_builder
+from .domain import Domain
+from .limits import BodyLimit
+from .principals import Authenticator
+
+logger = logging.getLogger(__name__)
+
+UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
+"""Paths that write what comes to disk."""
+
+
+def application(version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int) -> FastAPI:
+    """Without routes."""
+    app = FastAPI(
+        title="Parlour",
+        version=version,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.authenticator = authenticator
+    app.add_exception_handler(RequestValidationError, _invalid)
+    for kind in errors.ANSWERED:
+        app.add_exception_handler(kind, _answered)
+    app.add_exception_handler(Exception, _unexpected)
+    app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOADS, upload_bytes))
+    return app
+
+
+def document(app: FastAPI, domains: Sequence[Domain]) -> dict[str, Any]:
+    """Of all domains, with the application still without routes."""
+    routers = [(domain.prefix, domain.routes()) for domain in domains]
+    for prefix, router in routers:
+        app.include_router(router, prefix=prefix)
+    return openapi_builder.document(app, routers)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return errors.invalid_fields(error.errors(), error.body)
+
+
+async def _answered(request: Request, error: Exception) -> Response:
+    return errors.answer_for(error)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    logger.exception("%s %s failed", request.method, request.url.path, exc_info=error)
+    return errors.answer_for(error)

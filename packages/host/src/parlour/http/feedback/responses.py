@@ -1,0 +1,23 @@
+"""What somebody thinks of an answer, as it is shown."""
+
+from typing_extensions import TypedDict
+
+from ..responses import Id, Moment
+
+
+class FeedbackShown(TypedDict):
+    feedback_id: str
+    feedback_type: int
+    """1: good, 2: bad."""
+    inaccurate_reasons: list[str]
+    feedback_content: str | None
+    user_id: str | None
+    session_id: str | None
+    message_id: str | None
+    stream_id: str | None
+    run_id: Id | None
+    agent_id: Id | None
+    bot_id: Id | None
+    conversation_id: Id | None
+    created_at: Moment
+    updated_at: Moment

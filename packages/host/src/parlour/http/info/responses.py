@@ -1,0 +1,26 @@
+"""What a Host says of itself."""
+
+from typing_extensions import TypedDict
+
+from ..responses import Moment
+
+
+class Sizes(TypedDict):
+    body_bytes: int
+    chat_frame_bytes: int
+    upload_bytes: int
+
+
+class Info(TypedDict):
+    version: str
+    time: Moment
+    protocol: int
+    """The edition of the protocol."""
+    limits: Sizes
+    outbound_ips: list[str]
+    """Addresses that this Host reaches platforms from."""
+    time_zone: str
+    currency: str
+    """The code of the currency that costs are in; empty where the providers' prices are in several, or unknown."""
+    features: dict[str, bool]
+    """What this Host can do."""

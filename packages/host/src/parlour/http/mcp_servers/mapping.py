@@ -1,0 +1,125 @@
+"""Makes MCP servers out of what people write, or says which field can't be so. Secrets go in sealed and come out
+masked."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from parlour.core.config.form_validation import MASKED
+from parlour.core.config.mcp_servers import McpBook
+from parlour.core.model.mcp_server import McpServer
+from parlour.core.secrets import SecretBox
+from parlour.core.tools.mcp import Status
+from parlour_sdk.values import dataclass
+
+from ..errors import Problem
+from .schemas import CONFIRMATION, McpServerBody
+
+NOT_CONFIRMED = ("", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks for a change of a server, and when."""
+
+    person: str
+    """Empty for an API key."""
+    now: int
+
+
+class McpServerForm:
+    def __init__(self, book: McpBook, secrets: SecretBox, reserved: Collection[str], allow_unsandboxed: bool) -> None:
+        self._book = book
+        self._secrets = secrets
+        self._reserved = reserved
+        self._allow_unsandboxed = allow_unsandboxed
+
+    def server(
+        self, server_id: str, body: McpServerBody, before: McpServer | None = None, by: Asker | None = None
+    ) -> McpServer:
+        """Raises Problem for what can't be accepted; `by` is who asks, for the confirmation of a command."""
+        namesake = self._book.named(body.name)
+        if body.name in self._reserved:
+            raise refused("name", f"'{body.name}' is the namespace of Parlour's own tools; choose another name")
+        if namesake is not None and namesake.server_id != server_id:
+            raise taken(body.name)
+        confirmed = self._confirmed(body, before, by) if body.transport == "stdio" else NOT_CONFIRMED
+        kept = before if before is not None and _is_same_place(before, body) else None
+        return McpServer(
+            server_id,
+            body.name,
+            body.transport,
+            body.url,
+            self._sealed("headers", body.headers, kept.headers if kept else {}),
+            body.command,
+            tuple(body.arguments),
+            self._sealed("environment", body.environment, kept.environment if kept else {}),
+            body.enabled,
+            *confirmed,
+        )
+
+    def _confirmed(self, body: McpServerBody, before: McpServer | None, by: Asker | None) -> tuple[str, int]:
+        """Returns who confirmed that the command may run outside any sandbox, and when.
+
+        A confirmation holds for one command with its arguments and environment; a change of them needs another.
+        """
+        if before is not None and before.unsandboxed_by and _is_same_command(before, body):
+            return before.unsandboxed_by, before.unsandboxed_at
+        in_words = body.confirmation.strip().casefold() == CONFIRMATION
+        if in_words and by is not None and by.person:
+            return by.person, by.now
+        if self._allow_unsandboxed:
+            return NOT_CONFIRMED
+        if in_words:
+            words = "an API key can't confirm this; log in as an owner or admin, or set mcp.allow_unsandboxed"
+            raise refused("confirmation", words)
+        words = "this command would run outside any sandbox, with the Host's own rights;"
+        confirm = f"an owner or admin who is logged in confirms that with the words '{CONFIRMATION}'"
+        raise refused("confirmation", f"{words} {confirm}")
+
+    def _sealed(self, field: str, given: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+        """What is sent as it was shown stays as it is, but never goes elsewhere than where it was meant to."""
+        for name, value in given.items():
+            if value == MASKED and name not in before:
+                words = "this is the mask of a secret, which belongs to another address or command, or is new; send"
+                raise refused(f"{field}.{name}", f"{words} the secret itself")
+        return {name: before[name] if value == MASKED else self._secrets.seal(value) for name, value in given.items()}
+
+
+def _is_same_place(before: McpServer, body: McpServerBody) -> bool:
+    there = (before.transport, before.url, before.command, list(before.arguments))
+    return there == (body.transport, body.url, body.command, body.arguments)
+
+
+def _is_same_command(before: McpServer, body: McpServerBody) -> bool:
+    kept = all(value == MASKED and name in before.environment for name, value in body.environment.items())
+    return kept and len(body.environment) == len(before.environment) and _is_same_place(before, body)
+
+
+def shown(server: McpServer) -> dict[str, Any]:
+    """Of secrets, that there are such."""
+    return {
+        **asdict(server),
+        "headers": dict.fromkeys(server.headers, MASKED),
+        "environment": dict.fromkeys(server.environment, MASKED),
+    }
+
+
+def shown_status(status: Status) -> dict[str, Any]:
+    return {
+        "state": status.state,
+        "since": status.since or None,
+        "last_error": status.last_error or None,
+        "protocol_version": status.identity.protocol_version or None,
+        "server": {"name": status.identity.name, "version": status.identity.version},
+        **asdict(status.listing),
+    }
+
+
+def refused(field: str, message: str) -> Problem:
+    fields = [{"field": field, "message": message}]
+    return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": fields})
+
+
+def taken(name: str) -> Problem:
+    return Problem(409, "conflict", f"name: another MCP server is called '{name}' already; its tools are {name}.…")

@@ -1,0 +1,91 @@
+"""A provider and a model as they are kept, from what was written, and as they are shown: keys go in and never out."""
+
+from dataclasses import asdict
+from typing import Any
+
+from parlour.core.config.form_validation import MASKED
+from parlour.core.config.models import ModelBook
+from parlour.core.model.model_config import Model, Prices, Provider
+from parlour.core.models.catalogue import Catalogue, Kind, completed
+from parlour.core.secrets import SecretBox
+
+from ..errors import Problem
+from .schemas import ModelBody, ProviderBody
+
+
+class ModelForms:
+    def __init__(self, book: ModelBook, catalogue: Catalogue, secrets: SecretBox) -> None:
+        self._book = book
+        self._catalogue = catalogue
+        self._secrets = secrets
+
+    def provider(self, provider_id: str, body: ProviderBody, before: Provider | None = None) -> Provider:
+        kind = self._catalogue.get(body.kind)
+        if kind is None:
+            names = ", ".join(each.kind for each in self._catalogue.kinds())
+            raise invalid("kind", f"there is no kind '{body.kind[:50]}'; known are {names}")
+        base_url = body.base_url if body.base_url != kind.base_url else ""
+        if not base_url and not kind.base_url and kind.dialect != "demo":
+            raise invalid("base_url", f"{kind.label} has no address of its own: say where it is")
+        moved = before is not None and (before.kind, before.base_url) != (body.kind, base_url)
+        sealed = self._sealed(body, before, moved)
+        if kind.needs_key and not sealed:
+            raise invalid("api_keys", f"{kind.label} needs at least one key; they are made at {kind.key_page}")
+        return Provider(provider_id, body.name, body.kind, base_url, sealed)
+
+    def model(self, model_id: str, body: ModelBody) -> Model:
+        provider = self._book.provider(body.provider_id)
+        if provider is None:
+            raise invalid("provider_id", f"there is no provider '{body.provider_id[:50]}'; GET /api/v1/model-providers")
+        prices = None if body.prices is None else Prices(**body.prices.model_dump())
+        model = Model(
+            model_id,
+            body.provider_id,
+            body.name.strip(),
+            body.type,
+            body.context_window or 0,
+            body.max_output_tokens or 0,
+            tuple(body.abilities or ()),
+            prices,
+            body.parameters,
+        )
+        kind = self._catalogue.get(provider.kind)
+        return model if kind is None else completed(model, kind, body.abilities is not None)
+
+    def _sealed(self, body: ProviderBody, before: Provider | None, moved: bool) -> tuple[str, ...]:
+        """A mask stands for the key that is in its place. At another address or kind no key is sent unasked."""
+        kept = before.sealed_keys if before is not None else ()
+        given = [MASKED] * len(kept) if body.api_keys is None else body.api_keys
+        masked = [at for at, key in enumerate(given) if key == MASKED]
+        if any(at >= len(kept) for at in masked):
+            raise invalid("api_keys", "a mask stands for a key that is there already; give the new key itself")
+        if masked and moved:
+            raise invalid("api_keys", "the address or the kind is another now: enter the keys for it anew")
+        return tuple(kept[at] if key == MASKED else self._secrets.seal(key) for at, key in enumerate(given))
+
+
+def shown_provider(provider: Provider, kind: Kind | None) -> dict[str, Any]:
+    return {
+        "provider_id": provider.provider_id,
+        "name": provider.name,
+        "kind": provider.kind,
+        "base_url": provider.base_url or (kind.base_url if kind else ""),
+        "api_keys": [MASKED] * len(provider.sealed_keys),
+    }
+
+
+def shown_model(model: Model) -> dict[str, Any]:
+    """What nobody knows is null."""
+    told = asdict(model)
+    sizes = {name: told[name] or None for name in ("context_window", "max_output_tokens")}
+    return {**told, **sizes, "abilities": list(model.abilities)}
+
+
+def shown_kind(kind: Kind) -> dict[str, Any]:
+    told = asdict(kind)
+    names = ("kind", "label", "base_url", "needs_key", "key_page", "currency")
+    return {**{name: told[name] for name in names}, "models": told["models"]}
+
+
+def invalid(field: str, message: str) -> Problem:
+    return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": [{"field": field, "message": message}]})

@@ -1,0 +1,126 @@
+"""Completes the OpenAPI document: who may do what, how one says who one is, how answers and errors look."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from fastapi import APIRouter, FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from pydantic import ConfigDict, create_model
+from pydantic.json_schema import models_json_schema
+
+from .principals import COOKIE, CSRF_HEADER
+from .responses import Answer
+
+ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "details"],
+            "properties": {
+                "code": {"type": "string", "examples": ["not_found"]},
+                "message": {"type": "string", "description": "A sentence that a person can act on"},
+                "details": {"description": "For a validation error, `fields` with a sentence each"},
+            },
+        }
+    },
+}
+SCHEMES = {
+    "key": {"type": "http", "scheme": "bearer", "description": "An API key"},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": COOKIE,
+        "description": f"A person's session; changes need `csrf_token` of GET /auth/me as the header {CSRF_HEADER}",
+    },
+}
+FAILURE = {
+    "description": "What went wrong, in words",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
+GOOD = "A good answer"
+REFERENCES = "#/components/schemas/{model}"
+
+Routers = Sequence[tuple[str, APIRouter]]
+Schema = dict[str, Any]
+
+
+def document(app: FastAPI, routers: Routers) -> Schema:
+    """`routers` are those of the application, each with its prefix."""
+    made = app.openapi()
+    _complete(made, routers)
+    return made
+
+
+def _complete(document: Schema, routers: Routers) -> None:
+    components = document.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    shapes = [each for _, _, route in _operations(routers) for each in _shapes(route).values()]
+    answers, definitions = _schemas(shapes)
+    schemas |= {**definitions, **schemas, "Error": ERROR}
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    components["securitySchemes"] = SCHEMES
+    for path, method, route in _operations(routers):
+        operation = document["paths"][path][method]
+        _complete_operation(operation, sorted(_needs(route.dependant)))
+        for status, shape in _shapes(route).items():
+            content = {"application/json": {"schema": answers[id(shape)]}}
+            operation["responses"][str(status)] = {"description": GOOD, "content": content}
+
+
+def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
+    for prefix, router in routers:
+        for route in router.routes:
+            if isinstance(route, APIRoute) and route.include_in_schema:
+                for method in route.methods or ():
+                    yield prefix + route.path_format, method.lower(), route
+
+
+def _shapes(route: APIRoute) -> Mapping[int, Any]:
+    """Of good answers, by status; none where there is nothing to tell."""
+    said = get_args(route.endpoint.__annotations__.get("return"))
+    answer = next((each for each in said if isinstance(each, Answer)), None)
+    return answer.by_status(route.status_code or 200) if answer is not None else {}
+
+
+def _schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema]]:
+    """Each shape's schema, and what these refer to.
+
+    They are the fields of one model, so that a shape has the same name wherever it is used and every field of a typed
+    dictionary is told with the words below it.
+    """
+    config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    named = {f"answer_{number}": shape for number, shape in enumerate(shapes)}
+    fields: dict[str, Any] = {name: (shape, ...) for name, shape in named.items()}
+    model = create_model("Answers", __config__=config, **fields)
+    _, made = models_json_schema([(model, "serialization")], ref_template=REFERENCES)
+    definitions = {name: _without_titles(schema) for name, schema in made["$defs"].items()}
+    answers = definitions.pop("Answers")["properties"]
+    return {id(shape): answers[name] for name, shape in named.items()}, definitions
+
+
+def _without_titles(schema: Any) -> Any:
+    """Titles repeat the names."""
+    if isinstance(schema, list):
+        return [_without_titles(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: each for name, each in schema.items() if name != "title" or not isinstance(each, str)}
+    return {name: _without_titles(each) for name, each in kept.items()}
+
+
+def _complete_operation(operation: Schema, needs: list[str]) -> None:
+    operation["responses"]["default"] = FAILURE
+    operation["responses"].pop("422", None)
+    operation["security"] = [{"key": []}, {"session": []}] if needs else []
+    operation["x-needs"] = needs
+
+
+def _needs(dependant: Dependant) -> Iterator[str]:
+    """What a principal needs one of; nothing where anybody may ask."""
+    yield from getattr(dependant.call, "needs", ())
+    for inner in dependant.dependencies:
+        yield from _needs(inner)

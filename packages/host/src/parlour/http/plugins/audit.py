@@ -1,0 +1,41 @@
+"""What people change about plugins, as the audit keeps it. The change is one of files, so its entry follows it."""
+
+import re
+from typing import Any
+
+from parlour.core.access import audit
+from parlour.core.access.audit_writer import AuditLog
+from parlour.core.model.plugin_manager import PluginFacts
+from parlour.core.model.ports import Clock
+
+from ..principals import Principal
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+class Changes:
+    def __init__(self, log: AuditLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+
+    async def record(
+        self, principal: Principal, action: str, before: PluginFacts | None, after: PluginFacts | None
+    ) -> None:
+        """The change is made: an entry that can't be written now waits for the database."""
+        facts = after or before
+        assert facts is not None
+        now = self._clock.now()
+        self._log.add([audit.admin(principal.owner, action, facts.plugin_id, _shown(before), _shown(after), now)])
+        await self._log.flush()
+
+
+def _shown(facts: PluginFacts | None) -> dict[str, Any] | None:
+    if facts is None:
+        return None
+    return {
+        "version": facts.version,
+        "enabled": facts.enabled,
+        "granted": facts.granted,
+        "source": _CREDENTIALS.sub("", facts.source),
+        "sha256": facts.sha256,
+    }

@@ -1,0 +1,28 @@
+"""A runner as it is shown."""
+
+from typing_extensions import TypedDict
+
+from parlour_sdk.protocol.form import FormItem
+from parlour_sdk.protocol.manifest import Capabilities, Permissions
+
+from ..plugins.responses import PluginState
+from ..responses import Words
+
+
+class RunnerPlugin(TypedDict):
+    id: str
+    version: str
+    status: PluginState
+
+
+class Runner(TypedDict):
+    """What agents are made of."""
+
+    id: str
+    label: Words
+    description: Words | None
+    capabilities: Capabilities
+    permissions: Permissions
+    config_schema: list[FormItem]
+    """The form of an agent's `runner_config`."""
+    plugin: RunnerPlugin

@@ -1,0 +1,131 @@
+"""Lists runs with what they are about: their agents' names and how the texts began that they answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from parlour.core.config.agents import AgentBook
+from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, holding, one_of, where
+from parlour.core.pagination import Cursors
+from parlour.core.store.ledger import Ledger
+from parlour.core.store.tables import EVENTS, RUNS, TRANSCRIPT
+from parlour_sdk.values import dataclass
+
+from .. import views
+
+SEARCHED_AT_ONCE = 500
+"""Runs whose texts and senders a search looks through with one step."""
+SEARCH_STEPS = 20
+"""After so many without a full page it answers what there is, and where to go on."""
+_TOLD = ("seq", "event_type", "actor_name", "input_summary")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs; what is None is not asked about."""
+
+    status: str | None = None
+    agent_id: str | None = None
+    bot_id: str | None = None
+    conversation_id: str | None = None
+    since: int | None = None
+    until: int | None = None
+    actor: str | None = None
+    """Id of the sender, exactly. Only events have it, so it is looked for as a text is."""
+
+    def conditions(self) -> tuple[Condition, ...]:
+        named = {"status": self.status, "agent_id": self.agent_id, "bot_id": self.bot_id}
+        exact = {**named, "conversation_id": self.conversation_id}
+        found = where(**{name: value for name, value in exact.items() if value is not None})
+        found += where(created_at=at_least(self.since)) if self.since is not None else ()
+        return found + (where(created_at=at_most(self.until)) if self.until is not None else ())
+
+
+class RunListing:
+    def __init__(self, journal: Journal, agents: AgentBook, cursors: Cursors) -> None:
+        self._journal = journal
+        self._ledger = Ledger(journal)
+        self._agents = agents
+        self._cursors = cursors
+
+    async def page(self, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
+        """Newest first."""
+        listing = f"runs:{wanted}"
+        before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
+        rows = await self._ledger.page(wanted.conditions(), before, limit + 1)
+        more = self._cursors.encode(listing, rows[limit - 1]["run_id"]) if len(rows) > limit else None
+        return {"items": await self._listed(rows[:limit]), "next_cursor": more}
+
+    async def search(self, text: str | None, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
+        """Lists runs of the wanted sender of which the event's text, its sender or an answer holds this text."""
+        listing = f"runs:{wanted}:{text}"
+        before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
+        found: list[str] = []
+        for _ in range(SEARCH_STEPS):
+            conditions = wanted.conditions() + (where(run_id=below(before)) if before else ())
+            columns = ("run_id", "event_seq")
+            rows = await self._journal.read(
+                Select(RUNS, conditions, columns, ("run_id",), "descending", SEARCHED_AT_ONCE)
+            )
+            sent = await self._sent_by(wanted.actor, rows) if wanted.actor is not None else rows
+            found += [row["run_id"] for row in sent] if text is None else await self._matching(text, sent)
+            if len(found) > limit:
+                return await self._found(found[:limit], self._cursors.encode(listing, found[limit - 1]))
+            if len(rows) < SEARCHED_AT_ONCE:
+                return await self._found(found, None)
+            before = rows[-1]["run_id"]
+            if len(found) == limit:
+                break
+        return await self._found(found, self._cursors.encode(listing, before))
+
+    async def about(self, row: Row) -> dict[str, Any]:
+        """What a single run is about."""
+        events = await self._told([row])
+        return self._about(row, events)
+
+    async def event(self, row: Row) -> dict[str, Any] | None:
+        rows = await self._journal.read(Select(EVENTS, where(seq=row["event_seq"]), limit=1))
+        return views.event(rows[0]) if rows else None
+
+    async def _sent_by(self, actor: str, rows: Sequence[Row]) -> list[Row]:
+        """Returns those of these runs that answer an event of this sender, in their order."""
+        if not rows:
+            return []
+        seqs = one_of(*{int(row["event_seq"]) for row in rows})
+        events = await self._journal.read(Select(EVENTS, where(seq=seqs, actor_id=actor), ("seq",)))
+        sent = {int(event["seq"]) for event in events}
+        return [row for row in rows if row["event_seq"] in sent]
+
+    async def _matching(self, text: str, rows: Sequence[Row]) -> list[str]:
+        """Returns the ids of those of these runs that the text is found in, in their order."""
+        if not rows:
+            return []
+        seqs = one_of(*{int(row["event_seq"]) for row in rows})
+        events: set[int] = set()
+        for column in ("input_summary", "actor_name", "actor_id"):
+            query = Select(EVENTS, where(seq=seqs, **{column: holding(text)}), ("seq",))
+            events |= {int(row["seq"]) for row in await self._journal.read(query)}
+        said = where(run_id=one_of(*(row["run_id"] for row in rows)), content=holding(text))
+        runs = {row["run_id"] for row in await self._journal.read(Select(TRANSCRIPT, said, ("run_id",)))}
+        return [row["run_id"] for row in rows if row["event_seq"] in events or row["run_id"] in runs]
+
+    async def _found(self, run_ids: Sequence[str], next_cursor: str | None) -> dict[str, Any]:
+        these = where(run_id=one_of(*run_ids))
+        rows = await self._journal.read(Select(RUNS, these, order=("run_id",), direction="descending"))
+        return {"items": await self._listed(rows), "next_cursor": next_cursor}
+
+    async def _listed(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        events = await self._told(rows)
+        return [{**views.run_facts(row), **self._about(row, events)} for row in rows]
+
+    async def _told(self, rows: Sequence[Row]) -> dict[int, Row]:
+        seqs = sorted({int(row["event_seq"]) for row in rows})
+        if not seqs:
+            return {}
+        events = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs)), _TOLD))
+        return {int(event["seq"]): event for event in events}
+
+    def _about(self, row: Row, events: dict[int, Row]) -> dict[str, Any]:
+        agent = self._agents.get(row["agent_id"]) if row["agent_id"] else None
+        event = events.get(row["event_seq"], {})
+        told = {name: event.get(name) or None for name in _TOLD if name != "seq"}
+        return {"agent_name": agent.name if agent is not None else None, **told}

@@ -1,0 +1,191 @@
+"""Runs, what happened in them and what was delivered, as they are shown."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from ..events.injection import Event
+from ..feedback.responses import FeedbackShown
+from ..responses import Id, Micros, Moment
+
+RunStatus = Literal[
+    "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
+]
+
+
+@with_config(ConfigDict(extra="allow"))
+class RunUsage(TypedDict, total=False):
+    """What the Host counted; a runner may tell of more. What did not happen is left out."""
+
+    model_calls: int
+    tool_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    cost_micros: Micros
+    unpriced_calls: int
+    """Calls whose price nobody knows, for want of the model's or since they were cut off; it comes on top."""
+    calling: list[str]
+    """Models that are being asked at this moment."""
+
+
+class RunFacts(TypedDict):
+    run_id: Id
+    event_id: str
+    status: RunStatus
+    status_reason: str | None
+    error: Annotated[str | None, Field(description="In words")]
+    agent_id: Id | None
+    binding_id: str | None
+    runner_id: str
+    plugin_id: str
+    workspace_id: str
+    conversation_id: Id | None
+    thread_id: str | None
+    bot_id: Id | None
+    parent_run_id: Annotated[Id | None, Field(description="The attempt before")]
+    rerun_of: Id | None
+    attempt: int
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    updated_at: Moment
+    deadline_at: Moment | None
+    cancel_requested_at: Moment | None
+    usage: RunUsage
+    metadata: dict[str, Any]
+
+
+class RunRecord(RunFacts):
+    authorization: Annotated[
+        dict[str, Any], Field(description="What it was granted when it began: `apis` and `resources`")
+    ]
+
+
+class RunContext(TypedDict):
+    """What it is about."""
+
+    agent_name: Annotated[str | None, Field(description="Null when the agent is gone")]
+    event_type: str | None
+    actor_name: str | None
+    input_summary: Annotated[str | None, Field(description="How the text that it answers begins")]
+
+
+class RunListed(RunFacts, RunContext):
+    """A run in a list; what it was granted is told by the run itself."""
+
+
+class RunSide(TypedDict):
+    """One side of a comparison."""
+
+    run_id: Id
+    agent_id: Id | None
+    runner_id: str
+    status: RunStatus
+    error: str | None
+    usage: RunUsage
+    started_at: Moment | None
+    finished_at: Moment | None
+    texts: list[str]
+
+
+class RerunListed(TypedDict):
+    run_id: Id
+    agent_id: str
+    status: RunStatus
+
+
+class Run(RunRecord, RunContext):
+    """A run begun or ended just now."""
+
+
+class RunEventShown(TypedDict):
+    run_id: Id
+    sequence: int
+    type: str
+    """Such as `message.completed`, `tool.call.started`, `model.called`, `state.updated`."""
+    data: Any
+    source: str
+    """Who said so: `runner` or `host`."""
+    first_sequence: int | None
+    last_sequence: int | None
+    created_at: Moment
+    artifact_refs: list[dict[str, Any]]
+    metadata: dict[str, Any]
+
+
+class ModelCallShown(TypedDict):
+    """A call of a model: what it was asked and what it answered, without secrets."""
+
+    call_id: Id
+    run_id: Id
+    model_id: Id
+    outcome: str
+    """`answered`, or the code of what went wrong."""
+    request: Annotated[
+        dict[str, Any], Field(description="`messages`, `tools` and `parameters`; or what was to be embedded or ranked")
+    ]
+    answer: Annotated[
+        dict[str, Any], Field(description="`text`, `reasoning`, `tool_calls` and `finish_reason`; or `error`")
+    ]
+    truncated: Annotated[
+        bool, Field(description="Long texts were cut or media left out; a note says so in their place")
+    ]
+    started_at: Moment
+    finished_at: Moment
+
+
+class Delivery(TypedDict):
+    """Something that was to be shown to people."""
+
+    outbox_id: Id
+    kind: Literal["message", "notice", "approval", "action"]
+    surface: str
+    """Where: `webui`, `api` or `platform`."""
+    target: str
+    bot_id: Id | None
+    conversation_id: Id | None
+    state: Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
+    reason: str | None
+    """Why it was not sent."""
+    text: str | None
+    attempts: int
+    possibly_repeated: bool
+    """Whether the first try arrived is not known."""
+    platform_message_id: str | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class Denial(TypedDict):
+    """Something that the run asked for and did not get."""
+
+    action: str
+    outcome: str
+    code: str
+    created_at: Moment
+    resource: str | None
+    scope: str | None
+
+
+class Replay(TypedDict):
+    run_id: Id
+    frames: list[dict[str, Any]]
+    """Frames of the chat socket, each with `at`, its time."""
+    complete: bool
+    """False when the run is longer than what is told."""
+
+
+class RunDetail(RunRecord, RunContext):
+    """Of a rerun, `texts` and `original` let it be compared; of another run, `reruns` lists what was made of it."""
+
+    event: Event | None
+    deliveries: list[Delivery]
+    """The first hundred; /runs/{run_id}/deliveries has them all."""
+    denials: list[Denial]
+    feedback: list[FeedbackShown]
+    reruns: NotRequired[list[RerunListed]]
+    texts: NotRequired[list[str]]
+    original: NotRequired[RunSide | None]

@@ -1,0 +1,26 @@
+"""A remote runtime as it is shown."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from parlour_sdk.protocol.runtimes import ProviderLogin
+
+from ..responses import Moment
+
+
+class RuntimeShown(TypedDict):
+    runtime_id: str
+    plugin_id: str
+    status: Literal["active", "gone"]
+    labels: list[str]
+    runners: list[str]
+    """None named means any."""
+    slots: int
+    versions: dict[str, str]
+    providers: list[ProviderLogin]
+    workspaces: list[str]
+    registered_at: Moment
+    last_seen_at: Moment
+    expires_at: Moment
+    """When it counts as gone unless it is heard of again."""

@@ -1,0 +1,24 @@
+"""A schedule as it is shown."""
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from ..responses import Id, Moment
+
+
+class Schedule(TypedDict):
+    schedule_id: Id
+    name: str
+    cron: str
+    interval_seconds: int
+    timezone: str
+    agent_id: str
+    bot_id: str
+    text: str
+    data: dict[str, Any]
+    missed: Literal["skip", "once"]
+    """What becomes of a time that passed while the Host was away."""
+    enabled: bool
+    due_at: Moment | None
+    fired_at: Moment | None

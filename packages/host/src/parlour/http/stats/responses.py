@@ -1,0 +1,51 @@
+"""Figures over time, as they are shown."""
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from ..responses import Id, Micros, Moment
+
+
+@with_config(ConfigDict(extra="allow"))
+class Figures(TypedDict, total=False):
+    """Counts by a short name, such as `events.message.received`, `runs.completed`, `prompt_tokens`, `cost_micros`."""
+
+    run_milliseconds: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_micros: Micros
+    model_calls: int
+    unpriced_calls: int
+    tool_calls: int
+
+
+@with_config(ConfigDict(extra="allow"))
+class HourOfFigures(TypedDict):
+    """What happened in an hour: counts by a short name."""
+
+    hour: Moment
+
+
+class Stats(TypedDict):
+    items: list[HourOfFigures]
+    totals: Figures
+    next_cursor: None
+
+
+class UsageShown(TypedDict):
+    """What an agent used of a model on a day."""
+
+    day: str
+    """In the workspace's time zone, as 2026-03-01."""
+    agent_id: Id | None
+    agent_name: str | None
+    """Null when the agent is gone."""
+    model_id: Id
+    model_name: str | None
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_micros: Micros
+    """Of the calls whose price is known."""
+    unpriced_calls: int
+    """Calls of which nobody knows what they cost."""

@@ -1,0 +1,76 @@
+"""Says which fields of a request are wrong, and how. Repeats no value, which may be a secret: only its shape."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from parlour.core.json_kinds import shape
+
+_PLACES = ("query", "path", "header", "cookie")
+_OBJECTS = ("model_attributes_type", "model_type", "dict_type", "dataclass_type")
+_PATTERNS: dict[str, str] = {}
+NO_JSON = "send it as JSON, with the header 'Content-Type: application/json'"
+UNREADABLE = "the body is not JSON: it has bytes that are no UTF-8, or is nested too deep"
+
+
+def pattern(expression: str, words: str) -> str:
+    """The expression, from now on known by what a person would say that it asks for."""
+    _PATTERNS[expression] = words
+    return expression
+
+
+def fields(errors: Sequence[Any], body: Any = None) -> list[dict[str, str]]:
+    """One entry for each field. `body` is what came, where that is known."""
+    told: dict[str, list[str]] = {}
+    for error in errors:
+        messages = told.setdefault(_field(error, body), [])
+        if (message := _message(error)) not in messages:
+            messages.append(message)
+    return [{"field": field, "message": ", or: ".join(messages)} for field, messages in told.items()]
+
+
+def _field(error: Mapping[str, Any], body: Any) -> str:
+    where = list(error["loc"])
+    if error["type"] == "json_invalid" or where == ["body"]:
+        return "body"
+    if where and where[0] in _PLACES:
+        return ".".join(map(str, where))
+    way = where[1:] if where and where[0] == "body" else where
+    return ".".join(map(str, way if body is None else _written(way, body, error["type"] == "missing"))) or "body"
+
+
+def _written(way: Sequence[str | int], body: Any, missing: bool) -> list[str | int]:
+    """Those steps that the body has. The others name one of several shapes that a value may have: not the writer's."""
+    found: list[str | int] = []
+    for place, step in enumerate(way):
+        if _has(body, step):
+            body = body[step]
+            found.append(step)
+        elif missing and place == len(way) - 1:
+            found.append(step)
+    return found
+
+
+def _has(value: Any, step: str | int) -> bool:
+    return step in (range(len(value)) if isinstance(value, list) else value if isinstance(value, dict) else ())
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    kind, given = error["type"], error.get("input")
+    if kind == "json_invalid":
+        return _broken(error)
+    if kind in _OBJECTS:
+        return NO_JSON if isinstance(given, bytes) else f"Input should be an object, not {shape(given)}"
+    if kind == "missing" and list(error["loc"]) == ["body"]:
+        return NO_JSON
+    if kind == "extra_forbidden":
+        return "there is no such field"
+    if kind == "string_pattern_mismatch" and (words := _PATTERNS.get(error["ctx"]["pattern"])):
+        return words
+    said = str(error["msg"])
+    return f"{said}, not {shape(given)}" if kind.endswith("_type") and kind != "value_type" else said
+
+
+def _broken(error: Mapping[str, Any]) -> str:
+    reason = str(error.get("ctx", {}).get("error", "")).rstrip(".") or "it can't be read"
+    place = error["loc"][-1] if error["loc"] else None
+    return f"this is not JSON: {reason}" + (f" at character {place}" if isinstance(place, int) else "")

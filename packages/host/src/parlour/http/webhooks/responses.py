@@ -1,0 +1,31 @@
+"""A webhook of another program as it is shown."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from ..responses import Id
+
+
+class Webhook(TypedDict):
+    webhook_id: Id
+    name: str
+    scheme: Literal["standard", "github"]
+    agent_id: str
+    bot_id: str
+    enabled: bool
+    path: Annotated[str, Field(description="Where the other program calls")]
+    url: Annotated[str | None, Field(description="The same below `http.public_url`; null where that is not set")]
+
+
+class NewWebhook(Webhook):
+    secret: str
+    """Shown this once."""
+
+
+class WebhookCall(TypedDict):
+    event_id: str
+    seq: int
+    duplicate: bool
+    """Whether this call had come before."""

@@ -1,0 +1,20 @@
+"""All checks, one after the other."""
+
+from collections.abc import AsyncIterator
+
+from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
+from parlour.app.settings import Settings
+
+from . import clock, environment_checks, plugin_checks, proxies, storage
+from .finding import Finding, problem
+
+
+async def examine(settings: Settings) -> AsyncIterator[Finding]:
+    try:
+        DataDirectory(settings.data).make()
+    except DataDirectoryUnusable as error:
+        yield problem("data", error.message, "start with --data and a folder of your own")
+        return
+    for check in (storage.check, clock.check, environment_checks.check, proxies.check, plugin_checks.check):
+        async for finding in check(settings):
+            yield finding

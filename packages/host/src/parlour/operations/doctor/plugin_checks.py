@@ -1,0 +1,133 @@
+"""The installed plugins and, where a Host runs, how they and the bots are doing."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from parlour.app.data_directory import DataDirectory
+from parlour.app.secret_key import KeyFile
+from parlour.app.settings import Settings
+from parlour.core.config.bots import Bot, BotBook
+from parlour.core.journal import StorageFailed
+from parlour.core.platforms import bot_config
+from parlour.core.platforms.port import Status
+from parlour.core.secrets import SecretUnreadable
+from parlour.core.system import SystemClock
+from parlour.platforms._host.status_file import BotStatusFile
+from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.onebot11.configuration import open_to_this_machine, token_problem
+from parlour.plugin_runtime.records import Record
+from parlour.plugin_runtime.store import PluginFolder, Unusable
+from parlour.plugin_runtime.supervision.status import PluginStatus, StatusFile
+from parlour.stores.factory import current, opened
+from parlour.stores.migrate import HEAD
+
+from .finding import Finding, ok, problem, warning
+
+
+async def check(settings: Settings) -> AsyncIterator[Finding]:
+    directory = DataDirectory(settings.data)
+    if not settings.runtime.url:
+        for finding in _plugins(directory):
+            yield finding
+    try:
+        async for finding in _bots(settings, directory):
+            yield finding
+    except (StorageFailed, ModuleNotFoundError):
+        return  # the storage check tells
+
+
+def _plugins(directory: DataDirectory) -> list[Finding]:
+    folder = PluginFolder(directory.plugins)
+    serving = directory.serving_pid()
+    states = StatusFile(directory.plugin_status).all(serving) if serving else {}
+    records = folder.records()
+    logs = directory.logs / "plugins"
+    findings = [_plugin(name, record, states.get(name), logs) for name, record in records.items()]
+    findings += [_unusable(name, each) for name, each in folder.unusable().items()]
+    return findings or [ok("plugins", "none are installed; parlour plugin install adds one")]
+
+
+def _plugin(plugin_id: str, record: Record, state: PluginStatus | None, logs: Path) -> Finding:
+    name = f"{plugin_id} {record.current.version}"
+    if not record.enabled:
+        return ok("plugins", f"{name} is disabled")
+    look = f"mend what it says, or look at what it wrote: {logs / f'{plugin_id}.log'}"
+    if state is not None and state.status == "failed":
+        restart = f"restart it on the page Plugins, or by POST /api/v1/plugins/{plugin_id}/restart"
+        return problem("plugins", f"{name} has failed: {state.reason}", f"{look}; once that is mended, {restart}")
+    if state is not None and state.status == "waiting":
+        return warning("plugins", f"{name} is started again in a moment: {state.reason}", look)
+    if record.refused is not None:
+        told = f"{name} runs; {record.refused}"
+        return warning("plugins", told, "install a version that starts")
+    return ok("plugins", f"{name} {'is ' + state.status if state is not None else 'is installed'}")
+
+
+def _unusable(plugin_id: str, unusable: Unusable) -> Finding:
+    remedy = f"parlour plugin install it again, or parlour plugin remove {plugin_id}"
+    return problem("plugins", f"{plugin_id} can't run: {unusable.reason}", remedy)
+
+
+async def _bots(settings: Settings, directory: DataDirectory) -> AsyncIterator[Finding]:
+    url = settings.database.url.get_secret_value()
+    if await current(url, directory.database) != HEAD:
+        return
+    async with opened(url, directory.database) as journal:
+        book = BotBook(journal, SystemClock())
+        await book.load()
+    bots = [bot for bot in book.all() if bot.enabled]
+    serving = directory.serving_pid()
+    states = BotStatusFile(directory.bot_status).all(serving) if serving else {}
+    for bot in bots:
+        yield _bot(bot, directory, states.get(bot.bot_id))
+        if bot.adapter == "onebot11" and (found := _onebot_token(bot)):
+            yield found
+    for address, names in _listening(bots).items():
+        if len(names) > 1:
+            told = f"{' and '.join(names)} listen on the same {address}"
+            yield problem("platforms", told, "give each bot a port of its own")
+
+
+def _bot(bot: Bot, directory: DataDirectory, status: Status | None) -> Finding:
+    if bot.adapter not in Catalogue().manifests():
+        remedy = "update Parlour, or delete the bot"
+        return problem("platforms", f"bot '{bot.name}' needs the platform {bot.adapter}, which is not here", remedy)
+    try:
+        if directory.secret_key.exists():  # the storage check tells when it is missing
+            bot_config.opened(bot, KeyFile(directory.secret_key))
+    except SecretUnreadable as error:
+        return problem("platforms", f"bot '{bot.name}': its secrets can't be read", str(error))
+    return _doing(f"bot '{bot.name}' on {bot.adapter}", status)
+
+
+def _onebot_token(bot: Bot) -> Finding | None:
+    """Looks at the access token of a OneBot bot that implementations connect to."""
+    config = {**bot.config, **dict.fromkeys(bot.secrets, bot_config.HELD)}
+    if bot.config.get("mode") != "reverse" or not open_to_this_machine(config):
+        return None
+    remedy = "set access_token in the bot on the page Bots, and the same one in its OneBot implementation"
+    if token_problem(config):
+        told = f"bot '{bot.name}' has no access token and is not started, since other machines could connect to it"
+        return problem("platforms", told, remedy)
+    told = f"bot '{bot.name}' has no access token: any program on this machine can connect as its OneBot implementation"
+    return warning("platforms", told, remedy)
+
+
+def _doing(name: str, status: Status | None) -> Finding:
+    """Its last error says what to do in the platform's words."""
+    if status is None:
+        return ok("platforms", f"{name} is configured")
+    told = f"{name} is {status.state}" if status.state != "failed" else f"{name} has failed"
+    if not status.last_error:
+        return ok("platforms", told)
+    found = problem if status.state == "failed" else warning
+    return found("platforms", f"{told}: {status.last_error}", "do what it says; the page Bots shows whether it helped")
+
+
+def _listening(bots: list[Bot]) -> dict[str, list[str]]:
+    """By address, those that listen there themselves."""
+    found: dict[str, list[str]] = {}
+    for bot in bots:
+        if bot.config.get("mode") == "reverse" and bot.config.get("port"):
+            found.setdefault(f"{bot.config.get('host', '')}:{bot.config['port']}", []).append(bot.name)
+    return found

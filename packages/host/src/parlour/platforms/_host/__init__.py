@@ -1,0 +1,1 @@
+"""Connects configured bots to the core: lifecycle, incoming events, status."""

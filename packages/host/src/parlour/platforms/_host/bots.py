@@ -1,0 +1,198 @@
+"""The bots that are connected. A change in the book becomes true here, without a restart of the Host.
+
+To plugins it is the platform API of every bot; what a platform says and does is its adapter's business.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from parlour.core.config.bots import Bot, BotBook
+from parlour.core.model.ports import Clock
+from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.platforms import api_calls, parameters
+from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesHooks, TakesSockets
+from parlour.core.platforms.manifest import AdapterManifest
+from parlour.core.platforms.port import Adapter, Catalogue, State, Status
+from parlour.core.plugin_hooks.replies import Replies, refuse_artifacts
+from parlour.core.secrets import SecretBox
+from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
+
+from .bot_runner import BotLife, Means
+from .in_flight import UnderWay
+from .link import Doors
+from .send_errors import RefusedSends
+
+Told = Callable[[Mapping[str, Status]], None]
+
+
+class Bots:
+    """The core is built on it and hands itself over by `serve`."""
+
+    def __init__(self, catalogue: Catalogue, secrets: SecretBox, clock: Clock, told: Told = lambda _: None) -> None:
+        """`told` hears how all of them are doing whenever that changes."""
+        self._told = told
+        self._catalogue = catalogue
+        self._secrets = secrets
+        self._clock = clock
+        self._lives: dict[str, BotLife] = {}
+        self._statuses: dict[str, Status] = {}
+        self._refusals = RefusedSends(clock)
+        self.refused, self.unanswered = self._refusals.refused, self._refusals.unanswered
+        self.taken = self._refusals.taken
+        self._under_way = UnderWay()
+        self.sending = self._under_way.sending
+        self._connections: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._served: tuple[BotBook, Replies, Means] | None = None
+
+    def serve(self, book: BotBook, replies: Replies, doors: Doors) -> None:
+        self._served = (book, replies, Means(self._catalogue, self._secrets, doors))
+
+    async def start(self) -> None:
+        """Every bot that is enabled; whether they connect shows in their states."""
+        for bot in self._all():
+            await self.apply(bot.bot_id)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(self._stop(bot_id) for bot_id in list(self._lives)))
+
+    async def apply(self, bot_id: str) -> None:
+        """Makes the bot be as the book has it now: connected anew after a change, or gone."""
+        async with self._turns[bot_id]:
+            bot, life = self._bot(bot_id), self._lives.get(bot_id)
+            if life is not None and bot is not None and _connects_alike(life.bot, bot) and not life.given_up:
+                return
+            await self._stop(bot_id)
+            self._refusals.forget(bot_id)
+            if bot is None:
+                self._statuses.pop(bot_id, None)
+                self._told(self._statuses)
+                self._connections.pop(bot_id).set()  # who waits for it waits in vain
+            elif bot.enabled and self._served is not None:
+                self._tell(bot_id, "connecting", "")
+                self._lives[bot_id] = BotLife(bot, self._served[2], partial(self._tell, bot_id))
+
+    def adapter(self, bot_id: str) -> Adapter | None:
+        """None for a bot that is not running."""
+        life = self._lives.get(bot_id)
+        return life.adapter if life is not None else None
+
+    def manifest(self, bot_id: str) -> AdapterManifest | None:
+        """As the bot is configured: one that is not to stream can't."""
+        bot = self._bot(bot_id)
+        manifest = self._catalogue.manifests().get(bot.adapter) if bot is not None else None
+        if manifest is not None and bot is not None and bot.config.get("enable_stream_reply") is False:
+            return manifest.without_streams()
+        return manifest
+
+    async def hook(self, bot_id: str, call: HookCall) -> HookAnswer | None:
+        """What a platform brings; None when there is no bot that could be called."""
+        adapter = self.adapter(bot_id)
+        return await adapter.hook(call) if isinstance(adapter, TakesHooks) else None
+
+    def takes_sockets(self, bot_id: str) -> TakesSockets | None:
+        """Returns the bot's adapter if its platform may open WebSockets to it."""
+        adapter = self.adapter(bot_id)
+        return adapter if isinstance(adapter, TakesSockets) else None
+
+    def status(self, bot_id: str) -> Status:
+        """With what its platform refused last."""
+        status = self._known(bot_id)
+        errors = filter(None, (status.last_error, self._refusals.of(bot_id)))
+        return replace(status, last_error="; ".join(errors))
+
+    def _known(self, bot_id: str) -> Status:
+        return self._statuses.get(bot_id, Status())
+
+    def connected(self, bot_id: str) -> bool:
+        return self._known(bot_id).state == "connected"
+
+    async def until_connected(self, bot_id: str) -> None:
+        if self._served is None or self._bot(bot_id) is not None:
+            await self._connections[bot_id].wait()
+
+    def bots(self) -> Sequence[BotSummary]:
+        return [
+            BotSummary(
+                bot_id=bot.bot_id,
+                name=bot.name,
+                adapter=bot.adapter,
+                enabled=bot.enabled,
+                state=self.status(bot.bot_id).state,
+            )
+            for bot in self._all()
+        ]
+
+    def capabilities(self, bot_id: str) -> BotCapabilities | None:
+        """What its adapter declares, without what the mode that it is configured for can't do."""
+        manifest, bot = self.manifest(bot_id), self._bot(bot_id)
+        if manifest is None or bot is None:
+            return None
+        mode = manifest.modes.get(str(bot.config.get("mode", next(iter(manifest.modes), ""))))
+        missing = mode.without if mode is not None else {}
+        return BotCapabilities(
+            bot_id=bot_id,
+            adapter=bot.adapter,
+            events=[name for name in manifest.supported_events if name not in missing],
+            apis=[name for name in manifest.supported_apis if name not in missing],
+            actions=[name for name in manifest.actions if name not in missing],
+        )
+
+    async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+        adapter = self._connected(bot_id)
+        refuse_artifacts(arguments.get("chain") or [])
+        if api == "call_platform_api":
+            self._check_own_action(bot_id, arguments)
+        if api != "reply_message":
+            return await api_calls.call(adapter.api(), api, arguments)
+        assert self._served is not None
+        event_id, chain, quote = arguments["event_id"], arguments["chain"], arguments["quote"]
+        reply = await self._served[1].to(bot_id, event_id, chain, quote, arguments["idempotency_key"])
+        return await api_calls.call(adapter.api(reply.account), "send_message", reply.arguments, reply.thread_id)
+
+    def _check_own_action(self, bot_id: str, arguments: dict[str, Any]) -> None:
+        manifest = self.manifest(bot_id)
+        wrong = parameters.problem(manifest, arguments["action"], arguments["params"]) if manifest is not None else ""
+        if wrong:
+            raise ProviderFailed("invalid_argument", f"call_platform_api: {wrong}")
+
+    def _connected(self, bot_id: str) -> Adapter:
+        if self._bot(bot_id) is None:
+            raise ProviderFailed("not_found", f"there is no bot '{bot_id}'")
+        adapter = self.adapter(bot_id)
+        if adapter is None:
+            status = self._known(bot_id)
+            told = f": {status.last_error}" if status.last_error else ""
+            raise ProviderFailed("runtime_error", f"bot '{bot_id}' is {status.state}{told}", retryable=True)
+        return adapter
+
+    def _bot(self, bot_id: str) -> Bot | None:
+        return self._served[0].get(bot_id) if self._served is not None else None
+
+    def _all(self) -> list[Bot]:
+        return self._served[0].all() if self._served is not None else []
+
+    async def _stop(self, bot_id: str) -> None:
+        life = self._lives.pop(bot_id, None)  # from now on nothing more is sent by it
+        if life is not None:
+            await self._under_way.over(bot_id)
+            await life.stop()
+        self._tell(bot_id, "stopped", "")
+
+    def _tell(self, bot_id: str, state: State, error: str) -> None:
+        before = self._known(bot_id)
+        since = before.since if before.state == state and before.since else self._clock.now()
+        self._statuses[bot_id] = Status(state, since, error)
+        if self._statuses[bot_id] != before:
+            self._told(self._statuses)
+        connection = self._connections[bot_id]
+        connection.set() if state == "connected" else connection.clear()
+
+
+def _connects_alike(one: Bot, other: Bot) -> bool:
+    """A name is for people: to change it cuts no connection."""
+    return replace(one, name=other.name) == other

@@ -1,0 +1,126 @@
+"""What one bot's adapter gets from the Host. What an event becomes, the core says; where it goes, the gateway."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.asyncio_utils import to_its_end
+from parlour.core.config.bots import Bot, PlatformCursors
+from parlour.core.ingest.gateway import Gateway
+from parlour.core.journal import Statement, StorageFailed
+from parlour.core.model.event import EventEnvelope
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.platforms.names import NameDirectory
+from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
+from parlour.core.store.artifact_service import RANGE_BYTES, Artifacts
+from parlour_sdk.values import dataclass
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What of the core adapters reach."""
+
+    gateway: Gateway
+    cursors: PlatformCursors
+    artifacts: Artifacts
+    names: NameDirectory
+    public_url: str = ""
+
+
+class BotLink:
+    def __init__(self, bot: Bot, config: Mapping[str, Any], doors: Doors, tell: Callable[[State, str], None]) -> None:
+        self._bot = bot
+        self._config = config
+        self._doors = doors
+        self._tell = tell
+
+    @property
+    def bot_id(self) -> str:
+        return self._bot.bot_id
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self._config
+
+    @property
+    def public_url(self) -> str:
+        return self._doors.public_url
+
+    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+        """Chats side by side, each in its order. The cursor goes with the last event: it stands behind all of them."""
+        moved = () if cursor is None else (self._doors.cursors.moved(self.bot_id, cursor),)
+        events = [self._envelope(each) for each in incoming]
+        if not events:
+            if cursor is not None:
+                await self._doors.cursors.keep(self.bot_id, cursor)
+            return
+        *first, last = events
+        if first:
+            await asyncio.gather(*(self._in_order(chat) for chat in _by_chat(first)))
+        await self._ingest(last, *moved)
+
+    async def cursor(self) -> str | None:
+        return await self._doors.cursors.of(self.bot_id)
+
+    def state(self, state: State, error: str = "") -> None:
+        self._tell(state, error)
+
+    async def content(self, artifact_id: str) -> Content:
+        try:
+            return await self._content(artifact_id)
+        except ProviderFailed as failed:
+            raise FileUnavailable(artifact_id, failed.message) from failed
+        except StorageFailed as failed:
+            raise FileUnavailable(artifact_id, failed.message, retryable=True) from failed
+
+    async def _content(self, artifact_id: str) -> Content:
+        artifact = await self._doors.artifacts.find(artifact_id)
+        if artifact is None:
+            raise ProviderFailed("not_found", f"there is no artifact '{artifact_id[:64]}'")
+        present = await self._doors.artifacts.present(artifact)
+        pieces = [
+            await self._doors.artifacts.read(present, offset, min(RANGE_BYTES, present.size_bytes - offset))
+            for offset in range(0, present.size_bytes, RANGE_BYTES)
+        ]
+        return Content(b"".join(pieces), present.description.name, present.description.mime_type)
+
+    def _envelope(self, incoming: Incoming) -> EventEnvelope:
+        from parlour.core.platforms.events import envelope  # with all events: an adapter has loaded them
+
+        return self._doors.names.filled(envelope(incoming, self.bot_id, self._bot.adapter))
+
+    async def _in_order(self, events: list[EventEnvelope]) -> None:
+        for event in events:
+            await self._ingest(event)
+
+    async def _ingest(self, event: EventEnvelope, *also: Statement) -> None:
+        """Also when the bot is stopped or changed meanwhile: an event that is durable must find its turn in this life
+        of the Host, and the adapter that brought it goes after that.
+        """
+        await to_its_end(self._take_in(event, *also), "an event was not taken while its bot was stopped")
+
+    async def _take_in(self, event: EventEnvelope, *also: Statement) -> None:
+        """A message whose files can't be taken still comes in: it must not stand in the way of those behind it."""
+        try:
+            await self._doors.gateway.ingest(event, *also)
+        except ProviderFailed as failed:
+            logger.warning("files of event %s were left out: %s", event.event_id, failed.message)
+            await self._doors.gateway.ingest(_without_files(event, failed.message), *also)
+
+
+def _by_chat(events: Iterable[EventEnvelope]) -> list[list[EventEnvelope]]:
+    chats: dict[tuple[str, str], list[EventEnvelope]] = {}
+    for event in events:
+        chats.setdefault((event.chat, event.thread_id), []).append(event)
+    return list(chats.values())
+
+
+def _without_files(event: EventEnvelope, reason: str) -> EventEnvelope:
+    told = {"text": event.text}
+    chains = {name: [{"type": "Plain", "text": event.text}] for name in ("message_chain", "new_content")}
+    data = {name: chains.get(name, value) for name, value in event.data.items()}
+    return replace(event, input=told, data=data, metadata={**event.metadata, "files_left_out": reason})

@@ -1,0 +1,162 @@
+"""Makes common events of what a sync brought: asks for what messages only name, in order within each room."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Any
+
+from parlour.core.platforms.port import Incoming, PlatformRefused, PlatformUncertain
+from parlour_sdk.protocol.platform_events import PlatformEvent, PlatformSpecific
+
+from . import content, decode, media, membership
+from .client import Client, path
+from .content import Found
+from .decode import Reaction, Seen
+from .media import Files
+from .rooms import Room
+from .sync import MOST_MISSED, Batch, Timeline
+from .values import NAME, Payload, mapping, number, text, too_deep
+
+ASK_SECONDS = 10.0
+FETCH_SECONDS = 30.0
+"""Of a file; all that came with it wait meanwhile."""
+MOST_REACTIONS = 10_000
+
+
+class Receiver:
+    def __init__(self, client: Client, files: Files, own: str, bot_id: str, trusted: frozenset[str]) -> None:
+        self._client = client
+        self._files = files
+        self._own = own
+        self._bot_id = bot_id
+        self._trusted = trusted
+        self._reactions: OrderedDict[str, Reaction] = OrderedDict()
+
+    async def received(self, batch: Batch) -> list[Incoming]:
+        by_room = await asyncio.gather(*(self._of_room(timeline) for timeline in batch.timelines))
+        invited = [
+            self._invitation(room_id, [_shallow(each) for each in state], batch.before)
+            for room_id, state in batch.invitations
+        ]
+        return [*(each for room in by_room for each in room), *invited]
+
+    async def _of_room(self, timeline: Timeline) -> list[Incoming]:
+        told = [self._gap(timeline)] if timeline.left_out and timeline.events else []
+        for event in (_shallow(each) for each in timeline.events):
+            incoming = await self._incoming(event, timeline.room)
+            if isinstance(event, dict):
+                timeline.room.learn(event)
+            if incoming is not None:
+                told.append(incoming)
+        return told
+
+    async def _incoming(self, event: Any, room: Room) -> Incoming | None:
+        seen = self._seen(room)
+        if not isinstance(event, dict) or event.get("sender") == self._own:
+            return decode.decode(event, seen)
+        if event.get("type") == "m.room.redaction":
+            return await self._redaction(event, seen)
+        if content.is_edit(event) and not await self._may_edit(event, room):
+            return None
+        self._remember(event)
+        found = await self._found(event, room) if _names_more(event) else content.NOTHING
+        return decode.decode(event, replace(seen, found=found))
+
+    def _seen(self, room: Room) -> Seen:
+        return Seen(room, self._own, self._bot_id, roles_count=room.made_at in self._trusted)
+
+    async def _found(self, event: Payload, room: Room) -> Found:
+        """Whatever can't be had in time is left out."""
+        quoted_id, quoted = content.replied_to(event), None
+        if quoted_id:
+            quoted = await self._asked_for(room.room_id, quoted_id)
+        of = {**event, "content": mapping(event.get("content")).get("m.new_content", event.get("content"))}
+        base64, problem = await self._file(of) if _has_file(of) else ("", "")
+        return Found(quoted, base64, problem)
+
+    async def _file(self, event: Payload) -> tuple[str, str]:
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                return await self._files.content_of(event)
+        except TimeoutError:
+            return "", f"it could not be fetched within {FETCH_SECONDS:g} seconds"
+
+    async def _asked_for(self, room_id: str, event_id: str) -> Payload | None:
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                return mapping(_shallow(await self._client.get(path("rooms", room_id, "event", event_id))))
+        except (PlatformRefused, PlatformUncertain, TimeoutError):
+            return None
+
+    async def _may_edit(self, event: Payload, room: Room) -> bool:
+        """Homeservers hand on an edit of somebody else's message, and clients are to ignore it."""
+        original = await self._asked_for(room.room_id, text(content.relation(event), "event_id"))
+        return original is None or original.get("sender") == event.get("sender")
+
+    def _remember(self, event: Payload) -> None:
+        """A reaction's own event: when it is taken back, only its id is told."""
+        if event.get("type") != "m.reaction" or not text(event, "event_id"):
+            return
+        try:
+            self._reactions[event["event_id"]] = decode.reaction_of(event)
+        except ValueError:
+            return
+        if len(self._reactions) > MOST_REACTIONS:
+            self._reactions.popitem(last=False)
+
+    async def _redaction(self, event: Payload, seen: Seen) -> Incoming | None:
+        redacted_id = decode.redacted_id(event)
+        made = self._reactions.pop(redacted_id, None)
+        if made is None and redacted_id:
+            redacted = await self._asked_for(seen.room.room_id, redacted_id) or {}
+            if redacted.get("type", "m.room.message") not in ("m.room.message", content.STICKER, decode.ENCRYPTED):
+                return self._other_redaction(event, seen, text(redacted, "type"))
+        return decode.decode(event, replace(seen, withdrawn=made))
+
+    def _other_redaction(self, event: Payload, seen: Seen, kind: str) -> Incoming | None:
+        """Of what is no message: a reaction of long ago, of which nobody knows any more what it was."""
+        told = {**event, "type": "redacted", "content": {"redacts": decode.redacted_id(event), "type": kind}}
+        return decode.decode(told, seen)
+
+    def _invitation(self, room_id: str, state: list[Payload], before: str) -> Incoming:
+        """Most homeservers tell the invited neither id nor time; it is the same one when it is asked for again."""
+        native: Payload = {**membership.genuine_invite(state, self._own), "room_id": room_id}
+        now, derived_id = int(time.time() * 1000), f"invitation to {room_id} after {before}"
+        stamped: Payload = {"event_id": derived_id, "origin_server_ts": now, **native}
+        try:
+            event: PlatformEvent = membership.invitation(stamped, state, decode.common(stamped, self._bot_id))
+        except (ValueError, TypeError):
+            event = decode.malformed(stamped, self._seen(Room(room_id)), "ValueError")
+        return Incoming(event.carrying(native), self_id=self._own, native_type="m.room.member")
+
+    def _gap(self, timeline: Timeline) -> Incoming:
+        first = mapping(timeline.events[0])
+        room = timeline.room
+        data = {"chat_type": room.chat_type, "chat_id": room.room_id, "read": MOST_MISSED}
+        event = PlatformSpecific(
+            type=f"platform.{NAME}.gap",
+            event_id=f"gap before {text(first, 'event_id')}",
+            timestamp=number(first.get("origin_server_ts")) or 0,
+            bot_id=self._bot_id,
+            adapter_name=NAME,
+            action="gap",
+            data=data,
+        )
+        return Incoming(event, self_id=self._own)
+
+
+def _shallow(event: Any) -> Any:
+    """What nests too deep is told without its content, so that it is seen as what can't be read."""
+    if not too_deep(event):
+        return event
+    return {name: each for name, each in mapping(event).items() if isinstance(each, str | int)}
+
+
+def _names_more(event: Payload) -> bool:
+    return bool(content.replied_to(event)) or _has_file(event) or "m.new_content" in mapping(event.get("content"))
+
+
+def _has_file(event: Payload) -> bool:
+    told = content.current(event)
+    return bool(media.address(event)) or (told.get("msgtype") in content.MEDIA and "file" in told)

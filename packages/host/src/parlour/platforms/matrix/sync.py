@@ -1,0 +1,152 @@
+"""What happened since a moment, as the homeserver tells it: one long-lasting question after the other.
+
+Where more happened than an answer holds, the rest is read from the room's history, up to a bound.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+from parlour.core.encoding import dumps
+from parlour.core.platforms.port import PlatformRefused
+from parlour_sdk.values import dataclass
+
+from .client import ANSWER_SECONDS, Client, Query, answered, path
+from .errors import Refused
+from .rooms import Room, Rooms, events_of
+from .values import Payload, mapping, sequence, text
+
+logger = logging.getLogger(__name__)
+
+WAIT_SECONDS = 30
+STATE_SECONDS = 120.0
+PAGE = 100
+MOST_MISSED = 1000
+"""Events of one room that are read from its history after a gap; what is older is left out, and told."""
+PLACE_UNKNOWN = ("M_UNKNOWN", "M_INVALID_PARAM", "M_UNKNOWN_POS")
+_QUIET: Payload = {"types": []}
+_LAZY: Payload = {"lazy_load_members": True, "include_redundant_members": True}
+_ROOM: Payload = {"ephemeral": _QUIET, "account_data": _QUIET, "state": _LAZY}
+_ONLY_ROOMS: Payload = {"presence": _QUIET, "account_data": _QUIET}
+LIVE = dumps({**_ONLY_ROOMS, "room": {**_ROOM, "timeline": {"limit": PAGE, **_LAZY}}})
+
+
+class PlaceLost(PlatformRefused):
+    """The homeserver may be another one now, to which the place that was read up to means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What happened in one room, in order."""
+
+    room: Room
+    events: list[Any]
+    left_out: bool = False
+    """More than was read is missing before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    before: str
+    """What it was asked after; empty for all that there is."""
+    since: str
+    """To go on from."""
+    timelines: list[Timeline]
+    invitations: list[tuple[str, list[Payload]]]
+    """Rooms, with what the invited are told of them."""
+
+
+class Sync:
+    def __init__(self, client: Client, rooms: Rooms, own: str) -> None:
+        self._client = client
+        self._rooms = rooms
+        self._own = own
+
+    async def begin(self) -> Batch:
+        """Learns the rooms that the bot is in. What was said there before is no news."""
+        answer = await self._client.get(path("sync"), {"filter": _whole_state(), "timeout": 0}, STATE_SECONDS)
+        for room_id, told in _rooms(answer, "join"):
+            room = self._rooms.report(room_id, told)
+            for event in events_of(told, "timeline"):
+                room.learn(event)
+        return Batch("", answered(answer, "next_batch"), [], list(_invitations(answer)))
+
+    async def after(self, since: str) -> Batch:
+        """Waits until there is something, or for a while."""
+        asked: Query = {"filter": LIVE, "timeout": WAIT_SECONDS * 1000, "since": since}
+        try:
+            answer = await self._client.get(path("sync"), asked, WAIT_SECONDS + ANSWER_SECONDS)
+        except Refused as refused:
+            if refused.code in PLACE_UNKNOWN:
+                raise PlaceLost(refused.reason, permanent=True) from None
+            raise
+        joined = await asyncio.gather(*(self._joined(each, told, since) for each, told in _rooms(answer, "join")))
+        left = [self._left(room_id, told) for room_id, told in _rooms(answer, "leave")]
+        return Batch(since, answered(answer, "next_batch"), [*joined, *left], list(_invitations(answer)))
+
+    async def _joined(self, room_id: str, told: Payload, since: str) -> Timeline:
+        room = self._rooms.report(room_id, told)
+        timeline = mapping(told.get("timeline"))
+        events = sequence(timeline.get("events"))
+        entered = self._entered(events)
+        if entered is not None or timeline.get("limited") is not True:
+            for event in events[: entered or 0]:
+                room.learn(mapping(event))
+            return Timeline(room, events[entered or 0 :])
+        missed, whole = await self._missed(room_id, text(timeline, "prev_batch"), since)
+        return Timeline(room, [*missed, *events], left_out=not whole)
+
+    def _left(self, room_id: str, told: Payload) -> Timeline:
+        room = self._rooms.of(room_id)
+        self._rooms.leave(room_id)
+        return Timeline(room, sequence(mapping(told.get("timeline")).get("events")))
+
+    def _entered(self, events: list[Any]) -> int | None:
+        """Where the bot came in: what was said after it was invited is meant for it, what was said before is not."""
+        steps = {number: self._step(event) for number, event in enumerate(events)}
+        if "join" not in steps.values():
+            return None
+        return next(number for number, step in steps.items() if step)
+
+    def _step(self, event: Any) -> str:
+        """Of the bot's own coming in: invite or join."""
+        if not isinstance(event, dict) or event.get("type") != "m.room.member" or event.get("state_key") != self._own:
+            return ""
+        before = text(mapping(mapping(event.get("unsigned")).get("prev_content")), "membership")
+        now = text(mapping(event.get("content")), "membership")
+        return now if now in ("invite", "join") and before != "join" else ""
+
+    async def _missed(self, room_id: str, before: str, since: str) -> tuple[list[Any], bool]:
+        """What happened between two answers, and whether that is all."""
+        found: list[Any] = []
+        while before and len(found) < MOST_MISSED:
+            asked: Query = {"dir": "b", "limit": PAGE, "from": before, "to": since}
+            try:
+                page = await self._client.get(path("rooms", room_id, "messages"), asked)
+            except PlatformRefused as refused:
+                if not refused.permanent:
+                    raise
+                logger.warning("what was said in %s during a gap can't be read: %s", room_id, refused.reason)
+                return found[::-1], False
+            found += sequence(page.get("chunk"))
+            before = text(page, "end") if page.get("chunk") else ""
+        return found[::-1], not before
+
+
+def _whole_state() -> str:
+    """Each time another question: Synapse answers the same one, asked again, as it did minutes ago."""
+    unlike = {**_QUIET, "not_types": [uuid4().hex]}
+    return dumps({**_ONLY_ROOMS, "presence": unlike, "room": {**_ROOM, "timeline": {"limit": 1, **_LAZY}}})
+
+
+def _rooms(answer: Payload, part: str) -> Iterator[tuple[str, Payload]]:
+    for room_id, told in mapping(mapping(answer.get("rooms")).get(part)).items():
+        if isinstance(told, dict):
+            yield room_id, told
+
+
+def _invitations(answer: Payload) -> Iterator[tuple[str, list[Payload]]]:
+    for room_id, told in _rooms(answer, "invite"):
+        yield room_id, events_of(told, "invite_state")

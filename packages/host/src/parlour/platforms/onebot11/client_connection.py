@@ -1,0 +1,99 @@
+"""Connects to a OneBot implementation that listens, again and again with back-off."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Awaitable, Callable
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+
+from parlour.core.platforms.port import AdapterStopped, Link
+from parlour.platforms._kit.backoff import Backoff
+
+from .accounts import Accounts
+from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+from .configuration import url_problem
+from .server_connection import quiet_logger
+
+logger = logging.getLogger(__name__)
+Talk = Callable[[Connection], Awaitable[None]]
+OPEN_SECONDS = 20.0
+NAMELESS = "the OneBot implementation is there and has yet to say whose account it is"
+HELD_SECONDS = 10.0
+"""A connection that lasted longer was a good one; after any other the wait grows."""
+
+
+class Caller:
+    def __init__(self, link: Link, accounts: Accounts, talk: Talk) -> None:
+        self._link = link
+        self._url = str(link.config.get("url") or "")
+        self._token = str(link.config.get("access_token") or "")
+        self._accounts = accounts
+        self._talk = talk
+
+    async def serve(self) -> None:
+        if problem := url_problem(self._url):  # as it may have been saved before that was looked at
+            raise AdapterStopped(f"url: {problem}")
+        backoff = Backoff()
+        self._link.state("connecting")
+        while True:
+            problem = await self._connected(backoff)
+            seconds = backoff.another()
+            self._link.state("connecting", f"{problem}; trying again in {seconds:.0f} s")
+            await asyncio.sleep(seconds)
+
+    async def _connected(self, backoff: Backoff) -> str:
+        """Until the connection ends; then why."""
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        begun = asyncio.get_running_loop().time()
+        try:
+            async with connect(
+                self._url,
+                additional_headers=headers,
+                open_timeout=OPEN_SECONDS,
+                max_size=LARGEST_FRAME,
+                compression=None,
+                close_timeout=CLOSE_SECONDS,
+                proxy=None,
+                logger=quiet_logger,
+            ) as socket:
+                self._link.state("connecting", NAMELESS)  # not what was wrong before
+                connection = Connection(socket)
+                try:
+                    await self._talk(connection)
+                finally:
+                    self._accounts.remove(connection)
+        except InvalidURI:
+            return "the OneBot implementation redirects to what is no address of a WebSocket; check the url"
+        except InvalidStatus as error:
+            return _refusal(error.response.status_code)
+        except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed) as error:
+            return f"the OneBot implementation can't be reached: {_reason(error)}"
+        if connection.turned_away:
+            return _refusal(403)
+        if connection.account and asyncio.get_running_loop().time() - begun > HELD_SECONDS:
+            backoff.forget()
+        return "the heartbeat stopped" if connection.silent else "the OneBot implementation closed the connection"
+
+
+def _refusal(status: int) -> str:
+    if status in (401, 403):
+        return "the OneBot implementation refused the access token; set the same one here and there"
+    advice = "look at what it logs" if status >= 500 else "check the url's port and path"
+    return f"the OneBot implementation answered with HTTP status {status}; {advice}"
+
+
+def _reason(error: Exception) -> str:
+    """Without the address, which may hold a token."""
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    if isinstance(error, ssl.SSLError):
+        return "what listens there does not speak TLS; try ws:// instead of wss://"
+    if isinstance(error, ConnectionError):
+        return error.strerror or "it broke the connection off; check whether ws:// or wss:// is right"
+    if isinstance(error, OSError):
+        return error.strerror or "no address of that name takes connections"
+    return "what listens there does not speak WebSocket"

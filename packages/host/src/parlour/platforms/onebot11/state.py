@@ -1,0 +1,69 @@
+"""What a bot remembers while it runs: its own messages, sends that were cut short, and through whom it knows people."""
+
+from collections import OrderedDict
+from typing import Any
+
+from .account_routing import Meetings
+from .values import number
+
+MOST = 10_000
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.meetings = Meetings()
+        self._ids: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """With the account that sent it: each implementation numbers messages in its own way."""
+        self._parts: OrderedDict[str, list[str]] = OrderedDict()
+        self._groups: OrderedDict[tuple[str, str], int] = OrderedDict()
+        """By account and person."""
+        self._in_strings: set[str] = set()
+
+    def sent(self, account: str, message_id: str) -> None:
+        self._ids[account, message_id] = None
+        if len(self._ids) > MOST:
+            self._ids.popitem(last=False)
+
+    def has_sent(self, account: str, message_id: str | None) -> bool:
+        return (account, message_id) in self._ids
+
+    def parts(self, key: str | None) -> list[str]:
+        """The ids of the parts that went out under this key; a second try goes on after them."""
+        if key is None:
+            return []
+        if len(self._parts) >= MOST:
+            self._parts.popitem(last=False)
+        return self._parts.setdefault(key, [])
+
+    def done(self, key: str | None) -> None:
+        self._parts.pop(key or "", None)
+
+    def heard(self, account: str, message: Any) -> None:
+        """Who reports messages as CQ strings gets answers in kind, by whichever connection they go."""
+        (self._in_strings.add if isinstance(message, str) else self._in_strings.discard)(account)
+
+    def speaks_strings(self, account: str) -> bool:
+        return account in self._in_strings
+
+    def met(self, account: str, payload: dict[str, Any]) -> None:
+        """Somebody who is no friend writes through a group that both are in, and is answered through it, until they
+        write as a friend.
+        """
+        if payload.get("message_type") != "private":
+            return
+        person = account, str(payload.get("user_id"))
+        group = _through(payload) if payload.get("sub_type") == "group" else None
+        if group:
+            self._groups[person] = group
+            if len(self._groups) > MOST:
+                self._groups.popitem(last=False)
+        elif payload.get("sub_type") == "friend":
+            self._groups.pop(person, None)
+
+    def group_of(self, account: str, user_id: str) -> int | None:
+        return self._groups.get((account, user_id))
+
+
+def _through(payload: dict[str, Any]) -> int | None:
+    sender = payload.get("sender")
+    return number(payload.get("group_id") or (sender.get("group_id") if isinstance(sender, dict) else None))

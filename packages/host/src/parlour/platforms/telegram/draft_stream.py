@@ -1,0 +1,82 @@
+"""An answer that grows as a draft, which the person sees being written. Drafts pass away; the message counts.
+
+A draft that Telegram does not take is left out: the whole text comes with the message all the same.
+"""
+
+import zlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
+from parlour_sdk.protocol.chain import MessageChain
+from parlour_sdk.protocol.platform_api import MessageResult
+
+from .client import Client
+from .errors import Forbidden, Unauthorized
+from .markdown import written
+from .text_entities import LONGEST_TEXT, length
+from .values import Payload
+
+METHOD = "sendMessageDraft"
+Finish = Callable[[MessageChain], Awaitable[MessageResult]]
+
+
+class Drafts:
+    """Whether this Bot API has them, and takes them from this bot."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.available = False
+
+    async def look(self) -> None:
+        """A server that has the method complains of its parameters."""
+        try:
+            await self._client.call(METHOD, {})
+        except PlatformRefused as refused:
+            missing = isinstance(refused, Unauthorized) or "method not found" in refused.reason.lower()
+            self.available = not missing
+        except PlatformUncertain:
+            self.available = False
+
+    async def show(self, params: Payload) -> None:
+        """Raises PlatformRefused when Telegram names a time for the next."""
+        try:
+            await self._client.call(METHOD, params)
+        except PlatformRefused as refused:
+            if refused.retry_after is not None:
+                raise
+            if refused.permanent and not isinstance(refused, Forbidden):
+                self.available = False
+        except PlatformUncertain:
+            pass  # the next one shows more
+
+
+class Draft:
+    """One answer."""
+
+    def __init__(self, drafts: Drafts, place: Payload, key: str, markdown: bool, finish: Finish) -> None:
+        self._drafts = drafts
+        self._place: dict[str, Any] = {**place, "draft_id": zlib.crc32(key.encode()) >> 1 or 1}
+        self._markdown = markdown
+        self._finish = finish
+        self._text = ""
+
+    async def append(self, text: str) -> None:
+        grown = self._text + text
+        if self._drafts.available and grown.strip():
+            shown = written(_latest(grown), self._markdown)
+            await self._drafts.show({**self._place, **shown.parameters()})
+        self._text = grown
+
+    async def finish(self, chain: MessageChain) -> MessageResult:
+        return await self._finish(chain)
+
+    async def fail(self, reason: str) -> None:
+        """Nothing is left of it."""
+
+
+def _latest(text: str) -> str:
+    """What a draft can hold of it."""
+    if length(text) <= LONGEST_TEXT:
+        return text
+    return "…" + text[-LONGEST_TEXT // 2 :]

@@ -1,0 +1,42 @@
+"""Which plugin's environment is being built at this moment, and what was said about it. How it is done is elsewhere."""
+
+from collections import Counter, deque
+from pathlib import Path
+
+from ..packages.requirements import Requirements
+from ..packages.subprocesses import Tell, nothing
+from .environment import Environments
+
+LINES = 200
+
+
+class Builds:
+    def __init__(self, environments: Environments) -> None:
+        self._environments = environments
+        self._active: Counter[str] = Counter()
+        self._lines: dict[str, deque[str]] = {}
+
+    def active(self) -> set[str]:
+        return {plugin_id for plugin_id, count in self._active.items() if count}
+
+    def lines(self, plugin_id: str) -> list[str]:
+        """Of its last build."""
+        return list(self._lines.get(plugin_id, ()))
+
+    async def python(self, plugin_id: str, requirements: Requirements, tell: Tell = nothing) -> Path:
+        if self._environments.has(requirements):
+            return await self._environments.python(requirements)
+        lines = self._lines[plugin_id] = deque(maxlen=LINES)
+
+        def hear(line: str) -> None:
+            lines.append(line)
+            tell(line)
+
+        self._active[plugin_id] += 1
+        try:
+            return await self._environments.python(requirements, hear)
+        except OSError as error:
+            hear(str(error))
+            raise
+        finally:
+            self._active[plugin_id] -= 1

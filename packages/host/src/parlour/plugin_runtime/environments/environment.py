@@ -1,0 +1,275 @@
+"""Environments of plugins that require packages: built by uv, known by content, shared, never used half built."""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from parlour_sdk.values import dataclass
+
+from ..disk_errors import FULL
+from ..packages.requirements import Requirements
+from ..packages.subprocesses import Tell, nothing
+from ..process.bubblewrap import BubblewrapLauncher
+from ..process.sandbox import SandboxWish, choose_launcher
+from . import index_settings, sdk_wheel
+from .installer import InstallerUnusable, PackageInstaller, PlainInstaller, base_python, sandboxed
+from .uv import UvMissing, find, reason
+
+logger = logging.getLogger(__name__)
+
+MARKER = "parlour-environment.json"
+UNUSED_SECONDS = 3600.0
+"""How long an environment is kept that no plugin needs: somebody may be about to install one that does."""
+POLL_SECONDS = 0.05
+CACHE_UNUSED_SECONDS = 30 * 24 * 3600.0
+"""How long downloaded packages are kept after the last build."""
+WITHOUT_SANDBOX = "there is no sandbox to install packages in"
+_STAGING = ".building-"
+_CACHE = ".cache"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentRules:
+    uv: Path | None = None
+    seconds: float = 600.0
+    allow_building: bool = False
+    sandbox: SandboxWish = "auto"
+    bubblewrap: Path | None = None
+    hidden: tuple[Path, ...] = ()
+    """Folders of which the installer sees nothing but its own."""
+    index_hosts: tuple[str, ...] = ()
+    """Hosts that the installer may reach besides the indexes that uv is set to."""
+
+
+class EnvironmentFailed(OSError):
+    """A plugin's environment can't be made. To whoever starts the plugin it is one more reason why it can't start."""
+
+
+class EnvironmentFull(EnvironmentFailed):
+    """There is no room for a plugin's environment."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(
+            message
+            or "its environment can't be written: No space left on device; make room on the disk of the data "
+            "directory and try again"
+        )
+
+
+class Environments:
+    def __init__(self, root: Path, rules: EnvironmentRules) -> None:
+        self._root = root
+        self._rules = rules
+
+    async def python(self, requirements: Requirements, tell: Tell = nothing) -> Path:
+        """The interpreter that has them. Nothing is asked of anybody when the environment is there already."""
+        if not requirements.lines:
+            return Path(sys.executable)
+        folder = self._root / key(requirements)
+        if not _usable(folder):
+            await self._make(folder, requirements, tell)
+        return folder / "bin" / "python"
+
+    def has(self, requirements: Requirements) -> bool:
+        return not requirements.lines or _usable(self._root / key(requirements))
+
+    def sweep(self, needed: set[str]) -> None:
+        """Deletes environments that nobody asked for in a while, and what a build that was cut off left."""
+        for path in self._root.glob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                if path.name.startswith(_STAGING):
+                    self._sweep_staging(path)
+                    continue
+                if path.name == _CACHE:
+                    self._sweep_cache(path)
+                    continue
+                marker = path / MARKER
+                dated = marker if marker.exists() else path
+                if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_SECONDS:
+                    continue
+                logger.info("the environment %s is not needed any more", path.name)
+                if path.is_dir():
+                    marker.unlink(missing_ok=True)  # first, so that nobody takes what is left of it for whole
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+    def _sweep_staging(self, staging: Path) -> None:
+        """Whoever builds holds the environment's lock, and no process does so after its end."""
+        name = staging.name.removeprefix(_STAGING).partition("-")[0]
+        descriptor = os.open(self._root / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if _taken(descriptor):
+                shutil.rmtree(staging, ignore_errors=True)
+        finally:
+            os.close(descriptor)
+
+    def _sweep_cache(self, cache: Path) -> None:
+        if time.time() - cache.stat().st_mtime > CACHE_UNUSED_SECONDS:
+            shutil.rmtree(cache, ignore_errors=True)
+
+    async def _make(self, folder: Path, requirements: Requirements, tell: Tell) -> None:
+        try:
+            program = find(self._rules.uv)
+            async with asyncio.timeout(self._rules.seconds), self._building(folder):
+                if not _usable(folder):  # else another has made it meanwhile
+                    await self._build(program, folder, requirements, tell)
+        except UvMissing as error:
+            raise EnvironmentFailed(str(error)) from error
+        except TimeoutError:
+            raise EnvironmentFailed(
+                f"its environment was not built within {self._rules.seconds:g} s; "
+                "the setting plugins.environment_seconds gives it more time"
+            ) from None
+
+    @contextlib.asynccontextmanager
+    async def _building(self, folder: Path) -> AsyncIterator[None]:
+        """One at a time builds the same environment, in whatever process it is."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            while not _taken(descriptor):  # noqa: ASYNC110 - another process tells of nothing: it has to be asked
+                await asyncio.sleep(POLL_SECONDS)
+            yield
+        finally:
+            os.close(descriptor)
+
+    async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: Tell) -> None:
+        """Beside its place, which it takes when it is whole."""
+        staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}-", dir=self._root))
+        try:
+            fresh = staging / "environment"
+            listed = staging / "requirements.txt"
+            await asyncio.to_thread(listed.write_text, "\n".join(requirements.lines) + "\n", encoding="utf-8")
+            sdk = await asyncio.to_thread(sdk_wheel.write, staging)
+            async with self._installer(program, staging, tell) as installer:
+                self._require_wheels(installer)
+                empty = ["venv", "--relocatable", "--python", str(base_python()), str(fresh)]
+                await self._ask(installer, empty, requirements, tell)
+                binary = [] if installer.builds_sources else ["--only-binary", ":all:"]
+                # Compiling would start the new environment's Python, which runs the `.pth` files of its packages.
+                install = ["pip", "install", "--python", str(fresh / "bin" / "python"), "--no-compile", *binary]
+                await self._ask(installer, [*install, "--requirement", str(listed), str(sdk)], requirements, tell)
+                await installer.compile(fresh, folder, tell)
+            await asyncio.to_thread(_finish, fresh, folder, requirements)
+        except OSError as error:
+            if isinstance(error, EnvironmentFailed):
+                raise
+            if error.errno in FULL:
+                raise EnvironmentFull from error
+            raise EnvironmentFailed(f"its environment can't be written: {error.strerror or error}") from error
+        finally:
+            await asyncio.to_thread(shutil.rmtree, staging, ignore_errors=True)
+
+    @contextlib.asynccontextmanager
+    async def _installer(self, program: Path, staging: Path, tell: Tell) -> AsyncIterator[PackageInstaller]:
+        rules = self._rules
+        hidden = [folder for folder in rules.hidden if folder.exists()]
+        launcher, state = await choose_launcher(rules.sandbox, rules.bubblewrap, hidden)
+        # A package's build can write to the cache, so it gets one that is thrown away.
+        thrown_away = rules.allow_building or os.environ.get("UV_NO_CACHE")
+        cache = staging / "cache" if thrown_away else self._root / _CACHE
+        await asyncio.to_thread(cache.mkdir, 0o700, exist_ok=True)
+        if isinstance(launcher, BubblewrapLauncher):
+            try:
+                building = sandboxed(launcher, program, staging, cache, rules.index_hosts, rules.allow_building, tell)
+                async with building as installer:
+                    yield installer
+            except InstallerUnusable as error:
+                raise EnvironmentFailed(str(error)) from error
+        elif state.required:
+            raise EnvironmentFailed(
+                f"packages are to be installed in a sandbox only, and {state.reason}; {state.remedy}"
+            )
+        else:
+            tell(f"{WITHOUT_SANDBOX} ({state.reason}): only wheels are installed, and nothing is compiled")
+            yield PlainInstaller(program, cache)
+        with contextlib.suppress(OSError):
+            os.utime(cache)
+
+    def _require_wheels(self, installer: PackageInstaller) -> None:
+        """Raises EnvironmentFailed where uv's configuration would build from source though building is off."""
+        forced = "" if installer.builds_sources else index_settings.forced_build(os.environ)
+        if forced:
+            raise EnvironmentFailed(
+                f"{forced} makes uv build packages from source, which runs their code, and that is off "
+                f"({self._why_not_built()}); remove it there"
+            )
+
+    def _why_not_built(self) -> str:
+        if self._rules.allow_building:
+            return "there is no sandbox to do it in"
+        return "plugins.allow_building allows it"
+
+    async def _ask(
+        self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, tell: Tell
+    ) -> None:
+        finished = await installer.run(arguments, tell)
+        if finished.status != 0:
+            gone = re.escape(f"{self._root}/{_STAGING}") + r"[^/\s]*/"
+            words = re.sub(gone, "", reason(finished.lines))
+            if any(f"(os error {number})" in words for number in FULL):
+                raise EnvironmentFull
+            raise EnvironmentFailed(self._explain(words, requirements, installer))
+
+    def _explain(self, words: str, requirements: Requirements, installer: PackageInstaller) -> str:
+        named = requirements.named_in(words)
+        what = f"its requirement '{named}'" if named else f"its requirements ({', '.join(requirements.lines)[:200]})"
+        advice = ""
+        if not installer.builds_sources and ("wheel" in words or "build" in words):
+            advice = f" (building from source, which runs the package's code, is off; {self._why_not_built()})"
+        return "; ".join(filter(None, (f"{what} can't be installed: {words}{advice}", installer.advice())))
+
+
+def key(requirements: Requirements) -> str:
+    """By content: the same packages for the same Python and SDK are the same environment."""
+    python = [sys.implementation.cache_tag, platform.python_version(), platform.machine(), sys.base_prefix]
+    content = json.dumps([requirements.lines, python, sdk_wheel.digest()])
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+def _usable(folder: Path) -> bool:
+    """Whole, and its interpreter, which is only a link, is still there. Who asks is about to use it."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.utime(folder / MARKER)
+        return (folder / "bin" / "python").exists()
+    return False
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _finish(fresh: Path, folder: Path, requirements: Requirements) -> None:
+    """Marks the environment as whole and moves it to its place. A package's links are not followed."""
+    marker = {"requirements": requirements.lines, "python": platform.python_version(), "sdk": sdk_wheel.digest()}
+    directory = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(MARKER, dir_fd=directory)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(MARKER, flags, 0o600, dir_fd=directory), "w", encoding="utf-8") as opened:
+            json.dump(marker, opened, indent=1)
+            opened.flush()
+            os.fsync(opened.fileno())
+    finally:
+        os.close(directory)
+    if folder.exists():  # its interpreter went away
+        os.rename(folder, fresh.with_name("old"))
+    os.rename(fresh, folder)

@@ -1,0 +1,170 @@
+"""A forward proxy through which the sandboxed installer reaches the package indexes and no other host.
+
+It listens on a Unix socket; `index_relay` connects the sandbox to it. HTTPS passes through it encrypted (CONNECT),
+plain HTTP as single GET and HEAD requests. The proxy that the operator has set, if any, is used from here.
+"""
+
+import asyncio
+import base64
+import contextlib
+import logging
+import ssl
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
+
+from parlour.core.addresses import authority
+
+from ..packages.subprocesses import Tell
+from .index_settings import Address, address_of
+
+logger = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 30.0
+HEAD_SECONDS = 30.0
+CHUNK_BYTES = 64 * 1024
+_HEAD_END = b"\r\n\r\n"
+_FOR_ONE_HOP = (b"connection:", b"proxy-", b"keep-alive:", b"te:", b"upgrade:")
+
+
+class ProxyUnusable(OSError):
+    """The operator's proxy can't be used for this connection."""
+
+
+class IndexProxy:
+    def __init__(self, allowed: frozenset[Address], proxies: Mapping[str, str], tell: Tell) -> None:
+        self._allowed = allowed
+        self._proxies = dict(proxies) | getproxies_environment()
+        self._tell = tell
+        self._blocked: dict[str, None] = {}
+
+    @property
+    def blocked(self) -> list[str]:
+        """The hosts that the installer asked for and that are no index."""
+        return list(self._blocked)
+
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncIterator[Path]:
+        """Yields the socket. In a folder of its own, since the name of a socket must be short."""
+        with tempfile.TemporaryDirectory(prefix="parlour-index-") as folder:
+            place = Path(folder, "socket")
+            server = await asyncio.start_unix_server(self._serve, place, limit=CHUNK_BYTES)
+            try:
+                yield place
+            finally:
+                server.close()  # connections end with the sandbox
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(HEAD_SECONDS):
+                head = await reader.readuntil(_HEAD_END)
+            await self._answer(head, reader, writer)
+        except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError) as error:
+            logger.debug("a connection of the installer ended: %s", error)
+        finally:
+            writer.close()
+
+    async def _answer(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first, _, rest = head.partition(b"\r\n")
+        method, target, _ = first.decode("ascii").split(" ", 2)
+        secure = method == "CONNECT"
+        url = f"https://{target}" if secure else target
+        if not secure and (method not in ("GET", "HEAD") or not url.startswith("http://")):
+            _refuse(writer, "405 Method Not Allowed")
+            return
+        address = address_of(url)
+        if address not in self._allowed:
+            self._block(address)
+            _refuse(writer, "403 Forbidden")
+            return
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                upstream = await self._connected(address, secure)
+        except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError) as error:
+            self._tell(f"{authority(*address)} can't be reached: {error or 'no answer in time'}")
+            _refuse(writer, "502 Bad Gateway")
+            return
+        with contextlib.closing(upstream[1]):
+            if secure:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                await _tunnel((reader, writer), upstream)
+            else:
+                upstream[1].write(self._request(method, url, rest))
+                await _pump(upstream[0], writer)
+
+    def _block(self, address: Address) -> None:
+        shown = authority(*address)
+        if shown not in self._blocked:
+            self._blocked[shown] = None
+            self._tell(f"blocked a connection to {shown}, which is none of the package indexes")
+
+    async def _connected(self, address: Address, secure: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connects to the index, through the operator's proxy where there is one for it."""
+        proxy = self._proxy(address, secure)
+        if proxy is None:
+            return await asyncio.open_connection(*address)
+        parts = urlsplit(proxy)
+        if parts.scheme not in ("http", "https"):
+            raise ProxyUnusable(f"a proxy must be http:// or https://, and {parts.scheme}:// is set")
+        secured = ssl.create_default_context() if parts.scheme == "https" else None
+        reader, writer = await asyncio.open_connection(*address_of(proxy), ssl=secured)
+        if secure:
+            place = authority(*address)
+            login = _login(proxy)
+            writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{login}\r\n".encode())
+            answer = await reader.readuntil(_HEAD_END)
+            status = answer.split(b" ", 2)[1:2]
+            if status != [b"200"]:
+                writer.close()
+                shown = status[0].decode("ascii", "replace") if status else "no status"
+                raise ProxyUnusable(f"the proxy {parts.hostname} answers {shown}")
+        return reader, writer
+
+    def _proxy(self, address: Address, secure: bool) -> str | None:
+        if proxy_bypass(authority(*address)):  # as NO_PROXY says
+            return None
+        proxy = self._proxies.get("https" if secure else "http") or self._proxies.get("all")
+        return proxy if not proxy or "://" in proxy else f"http://{proxy}"
+
+    def _request(self, method: str, url: str, headers: bytes) -> bytes:
+        """Returns the request for the next hop: one on its connection, so that its host can't change."""
+        kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_FOR_ONE_HOP)]
+        proxy = self._proxy(address_of(url), secure=False)
+        parts = urlsplit(url)
+        target = url if proxy else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        login = _login(proxy).encode() if proxy else b""
+        first = f"{method} {target} HTTP/1.1".encode()
+        return b"\r\n".join([first, *kept, b"Connection: close", b""]) + login + b"\r\n"
+
+
+def _login(proxy: str) -> str:
+    parts = urlsplit(proxy)
+    if not parts.username:
+        return ""
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"Proxy-Authorization: Basic {base64.b64encode(pair.encode()).decode()}\r\n"
+
+
+def _refuse(writer: asyncio.StreamWriter, status: str) -> None:
+    writer.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+
+
+async def _tunnel(
+    one: tuple[asyncio.StreamReader, asyncio.StreamWriter], other: tuple[asyncio.StreamReader, asyncio.StreamWriter]
+) -> None:
+    """Ends when either side has ended."""
+    pumps = [asyncio.create_task(_pump(one[0], other[1])), asyncio.create_task(_pump(other[0], one[1]))]
+    try:
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while chunk := await reader.read(CHUNK_BYTES):
+        writer.write(chunk)
+        await writer.drain()

@@ -1,0 +1,187 @@
+"""Runs uv for one environment: in a sandbox of its own, or without one where there is none.
+
+No code of a package runs outside the sandbox. In it, uv sees what it needs to install (itself, Python, certificates,
+its own and pip's configuration and the local indexes that these name) and nothing of the data directory but the folder
+in which the environment is built. It reaches the indexes through a proxy of the Host's and has no other network.
+"""
+
+import contextlib
+import os
+import sys
+import sysconfig
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from parlour_sdk.values import dataclass
+
+from ..packages import subprocesses
+from ..packages.subprocesses import Finished, Tell
+from ..process.bubblewrap import BubblewrapLauncher
+from ..process.bubblewrap.mounts import installer_arguments, is_hidden
+from ..process.launcher import Start
+from . import index_relay, index_settings, uv
+from .index_proxy import IndexProxy
+from .index_settings import Address, IndexSettings
+
+SOCKET = Path("/run/parlour/index")
+RELAY = Path("/run/parlour/index_relay.py")
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT")
+CREDENTIALS = Path(".local", "share", "uv", "credentials")
+"""Below the home, where `uv auth login` keeps what it is given."""
+PORTS = (443, 80)
+COMPILE_WORKERS = "2"
+
+
+class InstallerUnusable(Exception):
+    """The installer can't be run in a sandbox here."""
+
+
+class PackageInstaller(Protocol):
+    @property
+    def builds_sources(self) -> bool:
+        """Whether packages without a wheel may be built, which runs their code."""
+        ...
+
+    async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
+        """Runs uv with these arguments."""
+        ...
+
+    async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
+        """Compiles the environment, which will be moved to `final`, to bytecode."""
+        ...
+
+    def advice(self) -> str:
+        """Returns what to do about hosts that were asked for and not reached; empty when there are none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlainInstaller:
+    """Installs wheels only and compiles nothing, so that no code of a package runs."""
+
+    program: Path
+    cache: Path
+    builds_sources: bool = False
+
+    async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
+        return await subprocesses.run(uv.command(self.program, arguments), uv.environment(os.environ, self.cache), tell)
+
+    async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
+        """Does nothing: Python compiles each module when it is first imported."""
+
+    def advice(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxedInstaller:
+    program: Path
+    cache: Path
+    staging: Path
+    launcher: BubblewrapLauncher
+    settings: IndexSettings
+    proxy: IndexProxy
+    socket: Path
+    builds_sources: bool = False
+
+    async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
+        inside = [str(base_python()), "-I", "-S", str(RELAY), str(SOCKET), *uv.command(self.program, arguments)]
+        options = [*self._mounts(), "--chdir", "/"]
+        with self.launcher.boxed(options, inside) as boxed:
+            return await subprocesses.run(boxed.arguments, self._environment(), tell, boxed.descriptors)
+
+    async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
+        """In a plugin's sandbox, by the base Python, which reads no `.pth` file of the environment."""
+        folder = site_packages(environment)
+        python = base_python()
+        start = Start("parlour/compiler", folder, folder, python)
+        words = ["-I", "-S", "-m", "compileall", "-q", "-j", COMPILE_WORKERS, "-s", str(environment), "-p", str(final)]
+        with self.launcher.command(start, [str(python), *words, str(folder)]) as boxed:
+            finished = await subprocesses.run(boxed.arguments, {}, descriptors=boxed.descriptors)
+        if finished.status != 0:
+            tell("some files could not be compiled to bytecode; Python reads them as they are")
+
+    def advice(self) -> str:
+        blocked = ", ".join(self.proxy.blocked)
+        if not blocked:
+            return ""
+        return f"{blocked} is none of the package indexes and was blocked; plugins.index_hosts allows more hosts"
+
+    def _mounts(self) -> list[str]:
+        home = Path(os.environ.get("HOME") or "~").expanduser()
+        certificates = [Path(os.environ[name]) for name in CERTIFICATES if os.environ.get(name)]
+        optional = [path for path in (*certificates, home / CREDENTIALS) if os.access(path, os.R_OK)]
+        bound = {SOCKET: self.socket, RELAY: Path(index_relay.__file__)}
+        for number, file in enumerate(self.settings.files):
+            text = index_settings.without_proxies(file) if file.suffix == ".toml" else None
+            if text is not None and not is_hidden(file, self.launcher.hidden):
+                bound[file] = self.staging / f"configuration-{number}.toml"
+                bound[file].write_text(text, encoding="utf-8")
+        shown = [*self.settings.files, *self.settings.paths, *optional]
+        writable = [self.staging, self.cache]
+        return installer_arguments(self.program, shown, writable, bound, self.launcher.hidden)
+
+    def _environment(self) -> dict[str, str]:
+        logins = self.staging / "netrc"
+        logins.write_text(index_settings.netrc_of(self.settings.hosts, os.environ), encoding="utf-8")
+        logins.chmod(0o600)
+        proxied = {name.lower() for name in uv.PROXIES}
+        kept = {
+            name: value for name, value in uv.environment(os.environ, self.cache).items() if name.lower() not in proxied
+        }
+        pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+        return kept | pip | {"PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": "/tmp", "NETRC": str(logins)}
+
+
+@contextlib.asynccontextmanager
+async def sandboxed(
+    launcher: BubblewrapLauncher,
+    program: Path,
+    staging: Path,
+    cache: Path,
+    index_hosts: Sequence[str],
+    builds_sources: bool,
+    tell: Tell,
+) -> AsyncIterator[SandboxedInstaller]:
+    """Yields an installer whose proxy listens as long as the block lasts."""
+    with program.open("rb") as opened:
+        if opened.read(2) == b"#!":
+            raise InstallerUnusable(
+                f"{program} is a script that starts uv; name the program itself with the setting plugins.uv"
+            )
+    settings = index_settings.read(os.environ)
+    for path in (*settings.files, *settings.paths):
+        if is_hidden(path, launcher.hidden):
+            tell(f"{path} lies in the data directory, which the installer does not see; move it out of there to use it")
+    more = frozenset(address for written in index_hosts for address in addresses(written))
+    proxy = IndexProxy(settings.hosts | more, settings.proxies, tell)
+    async with proxy.listening() as socket:
+        yield SandboxedInstaller(program, cache, staging, launcher, settings, proxy, socket, builds_sources)
+
+
+def addresses(written: str) -> list[Address]:
+    """Returns the addresses that `host` or `host:port` means."""
+    host, _, port = (
+        written.lower().rpartition(":") if written.rpartition(":")[2].isdigit() else (written.lower(), "", "")
+    )
+    return [(host, int(port))] if port else [(host, number) for number in PORTS]
+
+
+def base_python() -> Path:
+    """The Python that environments are made of, without the Host's own packages."""
+    return Path(os.path.realpath(sys.executable))
+
+
+def site_packages(environment: Path) -> Path:
+    """Returns the folder of an environment's packages. Raises OSError when it is not really there.
+
+    A package's build could have put a link in its place, which would lead the compiler's sandbox elsewhere.
+    """
+    base = {"base": str(environment), "platbase": str(environment)}
+    folder = Path(sysconfig.get_path("purelib", "venv", base))
+    if not folder.is_dir() or os.path.realpath(folder) != os.path.join(
+        os.path.realpath(environment.parent), os.path.relpath(folder, environment.parent)
+    ):
+        raise OSError(f"{folder.relative_to(environment.parent)} is no folder of its own")
+    return folder

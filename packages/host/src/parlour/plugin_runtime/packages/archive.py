@@ -1,0 +1,149 @@
+"""Unpacks a zip that nobody vouches for: every entry is judged before the first byte is written."""
+
+import errno
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from parlour_sdk.plugin import PluginInvalid
+from parlour_sdk.values import dataclass
+
+from . import zip_directory
+
+BLOCK = 256 * 1024
+RATIO = 200
+"""Text shrinks to a tenth; what shrinks to less than this part of itself was made to fill a disk."""
+HARMLESS_BYTES = 1024 * 1024
+"""Below this no ratio matters."""
+ENTRY_BYTES = 4096
+"""What one entry of the list of files may need for its name and what packers add."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, NotImplementedError, struct.error)
+PATH_BYTES = 1000
+NAME_BYTES = 255
+
+
+@dataclass(frozen=True, slots=True)
+class SizeLimits:
+    files: int = 10_000
+    bytes: int = 100 * 1024 * 1024
+
+    def check(self, files: int, total: int) -> None:
+        if files > self.files:
+            raise PluginInvalid(
+                f"it has more than {self.files} files and folders, the most a plugin may have; leave out what it does "
+                "not need, or raise plugins.package_files"
+            )
+        if total > self.bytes:
+            raise PluginInvalid(
+                f"it has more than {self.bytes} bytes unpacked, the most a plugin may have; leave out what it does "
+                "not need, or raise plugins.package_bytes"
+            )
+
+
+def unpack(archive: Path, target: Path, limits: SizeLimits, called: str = "") -> None:
+    """Into an empty folder. Raises PluginInvalid, or OSError when the disk refuses. `called` is its name to people."""
+    try:
+        _judge_directory(archive, limits)
+        with zipfile.ZipFile(archive) as opened:
+            entries = opened.infolist()
+            _judge_sizes(entries, archive.stat().st_size, limits)
+            _judge_names(entries)
+            written = 0
+            for entry in entries:
+                written += _write(opened, entry, target, limits.bytes - written)
+    except DAMAGED as error:
+        raise PluginInvalid(_damaged(called or archive.name, error)) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # else its numbers name a place where no file begins
+            raise
+        raise PluginInvalid(_damaged(called or archive.name, error)) from error
+
+
+def _damaged(called: str, error: Exception) -> str:
+    return f"{called} is not a zip file, or a damaged one: {error}; pack the plugin's folder again"
+
+
+def _judge_directory(archive: Path, limits: SizeLimits) -> None:
+    """Before anything of it is in memory."""
+    entries, size = zip_directory.measure(archive, limits.files)
+    limits.check(entries, 0)
+    most = limits.files * ENTRY_BYTES
+    if most < size <= archive.stat().st_size:  # else it is a damaged one
+        raise PluginInvalid(f"its list of files has {size} bytes, and may have {most}; pack the plugin's folder again")
+
+
+def _judge_sizes(entries: list[zipfile.ZipInfo], packed: int, limits: SizeLimits) -> None:
+    total = sum(entry.file_size for entry in entries)
+    limits.check(len(entries), total)
+    if total > max(RATIO * packed, HARMLESS_BYTES):
+        raise PluginInvalid(
+            f"its {packed} bytes claim to unpack to {total}, which no plugin does; pack it again without the file that "
+            "has next to nothing in it"
+        )
+
+
+def _judge_names(entries: list[zipfile.ZipInfo]) -> None:
+    files: set[str] = set()
+    folders: set[str] = set()
+    for entry in entries:
+        path = _judged(entry)
+        key = unicodedata.normalize("NFC", str(path)).casefold()
+        above = {unicodedata.normalize("NFC", str(each)).casefold() for each in path.parents}
+        if key in files or (not entry.is_dir() and key in folders) or above & files:
+            raise PluginInvalid(
+                f"two entries are one file where upper and lower case are the same: {_shown(entry)}; rename one of them"
+            )
+        folders |= above
+        (folders if entry.is_dir() else files).add(key)
+
+
+def _judged(entry: zipfile.ZipInfo) -> PurePosixPath:
+    name = entry.filename
+    parts = name.removesuffix("/").split("/")
+    if "\0" in entry.orig_filename or "\\" in name or any(unicodedata.category(each) == "Cc" for each in name):
+        raise PluginInvalid(f"an entry's name has a character that no file name may have: {_shown(entry)}; rename it")
+    if name.startswith("/") or name[1:2] == ":" or any(part in ("", ".", "..") for part in parts):
+        raise PluginInvalid(
+            f"an entry would leave the plugin's folder: {_shown(entry)}; pack the folder again, with names inside it "
+            "only (parlour plugin build does)"
+        )
+    if len(name.encode()) > PATH_BYTES or any(len(part.encode()) > NAME_BYTES for part in parts):
+        raise PluginInvalid(f"an entry's name is too long: {_shown(entry)}; shorten it")
+    if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise PluginInvalid(
+            f"an entry is neither a file nor a folder, but a link or a device: {_shown(entry)}; "
+            "put the file itself there"
+        )
+    if entry.flag_bits & 1:
+        raise PluginInvalid(f"an entry is encrypted: {_shown(entry)}; pack it without a password")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise PluginInvalid(f"an entry is packed in an unusual way: {_shown(entry)}; pack it with deflate")
+    return PurePosixPath(*parts)
+
+
+def _shown(entry: zipfile.ZipInfo) -> str:
+    return repr(entry.orig_filename[:200])
+
+
+def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
+    """What is really in it counts, whatever it claimed."""
+    place = target / entry.filename
+    if entry.is_dir():
+        place.mkdir(parents=True, exist_ok=True)
+        return 0
+    place.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    with opened.open(entry) as source, place.open("xb") as file:
+        while block := source.read(BLOCK):
+            written += len(block)
+            if written > room:
+                raise PluginInvalid(
+                    "it has more bytes unpacked than a plugin may have; leave out what it does not need"
+                )
+            file.write(block)
+    if (entry.external_attr >> 16) & stat.S_IXUSR:
+        place.chmod(0o755)
+    return written

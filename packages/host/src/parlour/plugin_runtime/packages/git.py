@@ -1,0 +1,118 @@
+"""Brings one revision of a git repository here, with the git program: no hooks, no submodules, no questions asked."""
+
+import asyncio
+import os
+import posixpath
+import shutil
+from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from parlour_sdk.plugin import PluginInvalid
+from parlour_sdk.values import dataclass
+
+from ..disk_errors import FULL
+from .archive import SizeLimits
+from .subprocesses import Tell, nothing, run
+
+PROTOCOLS = ("https", "ssh", "file")
+FORMS = "git+https://HOST/REPOSITORY or git+FOLDER, then @REVISION and #subdirectory=FOLDER if needed"
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME")
+PROXIES = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "all_proxy", "no_proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    repository: str
+    revision: str = "HEAD"
+    subfolder: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Without a password: addresses are kept and printed."""
+        parts = urlsplit(self.repository)
+        host = parts.netloc.rpartition("@")[2]
+        repository = urlunsplit(parts._replace(netloc=host)) if parts.scheme == "https" else self.repository
+        revision = "" if self.revision == "HEAD" else f"@{self.revision}"
+        return f"git+{repository}{revision}" + (f"#subdirectory={self.subfolder}" if self.subfolder else "")
+
+
+def is_address(source: str) -> bool:
+    return source.startswith(("git+", "https://", "ssh://"))
+
+
+def parse(source: str) -> Address:
+    """`git+URL@REVISION#subdirectory=FOLDER`, as pip writes it."""
+    try:
+        parts = urlsplit(source.removeprefix("git+"))
+    except ValueError:
+        raise PluginInvalid(f"'{source}' is not an address; write {FORMS}") from None
+    scheme = parts.scheme or "file"
+    whole = "@" not in parts.path or (scheme == "file" and Path(unquote(parts.path)).is_dir())
+    path, at, revision = (parts.path, "", "HEAD") if whole else parts.path.rpartition("@")
+    name, _, subfolder = parts.fragment.partition("=")
+    if scheme not in PROTOCOLS or parts.query or name not in ("", "subdirectory") or (name and not subfolder):
+        raise PluginInvalid(f"'{source}' is not a git address that can be used; write {FORMS}")
+    if not path or revision.startswith("-") or (at and not revision):
+        raise PluginInvalid(f"'{source}' names no repository or no revision; write {FORMS}")
+    if scheme == "file":
+        return Address(f"file://{Path(unquote(path)).absolute()}", revision, unquote(subfolder))
+    return Address(urlunsplit((scheme, parts.netloc, path, "", "")), revision, unquote(subfolder))
+
+
+async def fetch(address: Address, target: Path, seconds: float, limits: SizeLimits) -> Path:
+    """The folder with the plugin, inside `target`, which is made. No other file of the repository is written."""
+    if shutil.which("git") is None:
+        raise PluginInvalid("git is not installed here; install it, or install the plugin from a folder or a zip")
+    folder = posixpath.normpath(address.subfolder or ".")
+    here = ("-C", str(target))
+    try:
+        async with asyncio.timeout(seconds):
+            await _git(address, "init", "--quiet", str(target))
+            await _git(
+                address,
+                *(*here, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
+                *("--", address.repository, address.revision),
+            )
+            await _judge(address, here, folder, limits)
+            await _git(address, *here, "--literal-pathspecs", "checkout", "--quiet", "FETCH_HEAD", "--", folder)
+    except TimeoutError:
+        raise PluginInvalid(f"{address.shown} did not answer within {seconds:g} s; try again later") from None
+    return target / folder
+
+
+async def _judge(address: Address, here: tuple[str, str], folder: str, limits: SizeLimits) -> None:
+    """Before its files are written: a few thousand bytes of a repository may stand for more than a disk holds."""
+    files = total = 0
+
+    def count(line: str) -> None:
+        nonlocal files, total
+        size = line.partition("\t")[0].split()[-1]
+        files, total = files + 1, total + (int(size) if size.isdecimal() else 0)
+        limits.check(files, total)
+
+    tree = "FETCH_HEAD" if folder == "." else f"FETCH_HEAD:{folder}"
+    try:
+        await _git(address, *here, "rev-parse", "--quiet", "--verify", tree)
+    except PluginInvalid:
+        raise PluginInvalid(f"{address.shown}: there is no folder '{address.subfolder}' in it") from None
+    await _git(address, *here, "ls-tree", "-r", "--long", tree, tell=count)
+
+
+async def _git(address: Address, *arguments: str, tell: Tell = nothing) -> None:
+    safety = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "credential.interactive=0")
+    options = [word for setting in safety for word in ("-c", setting)]
+    environment = {name: os.environ[name] for name in (*KEPT, *PROXIES) if name in os.environ} | {
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": ":".join(PROTOCOLS),
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
+        "LC_ALL": "C",
+    }
+    finished = await run(["git", *options, *arguments], environment, tell)
+    if finished.status != 0:
+        for number in FULL:
+            if any(os.strerror(number) in line for line in finished.lines):
+                raise OSError(number, os.strerror(number))
+        fatal = [line.removeprefix("fatal: ") for line in finished.lines if line.startswith("fatal: ")]
+        words = next(iter([*fatal, *finished.lines[-1:]]), "git gave no reason")
+        raise PluginInvalid(f"{address.shown} can't be fetched: {words.replace(address.repository, address.shown)}")

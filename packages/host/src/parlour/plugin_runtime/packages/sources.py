@@ -1,0 +1,154 @@
+"""From what a person names (a folder, a file, a zip, a git address) to a checked plugin beside its place."""
+
+import asyncio
+import os
+import zipfile
+from dataclasses import field
+from pathlib import Path
+
+from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
+from parlour_sdk.values import dataclass
+
+from ..store import safe
+from . import file_tree, git
+from .archive import SizeLimits, unpack
+from .requirements import Requirements, read_requirements
+
+NAME_BYTES = 255
+VERSION_CHARACTERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRules:
+    sizes: SizeLimits = field(default_factory=SizeLimits)
+    fetch_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A plugin that was read and found good, in a folder of its own."""
+
+    plugin: Plugin
+    requirements: Requirements
+    source: str
+    sha256: str
+    warnings: tuple[str, ...]
+    """What is odd about it and harms nobody."""
+
+    @property
+    def plugin_id(self) -> str:
+        return self.plugin.manifest.identity
+
+    @property
+    def version(self) -> str:
+        return self.plugin.manifest.metadata.version
+
+
+async def stage(source: str, shown: str | None, staging: Path, rules: PackageRules) -> Package:
+    """Raises PluginInvalid, or OSError when the disk refuses. Writes nowhere but into `staging`."""
+    if "\0" in source:
+        raise PluginInvalid("the source has a character that no path and no address may have; leave it out")
+    if git.is_address(source):
+        address = git.parse(source)
+        found = await git.fetch(address, staging / "fetched", rules.fetch_seconds, rules.sizes)
+        return await asyncio.to_thread(_take, found, address.shown, staging, rules)
+    try:
+        return await asyncio.to_thread(_take_local, _path(source), shown, staging, rules)
+    except (PermissionError, FileNotFoundError) as error:
+        if error.filename is None or Path(error.filename).is_relative_to(staging):
+            raise
+        raise PluginInvalid(
+            f"{error.filename} can't be read: {error.strerror}; let the user that runs Parlour read it, and try again"
+        ) from error
+
+
+def _path(source: str) -> Path:
+    try:
+        path = Path(source).expanduser()
+    except RuntimeError:
+        raise PluginInvalid(f"'{source}' names a user who is not there; write the whole path") from None
+    if any(len(os.fsencode(part)) > NAME_BYTES for part in path.parts):
+        raise PluginInvalid("the source is no path: a name in it is too long for a file")
+    return path
+
+
+def _take_local(path: Path, called: str | None, staging: Path, rules: PackageRules) -> Package:
+    shown = called or str(path.absolute())
+    if path.is_dir():
+        _judge_place(path, staging)
+        read_plugin(path)  # what is wrong is named by the path that the person knows
+        return _take(path, shown, staging, rules)
+    if not path.is_file():
+        raise PluginInvalid(f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.FORMS})")
+    if path.suffix == ".py":
+        return _take(_made_folder(path, staging / "made"), shown, staging, rules)
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
+    unpacked = staging / "unpacked"
+    unpacked.mkdir()
+    unpack(path, unpacked, rules.sizes, Path(shown).name)
+    return _take(_top(unpacked), shown, staging, rules)
+
+
+def _take(folder: Path, source: str, staging: Path, rules: PackageRules) -> Package:
+    code = staging / "code"
+    try:
+        file_tree.copy(folder, code, rules.sizes)
+        plugin = read_plugin(code)
+        for part in (plugin.manifest.metadata.author, plugin.manifest.metadata.name):
+            safe(part)
+        _judge_version(plugin.manifest.metadata.version)
+        warnings = tuple(_without(warning, code) for warning in plugin.warnings)
+        return Package(plugin, read_requirements(plugin), source, file_tree.digest(code), warnings)
+    except PluginInvalid as error:
+        raise PluginInvalid(_without(str(error), code, folder)) from error
+
+
+def _judge_place(folder: Path, staging: Path) -> None:
+    """A copy of the folder must not become part of what is copied."""
+    inner = staging.resolve()
+    if inner.is_relative_to(folder.resolve()) and not set(inner.relative_to(folder.resolve()).parts) & set(
+        file_tree.LEFT_OUT
+    ):
+        raise PluginInvalid(
+            f"the data directory lies in the plugin's folder {folder}: choose another one with --data, "
+            "or move it out of that folder"
+        )
+
+
+def _judge_version(version: str) -> None:
+    if not 1 <= len(version) <= VERSION_CHARACTERS or not version.isprintable():
+        raise PluginInvalid(
+            f"manifest.yaml: metadata.version has {len(version)} characters; use 1 to {VERSION_CHARACTERS} "
+            "that can be printed, such as 0.1.0"
+        )
+
+
+def _made_folder(file: Path, folder: Path) -> Path:
+    """Of a plugin that is one file."""
+    files = packaged(file)
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def _without(message: str, *folders: Path) -> str:
+    """Names files as the plugin's author knows them."""
+    for folder in folders:
+        message = message.replace(f"{folder}/", "")
+    return message
+
+
+def _top(unpacked: Path) -> Path:
+    """A zip of a folder has that folder at its top, perhaps beside what a Mac adds."""
+    if (unpacked / "manifest.yaml").exists():
+        return unpacked
+    folders = [path for path in unpacked.iterdir() if path.is_dir() and path.name != "__MACOSX"]
+    if len(folders) == 1 and (folders[0] / "manifest.yaml").exists():
+        return folders[0]
+    raise PluginInvalid(
+        "there is no manifest.yaml at its top, nor in a single folder at its top; pack the plugin's own folder "
+        "(parlour plugin build does)"
+    )

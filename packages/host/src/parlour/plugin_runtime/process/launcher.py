@@ -1,0 +1,236 @@
+"""The port that starts a plugin's process, and its plain form. A sandboxed one joins here."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from parlour_sdk.protocol.manifest import PluginLimits
+from parlour_sdk.values import dataclass
+from parlour_sdk.wire import Limits, StdioTransport, Transport
+from parlour_sdk.wire.pipe import Pipe
+
+from . import cgroup, orphan_cleanup
+from .cgroup import ControlGroup
+from .child_process import Child
+from .process_tree import ProcessTree, Seen
+from .reaper import new_mark
+
+ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
+"""What a plugin sees of the Host's environment; no secret is in it."""
+DATA_VARIABLE = "PARLOUR_PLUGIN_DATA"
+"""Where a plugin finds the folder that it may write."""
+_LOOKS = 10
+"""How often in a row its processes are looked for."""
+_FIRST_TO_GO = b"500"
+"""When the machine runs out of memory, the kernel is to take a plugin and not its Host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """All that the start of one plugin's process needs to know."""
+
+    plugin_id: str
+    folder: Path
+    """Its code, which it may read."""
+    data: Path
+    """Its own folder, which it may write."""
+    python: Path = Path(sys.executable)
+    """The interpreter of its environment."""
+    limits: PluginLimits = field(default_factory=PluginLimits)
+    network: tuple[str, ...] = ()
+    """The hosts it was granted; none means no network."""
+
+
+class LaunchRefused(OSError):
+    """The process can't be started, and another attempt would not change that."""
+
+
+class PluginProcess(Protocol):
+    """A started process: its wire, its log, its end, and what it uses until then."""
+
+    pid: int
+    log: asyncio.StreamReader
+
+    def wire(self, limits: Limits) -> Transport:
+        """Asked for once; whoever asks closes it."""
+        ...
+
+    async def restrain(self, open_files: int, niceness: int) -> int:
+        """Every process of it there is by now; tells how many."""
+        ...
+
+    async def uses_more_than(self, memory_bytes: int) -> bool:
+        """It and every process that came from it."""
+        ...
+
+    async def unlinked_bytes(self, folder: Path) -> int:
+        """What its open files take that have no name any more, on the disk of this folder."""
+        ...
+
+    async def wait(self) -> int: ...
+
+    async def terminate(self) -> None:
+        """Asks its process group to end."""
+        ...
+
+    async def kill(self) -> None:
+        """Ends it and every process that came from it, also those that left its group."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of its log, whoever may still hold the other end, and of what held its processes together."""
+        ...
+
+
+class Launcher(Protocol):
+    async def launch(self, start: Start) -> PluginProcess: ...
+
+
+@dataclass(slots=True)
+class PlainProcess:
+    pid: int
+    read_fd: int
+    write_fd: int
+    log: asyncio.StreamReader
+    log_pipe: asyncio.BaseTransport
+    process: Child
+    tree: ProcessTree
+    group: ControlGroup
+
+    def wire(self, limits: Limits) -> Transport:
+        return StdioTransport(self.read_fd, self.write_fd, limits)
+
+    async def restrain(self, open_files: int, niceness: int) -> int:
+        return await asyncio.to_thread(self._restrain, open_files, niceness)  # as all that looks for its processes
+
+    def _restrain(self, open_files: int, niceness: int) -> int:
+        """One of them may be about to start another: until nobody new is found, but there may always be somebody."""
+        done: set[int] = set()
+        alive: set[int] = set()
+        for _ in range(_LOOKS):
+            alive = {seen.pid for seen in self.tree.alive()}
+            if not (found := alive - done):
+                break
+            for pid in found:
+                restrain(pid, open_files, niceness)
+            self.group.hold(found, niceness)
+            done |= found
+        return len(alive)
+
+    async def uses_more_than(self, memory_bytes: int) -> bool:
+        if await asyncio.to_thread(self.tree.resident_bytes) <= memory_bytes:
+            return False
+        return await asyncio.to_thread(self.tree.proportional_bytes) > memory_bytes
+
+    async def unlinked_bytes(self, folder: Path) -> int:
+        return await asyncio.to_thread(lambda: self.tree.unlinked_bytes(folder.stat().st_dev))
+
+    async def wait(self) -> int:
+        return await self.process.wait()
+
+    async def terminate(self) -> None:
+        await asyncio.to_thread(self._signal, signal.SIGTERM)
+
+    async def kill(self) -> None:
+        await asyncio.to_thread(self._signal, signal.SIGKILL)
+        await asyncio.to_thread(self.tree.kill)
+
+    def close(self) -> None:
+        self.log_pipe.close()
+        self.group.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        for group in self._groups(self.tree.alive()):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, number)
+
+    def _groups(self, alive: list[Seen]) -> set[int]:
+        """The plugin leads its own, so its children go with it."""
+        return {self.pid}
+
+
+Process = TypeVar("Process", bound=PlainProcess)
+
+
+class PlainLauncher:
+    """A child process in its own group, with an allowlisted environment and nothing else in its way."""
+
+    async def launch(self, start: Start) -> PluginProcess:
+        return await spawn(command(start), start, PlainProcess, environment(start))
+
+
+def restrain(pid: int, open_files: int, niceness: int) -> None:
+    """From outside, so that the start of the process waits for nothing; what it starts later inherits it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
+    if sys.platform == "linux":
+        _stand_back(pid, niceness)
+        with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_files, open_files))
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb", 0) as file:
+            file.write(_FIRST_TO_GO)
+
+
+def _stand_back(pid: int, niceness: int) -> None:
+    """Where the kernel shares the processor out by session, the niceness that counts is the session's.
+
+    Without privileges it may be set a few times a second only, so what is set already is left alone.
+    """
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "r+b", 0) as file:
+        if not file.read().endswith(b" nice %d\n" % niceness):
+            file.write(b"%d" % niceness)
+
+
+def command(start: Start) -> list[str]:
+    return [str(start.python), "-m", "parlour_sdk.worker", str(start.folder)]
+
+
+async def spawn(
+    arguments: list[str],
+    start: Start,
+    form: type[Process],
+    variables: Mapping[str, str],
+    descriptors: Sequence[int] = (),
+) -> Process:
+    """Starts the command with these variables and a mark of its own; it inherits the descriptors."""
+    mark = new_mark()
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as the_childs:
+        child_read, write_fd = _pipe(the_childs, ours)
+        read_fd, child_write = _pipe(ours, the_childs)
+        log_fd, child_log = _pipe(ours, the_childs)
+        streams = (child_read, child_write, child_log)
+        marked = {**variables, orphan_cleanup.VARIABLE: mark}
+        process = Child(arguments, start.folder, marked, streams, descriptors)
+        ours.pop_all()
+    log, log_pipe = await _reader(log_fd)
+    tree, group = ProcessTree(process.pid, mark), ControlGroup(mark, cgroup.place())
+    return form(process.pid, read_fd, write_fd, log, log_pipe, process, tree, group)
+
+
+def environment(start: Start) -> dict[str, str]:
+    """Returns the variables of a plugin without a sandbox. What it prints is in its log at once."""
+    allowed = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    return {**allowed, DATA_VARIABLE: str(start.data), "PYTHONUNBUFFERED": "1"}
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """Its two ends, each closed with whom it belongs to."""
+    read_fd, write_fd = os.pipe()
+    reader.callback(os.close, read_fd)
+    writer.callback(os.close, write_fd)
+    return read_fd, write_fd
+
+
+async def _reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
+    """Of our own making: the process's own pipes would keep its `wait` until the last child has closed them."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), Pipe(descriptor, loop))
+    return reader, pipe

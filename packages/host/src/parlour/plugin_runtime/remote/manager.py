@@ -1,0 +1,112 @@
+"""Administers the plugins of a standalone runtime: what is asked for is sent there, what is shown is what it told."""
+
+import asyncio
+import base64
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from parlour.core.model.plugin_manager import UNUSABLE, Forget, PluginFacts, PluginProblem
+from parlour_sdk.wire import ConnectionClosed, WireError
+
+from ..installer import Installer
+from .messages import CHUNK_BYTES, RUNTIME_UNAVAILABLE
+from .runtime import NotConnected, RemoteRuntime
+
+
+class RemoteKeeper:
+    """A package is fetched and checked here, since here is what a person names; it is built and kept there."""
+
+    def __init__(self, runtime: RemoteRuntime, installer: Installer, forget: Forget) -> None:
+        self._runtime = runtime
+        self._installer = installer
+        self._forget = forget
+
+    async def refresh(self) -> None:
+        """What runs is the runtime's part; the Host waits until it knows."""
+        await self._runtime.known()
+
+    def all(self) -> list[PluginFacts]:
+        try:
+            return self._runtime.facts()
+        except NotConnected as error:
+            raise PluginProblem(RUNTIME_UNAVAILABLE, str(error)) from error
+
+    def get(self, plugin_id: str) -> PluginFacts | None:
+        return next((each for each in self.all() if each.plugin_id == plugin_id), None)
+
+    async def log(self, plugin_id: str, limit: int) -> list[str]:
+        answer = await self._ask("log", {"plugin_id": plugin_id, "limit": limit})
+        return list(answer["lines"])
+
+    async def install(
+        self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
+    ) -> PluginFacts:
+        async with self._installer.package(source, shown) as package:
+            upload = await self._sent(package.plugin.folder)
+            wish = None if granted is None else list(granted)
+            data = {"upload": upload, "shown": package.source, "granted": wish, "upgrade": upgrade}
+            return await self._done("install", data)
+
+    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts:
+        wish = None if granted is None else list(granted)
+        return await self._done("change", {"plugin_id": plugin_id, "granted": wish, "enabled": enabled})
+
+    async def restart(self, plugin_id: str) -> PluginFacts:
+        return await self._done("restart", {"plugin_id": plugin_id})
+
+    async def remove(self, plugin_id: str, delete_data: bool) -> None:
+        """What it stored here goes while it is still there, disabled: what is cut off can be asked for again."""
+        if delete_data:
+            await self._disabled(plugin_id)
+            await self._forget(plugin_id)
+        answer = await self._ask("remove", {"plugin_id": plugin_id, "delete_data": delete_data})
+        await self._runtime.caught_up(answer["revision"], None)
+
+    async def _disabled(self, plugin_id: str) -> None:
+        try:
+            await self.change(plugin_id, None, False)
+        except PluginProblem as problem:
+            if problem.code != UNUSABLE:  # else it does not run
+                raise
+
+    async def _done(self, action: str, data: dict[str, Any]) -> PluginFacts:
+        answer = await self._ask(action, data)
+        plugin_id = str(answer["plugin_id"])
+        await self._runtime.caught_up(answer["revision"], plugin_id)
+        found = self.get(plugin_id)
+        if found is None:
+            raise PluginProblem("not_found", f"plugin '{plugin_id}' was removed meanwhile")
+        return found
+
+    async def _ask(self, action: str, data: dict[str, Any]) -> Any:
+        try:
+            return await self._runtime.ask(action, data)
+        except NotConnected as error:
+            raise PluginProblem(RUNTIME_UNAVAILABLE, str(error)) from error
+        except ConnectionClosed as error:
+            message = f"the plugin runtime was lost while it worked ({error.reason}); look whether it has done it"
+            raise PluginProblem(RUNTIME_UNAVAILABLE, message) from error
+        except WireError as error:
+            told = error.data if isinstance(error.data, dict) else {}
+            if "revision" in told:
+                await self._runtime.caught_up(told["revision"], None)
+            raise PluginProblem(error.code, error.message, told.get("details")) from error
+
+    async def _sent(self, folder: Path) -> str:
+        upload = str((await self._ask("upload", {}))["upload"])
+        with tempfile.TemporaryFile() as packed:
+            await asyncio.to_thread(_pack, folder, packed)
+            while chunk := await asyncio.to_thread(packed.read, CHUNK_BYTES):
+                await self._ask("upload_part", {"upload": upload, "data": base64.b64encode(chunk).decode()})
+        return upload
+
+
+def _pack(folder: Path, packed: Any) -> None:
+    """Uncompressed: what is packed too well counts as an attack on the other side."""
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED, strict_timestamps=False) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    packed.seek(0)

@@ -1,0 +1,146 @@
+"""What a Host and a standalone Plugin Runtime say to each other, beside what they carry for plugins."""
+
+from typing import Any, Final, TypeVar
+from urllib.parse import quote, unquote
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from parlour.core.model.plugin_manager import PluginFacts
+from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
+from parlour_sdk.wire import WireError
+
+PROTOCOL: Final = 1
+CONTROL: Final = "/control"
+CHUNK_BYTES: Final = 256 * 1024
+"""Of a package that moves from one side to the other."""
+ROOM_BYTES: Final = 64 * 1024
+"""By so much a frame may grow on its second hop: numbers get longer, and a plugin's largest frame has to fit."""
+REFUSED: Final = "plugin.refused"
+IN_USE: Final = "in_use"
+RUNTIME_UNAVAILABLE: Final = "runtime_unavailable"
+HELLO_AGAIN: Final = "hello was called on this connection before; open another connection for another session"
+_PLUGINS: Final = "/plugins/"
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ControlHello(_Said):
+    """The first call on the control connection. `host` is new with each start of a Host."""
+
+    protocol: int = Field(ge=0, le=1_000_000)
+    version: str = Field(max_length=200)
+    host: str = Field(max_length=200)
+
+
+class ControlWelcome(_Said):
+    protocol: int
+    version: str
+    session: str
+
+
+class ChannelHello(_Said):
+    """The first call on a plugin's channel: whose session it belongs to."""
+
+    session: str = Field(max_length=200)
+
+
+class Told(_Said):
+    """How one plugin is doing."""
+
+    plugin: PluginFacts
+    running: bool
+    """It is being kept alive, whatever its status."""
+    proven: bool
+    generation: int
+    """Grows with every process that got ready, so that its runners are asked for again."""
+
+
+class Runners(_Said):
+    version: str
+    generation: int
+    runners: list[object]
+
+
+class OtherComponents(_Said):
+    """Asked for on its own: each of the two may fill a frame."""
+
+    components: list[object]
+
+
+class LogRequest(_Said):
+    plugin_id: str
+    limit: int
+
+
+class UploadPart(_Said):
+    upload: str
+    data: str
+    """In base64."""
+
+
+class InstallRequest(_Said):
+    upload: str
+    shown: str
+    granted: list[str] | None
+    upgrade: str | None
+
+
+class ChangeRequest(_Said):
+    plugin_id: str
+    granted: list[str] | None
+    enabled: bool | None
+
+
+class RestartRequest(_Said):
+    plugin_id: str
+
+
+class RemoveRequest(_Said):
+    plugin_id: str
+    delete_data: bool
+
+
+def parsed(model: type[Model], data: Any) -> Model:
+    """Parses what the other side sent. Raises WireError that names the first wrong field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "data"
+        raise WireError("invalid_argument", f"{field}: {first['msg']}") from error
+
+
+def plugin_path(plugin_id: str) -> str:
+    return _PLUGINS + quote(plugin_id)
+
+
+def plugin_of(path: str) -> str | None:
+    """The plugin whose channel this is."""
+    author, slash, name = unquote(path.removeprefix(_PLUGINS)).partition("/")
+    whole = path.startswith(_PLUGINS) and author and slash and name and "/" not in name
+    return f"{author}/{name}" if whole else None
+
+
+def mismatch(host: int, runtime: int) -> str:
+    older = "the Host" if host < runtime else "the plugin runtime"
+    both = f"the Host speaks runtime protocol {host} and the plugin runtime {runtime}"
+    return f"{both}; update Parlour where {older} runs"
+
+
+def as_wire(error: PluginLost | PluginUnavailable | PluginRefused) -> WireError:
+    """Why a run did not go on, for the other side."""
+    if isinstance(error, PluginRefused):
+        return WireError(REFUSED, str(error), {"code": error.code})
+    return WireError(error.code, str(error))
+
+
+def from_wire(error: WireError) -> PluginLost | PluginUnavailable | PluginRefused:
+    if error.code == PluginLost.code:
+        return PluginLost(error.message)
+    if error.code == PluginUnavailable.code:
+        return PluginUnavailable(error.message)
+    inner = error.data.get("code") if error.code == REFUSED and isinstance(error.data, dict) else None
+    return PluginRefused(str(inner or error.code), error.message)

@@ -1,0 +1,145 @@
+"""The control connection of a Host: who it is, how the plugins are doing, and what is to be done with them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import Any
+
+from parlour.core.model.plugin_manager import PluginKeeper, PluginProblem
+from parlour_sdk.wire import Peer, WireError
+
+from .. import disk_errors
+from ..remote import messages
+from .sessions import Session, Sessions
+from .status_broadcast import Board
+from .tokens import Token
+from .uploads import Uploads
+
+logger = logging.getLogger(__name__)
+
+
+class Control:
+    def __init__(
+        self, token: Token, keeper: PluginKeeper, board: Board, sessions: Sessions, uploads: Uploads, version: str
+    ) -> None:
+        self.peer: Peer | None = None
+        self._token = token
+        self._keeper = keeper
+        self._board = board
+        self._sessions = sessions
+        self._uploads = uploads
+        self._version = version
+        self._session: Session | None = None
+        self._begun: set[asyncio.Task[Any]] = set()
+        self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
+            "log": self._log,
+            "upload": self._upload,
+            "upload_part": self._upload_part,
+            "install": self._install,
+            "change": self._change,
+            "restart": self._restart,
+            "remove": self._remove,
+        }
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        if action == "hello":
+            return self._hello(data)
+        if self._session is None:
+            raise WireError("unauthorized", "the first call on a connection is hello")
+        if action == "watch":
+            return self._board.watch()
+        if action not in self._actions:
+            raise WireError("not_supported", f"the control connection has no action '{action}'")
+        return self._answered(self._actions[action](data))
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._sessions.leave(self._session)
+        self._uploads.close()
+
+    async def _hello(self, data: Any) -> dict[str, Any]:
+        assert self.peer is not None
+        hello = messages.parsed(messages.ControlHello, data)
+        if hello.protocol != messages.PROTOCOL:
+            raise WireError("not_supported", messages.mismatch(hello.protocol, messages.PROTOCOL))
+        if self._session is not None:
+            raise WireError("conflict", messages.HELLO_AGAIN)
+        self._session = self._sessions.enter(self._token, self.peer)
+        return messages.ControlWelcome(
+            protocol=messages.PROTOCOL, version=self._version, session=self._session.id
+        ).model_dump()
+
+    async def _answered(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """What was begun is brought to its end, also when its Host is lost meanwhile: nothing of it stays half done."""
+        task = asyncio.create_task(work)
+        self._begun.add(task)
+        task.add_done_callback(self._done_with)
+        try:
+            return await asyncio.shield(task)
+        except PluginProblem as problem:
+            raise self._told(problem) from problem
+        except OSError as error:
+            raise self._told(disk_errors.problem(error, "the plugin runtime can't do this")) from error
+
+    def _done_with(self, task: "asyncio.Task[Any]") -> None:
+        self._begun.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.debug("a Host's wish was not fulfilled: %s", task.exception())  # it is told, if it is still there
+
+    def _told(self, problem: PluginProblem) -> WireError:
+        return WireError(problem.code, problem.message, {"details": problem.details, "revision": self._board.changed()})
+
+    async def _log(self, data: Any) -> dict[str, Any]:
+        asked = messages.parsed(messages.LogRequest, data)
+        return {"lines": _last(await self._keeper.log(asked.plugin_id, asked.limit))}
+
+    async def _upload(self, data: Any) -> dict[str, Any]:
+        return {"upload": self._uploads.begin()}
+
+    async def _upload_part(self, data: Any) -> dict[str, Any]:
+        part = messages.parsed(messages.UploadPart, data)
+        self._uploads.add(part.upload, part.data)
+        return {}
+
+    async def _install(self, data: Any) -> dict[str, Any]:
+        asked = messages.parsed(messages.InstallRequest, data)
+        path = self._uploads.received(asked.upload)
+        try:
+            with self._board.working():
+                facts = await self._keeper.install(str(path), asked.shown, asked.granted, asked.upgrade)
+        finally:
+            self._uploads.drop(asked.upload)
+        return self._done(facts.plugin_id)
+
+    async def _change(self, data: Any) -> dict[str, Any]:
+        asked = messages.parsed(messages.ChangeRequest, data)
+        with self._board.working():
+            await self._keeper.change(asked.plugin_id, asked.granted, asked.enabled)
+        return self._done(asked.plugin_id)
+
+    async def _restart(self, data: Any) -> dict[str, Any]:
+        asked = messages.parsed(messages.RestartRequest, data)
+        with self._board.working():
+            await self._keeper.restart(asked.plugin_id)
+        return self._done(asked.plugin_id)
+
+    async def _remove(self, data: Any) -> dict[str, Any]:
+        asked = messages.parsed(messages.RemoveRequest, data)
+        with self._board.working():
+            await self._keeper.remove(asked.plugin_id, asked.delete_data)
+        return self._done(asked.plugin_id)
+
+    def _done(self, plugin_id: str) -> dict[str, Any]:
+        return {"plugin_id": plugin_id, "revision": self._board.changed()}
+
+
+def _last(lines: list[str]) -> list[str]:
+    """As many of the last lines as one frame surely holds."""
+    room = messages.CHUNK_BYTES * 2
+    kept: list[str] = []
+    for line in reversed(lines):
+        room -= len(line) + 4
+        if room < 0:
+            break
+        kept.append(line)
+    return kept[::-1]

@@ -1,0 +1,142 @@
+"""Between a plugin and the Host: a Host's runs go to the plugin's process, the plugin's calls to the Host.
+
+Calls are relayed one by one and not as bytes: the plugin's process outlives the Host's connection, and so can share
+neither its greeting nor its numbers. Whose channel it is says the path under which the Host opened it.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any
+
+from parlour.core.actions.action_table import ACTIONS
+from parlour.core.errors import Refused
+from parlour.core.model.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
+from parlour_sdk.wire import ConnectionClosed, Peer, WireError
+
+from ..remote.messages import HELLO_AGAIN, ChannelHello, as_wire, parsed
+from .sessions import Sessions
+from .status_broadcast import Board
+from .tokens import Token
+
+CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
+STREAMS = frozenset({"run_command"})
+CALL_SECONDS = 86_400.0
+"""The Host keeps the time of a call and cancels it here; this is for one that forgets."""
+HOST_SECONDS = 10.0
+"""How long a plugin's call may wait for a Host that is just about to connect."""
+
+
+class HostCalls:
+    """What plugins may call, by way of the connected Host, which decides about it."""
+
+    def __init__(self, sessions: Sessions, seconds: float = HOST_SECONDS) -> None:
+        self._sessions = sessions
+        self._seconds = seconds
+
+    def streams(self, name: str) -> bool:
+        return name in ACTIONS and ACTIONS[name].wire.streams
+
+    async def call(self, plugin_id: str, name: str, data: Any) -> Any:
+        host = await self._host(plugin_id)
+        try:
+            return await host.call(name, data)
+        except WireError as error:
+            raise _refused(error) from error
+
+    async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[Any, None]:
+        host = await self._host(plugin_id)
+        try:
+            async with aclosing(host.stream(name, data)) as parts:
+                async for part in parts:
+                    yield part
+        except WireError as error:
+            raise _refused(error) from error
+
+    async def _host(self, plugin_id: str) -> Peer:
+        host = await self._sessions.channel(plugin_id, self._seconds)
+        if host is None:
+            raise Refused("runtime_error", "no Host is connected to the plugin runtime at this moment", retryable=True)
+        return host
+
+
+class PluginChannel:
+    """What a Host may ask of one plugin."""
+
+    def __init__(self, plugin_id: str, token: Token, plugins: PluginCaller, board: Board, sessions: Sessions) -> None:
+        self.peer: Peer | None = None
+        self._plugin_id = plugin_id
+        self._token = token
+        self._plugins = plugins
+        self._board = board
+        self._sessions = sessions
+        self._joined = False
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        if action == "hello":
+            return self._hello(data)
+        if not self._joined:
+            raise WireError("unauthorized", "the first call on a connection is hello")
+        if action == "run_agent":
+            return self._run(data)
+        if action == "list_agent_runners":
+            return self._told(self._board.runners)
+        if action == "list_components":
+            return self._told(self._board.components)
+        if action in CALLS:
+            return self._call(action, data)
+        if action in STREAMS:
+            return self._stream(action, data)
+        raise WireError("not_supported", f"a plugin's channel has no action '{action}'")
+
+    async def _hello(self, data: Any) -> dict[str, Any]:
+        assert self.peer is not None
+        hello = parsed(ChannelHello, data)
+        if self._joined:
+            raise WireError("conflict", HELLO_AGAIN)
+        self._sessions.join(hello.session, self._token, self._plugin_id, self.peer)
+        self._joined = True
+        return {}
+
+    async def _told(self, tell: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        return tell(self._plugin_id)
+
+    async def _call(self, action: str, data: Any) -> dict[str, Any]:
+        try:
+            return await self._plugins.call(self._plugin_id, action, data, CALL_SECONDS)
+        except (PluginLost, PluginUnavailable, PluginRefused) as error:
+            raise as_wire(error) from error
+
+    def _run(self, request: Any) -> AsyncGenerator[Any, None]:
+        return _parts(self._plugins.run_agent(self._plugin_id, request))
+
+    async def _stream(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        try:
+            opened = await self._plugins.stream(self._plugin_id, action, data)
+        except (PluginLost, PluginUnavailable, PluginRefused) as error:
+            raise as_wire(error) from error
+        async with aclosing(_parts(opened)) as parts:
+            async for part in parts:
+                yield part
+
+
+async def _parts(results: ResultStream) -> AsyncGenerator[Any, None]:
+    ended = False
+    try:
+        while batch := await results.batch():
+            for result in batch:
+                yield result
+        ended = True
+    except (PluginLost, PluginUnavailable, PluginRefused) as error:
+        ended = True
+        raise as_wire(error) from error
+    finally:
+        if not ended:
+            results.abort(WireError("cancelled", "the Host does not want it any more"))
+
+
+def _refused(error: WireError) -> Refused:
+    if isinstance(error, ConnectionClosed):
+        message = "the connection to the Host was lost; whether the call was carried out is not known"
+        return Refused("runtime_error", message)
+    data = error.data if isinstance(error.data, dict) else {}
+    return Refused(error.code, error.message, bool(data.get("retryable")), data.get("details"))

@@ -1,0 +1,153 @@
+"""Takes the connections of Hosts: which token admits whom, and which path is for what."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from dataclasses import replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from parlour.core.model.plugin_manager import PluginKeeper
+from parlour.core.model.ports import PluginCaller
+from parlour_sdk.values import dataclass
+from parlour_sdk.wire import Dispatcher, Limits, Peer, WireError
+from parlour_sdk.wire.websocket import WebSocketTransport
+
+from ..remote.messages import CONTROL, ROOM_BYTES, plugin_of
+from .control_channel import Control
+from .relay import PluginChannel
+from .sessions import Sessions
+from .status_broadcast import Board
+from .tokens import Token, Tokens, TokensUnreadable
+from .uploads import Uploads
+
+logger = logging.getLogger(__name__)
+
+REVOKED = "the token of this connection was revoked"
+STREAMS = 1_000_000
+"""Runs wait for their turn at the plugin and not for the connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRules:
+    folder: Path
+    limit: int
+
+
+class Service:
+    def __init__(
+        self,
+        tokens: Tokens,
+        sessions: Sessions,
+        plugins: PluginCaller,
+        keeper: PluginKeeper,
+        board: Board,
+        uploads: UploadRules,
+        wire: Limits,
+        version: str,
+    ) -> None:
+        self.limits = replace(
+            wire,
+            frame_bytes=wire.frame_bytes + ROOM_BYTES,
+            streams=STREAMS,
+            frames_per_second=inf,
+            bytes_per_second=inf,
+            max_depth=sys.maxsize,
+            max_elements=sys.maxsize,
+        )
+        """Of connections with Hosts. They are not the ones to be counted and slowed down; plugins are, where they are
+        read."""
+        self._tokens = tokens
+        self._sessions = sessions
+        self._plugins = plugins
+        self._keeper = keeper
+        self._board = board
+        self._uploads = uploads
+        self._version = version
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._admitted: dict[Peer, Token] = {}
+        """Open connections, with the tokens that admitted them."""
+
+    def admit(self, secret: str) -> Callable[[str, WebSocketTransport], None] | None:
+        try:
+            token = self._tokens.find(secret)
+        except TokensUnreadable as error:
+            logger.error("no Host is let in: %s", error)
+            return None
+        return None if token is None else partial(self._connected, token)
+
+    def accepts(self, path: str) -> bool:
+        return path == CONTROL or plugin_of(path) is not None
+
+    def check_tokens(self) -> None:
+        """Closes every connection whose token was revoked."""
+        try:
+            revoked = [peer for peer, token in self._admitted.items() if not self._tokens.is_valid(token)]
+        except TokensUnreadable as error:
+            logger.error("%s", error)
+            return
+        for name in sorted({self._admitted[peer].name for peer in revoked}):
+            logger.warning("the token '%s' was revoked; its Host is disconnected", name)
+        for peer in revoked:
+            peer.close(REVOKED, refused=True)
+
+    def _refuse_revoked(self, token: Token) -> None:
+        """Raises WireError for a call on a connection whose token was revoked after it was opened."""
+        try:
+            if self._tokens.is_valid(token):
+                return
+        except TokensUnreadable as error:
+            logger.error("%s", error)
+            return
+        asyncio.get_running_loop().call_soon(self.check_tokens)  # after the refusal is written
+        raise WireError("unauthorized", f"{REVOKED}; make another with 'parlour runtime token create'")
+
+    def _connected(self, token: Token, path: str, transport: WebSocketTransport) -> None:
+        plugin_id = plugin_of(path)
+        if plugin_id is None:
+            self._take_control(token, transport)
+        else:
+            self._take_channel(token, plugin_id, transport)
+
+    def _take_control(self, token: Token, transport: WebSocketTransport) -> None:
+        uploads = Uploads(self._uploads.folder, self._uploads.limit)
+        control = Control(token, self._keeper, self._board, self._sessions, uploads, self._version)
+        control.peer = Peer(transport, self._guarded(control, token), self.limits, name="control")
+        self._start(control.peer, token, control.close)
+
+    def _take_channel(self, token: Token, plugin_id: str, transport: WebSocketTransport) -> None:
+        channel = PluginChannel(plugin_id, token, self._plugins, self._board, self._sessions)
+        peer = channel.peer = Peer(transport, self._guarded(channel, token), self.limits, name=plugin_id)
+        self._start(peer, token, lambda: self._sessions.part(plugin_id, peer))
+
+    def _guarded(self, dispatcher: Dispatcher, token: Token) -> "Guarded":
+        return Guarded(dispatcher, partial(self._refuse_revoked, token))
+
+    def _start(self, peer: Peer, token: Token, ended: Callable[[], None]) -> None:
+        self._admitted[peer] = token
+        peer.start()
+        task = asyncio.create_task(self._until_closed(peer, ended))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _until_closed(self, peer: Peer, ended: Callable[[], None]) -> None:
+        try:
+            await peer.wait_closed()
+        finally:
+            del self._admitted[peer]
+            ended()
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A dispatcher that takes no call once its connection's token is revoked."""
+
+    dispatcher: Dispatcher
+    check: Callable[[], None]
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        self.check()
+        return self.dispatcher.dispatch(action, data)

@@ -1,0 +1,91 @@
+"""Keeps the session of the Host that uses this runtime: one at a time, with a control connection and plugin channels.
+
+A session belongs to the token by which its control connection was admitted.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+
+from parlour_sdk.wire import Peer, WireError
+
+from ..remote.messages import IN_USE
+from .tokens import Token
+
+logger = logging.getLogger(__name__)
+
+
+class Session:
+    def __init__(self, token: Token, control: Peer) -> None:
+        self.id = secrets.token_hex(16)
+        self.token = token
+        self.channels: dict[str, Peer] = {}
+        self._control = control
+
+    def end(self, reason: str) -> None:
+        """Its runs are cancelled in the plugins, which go on."""
+        for channel in [*self.channels.values()]:
+            channel.close(reason, refused=True)
+        self._control.close(reason, refused=True)
+
+
+class Sessions:
+    def __init__(self, arrived: Callable[[], None]) -> None:
+        self._arrived = arrived
+        self._current: Session | None = None
+        self._news = asyncio.Event()
+
+    def enter(self, token: Token, control: Peer) -> Session:
+        """Begins a session. A Host with the same token takes the place of its own earlier connection."""
+        current = self._current
+        if current is not None and current.token.token_id != token.token_id:
+            raise WireError(
+                IN_USE,
+                f"the plugin runtime serves one Host at a time, and now the one with the token '{current.token.name}'; "
+                "stop that Host, or start a runtime of its own for this one",
+            )
+        if current is not None:
+            current.end("a Host with the same token has connected")
+        session = self._current = Session(token, control)
+        logger.info("the Host with the token '%s' is connected", token.name)
+        self._arrived()
+        return session
+
+    def leave(self, session: Session) -> None:
+        session.end("the Host's control connection is closed")
+        if session is self._current:
+            self._current = None
+            logger.info("the Host with the token '%s' is gone; its runs are cancelled", session.token.name)
+
+    def join(self, session_id: str, token: Token, plugin_id: str, channel: Peer) -> None:
+        current = self._current
+        own = current is not None and current.token.token_id == token.token_id
+        if current is None or not own or not secrets.compare_digest(current.id.encode(), session_id.encode()):
+            raise WireError(
+                "unauthorized",
+                "session: a plugin's channel names the session of a control connection with the same token, "
+                "as the answer to its hello says it",
+            )
+        before = current.channels.get(plugin_id)
+        current.channels[plugin_id] = channel
+        if before is not None:
+            before.close("another channel took its place")
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def part(self, plugin_id: str, channel: Peer) -> None:
+        current = self._current
+        if current is not None and current.channels.get(plugin_id) is channel:
+            del current.channels[plugin_id]
+
+    async def channel(self, plugin_id: str, seconds: float) -> Peer | None:
+        """The way from this plugin to the Host; None when there is none within this time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    if self._current is not None and plugin_id in self._current.channels:
+                        return self._current.channels[plugin_id]
+                    await self._news.wait()
+        except TimeoutError:
+            return None

@@ -1,0 +1,121 @@
+"""What a connected Host is told of the plugins: each one's newest state, as soon as it changes. Decides nothing."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from dataclasses import asdict, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_json
+
+from parlour.core.model.plugin_manager import Offer, PluginFacts
+from parlour_sdk.values import dataclass
+
+from ..store import Installed
+from ..supervision.status import PluginStatus, StatusFile
+from ..supervision.supervisor import Supervisor
+
+LOOK_SECONDS = 0.2
+"""While something is being installed, since the steps of a build are not announced."""
+FACTS_BYTES = 256 * 1024
+_NONE_YET = {"version": "", "generation": 0, "runners": [], "components": []}
+
+
+@dataclass(slots=True)
+class Board:
+    facts: Callable[[], list[PluginFacts]]
+    supervisors: Callable[[], dict[str, Supervisor]]
+    _revision: int = 0
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _working: int = 0
+    _offers: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def changed(self) -> int:
+        """The number under which a Host will have seen what is true now."""
+        self._revision += 1
+        self._news.set()
+        self._news = asyncio.Event()
+        return self._revision
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[None]:
+        self._working += 1
+        self.changed()
+        try:
+            yield
+        finally:
+            self._working -= 1
+            self.changed()
+
+    def discovered(self, plugin: Installed, offer: Offer) -> None:
+        generation = self._offer(plugin.plugin_id)["generation"] + 1
+        told = {"version": plugin.version, "generation": generation, **asdict(offer)}
+        self._offers[plugin.plugin_id] = told
+        self.changed()
+
+    def removed(self, plugin_id: str) -> None:
+        """Its generations go on counting: it may be installed again before anybody has looked."""
+        self._offers[plugin_id] = {**self._offer(plugin_id), "runners": [], "components": []}
+        self.changed()
+
+    def runners(self, plugin_id: str) -> dict[str, Any]:
+        return {name: value for name, value in self._offer(plugin_id).items() if name != "components"}
+
+    def components(self, plugin_id: str) -> dict[str, Any]:
+        return {"components": self._offer(plugin_id)["components"]}
+
+    def _offer(self, plugin_id: str) -> dict[str, Any]:
+        return self._offers.get(plugin_id, _NONE_YET)
+
+    async def watch(self) -> AsyncGenerator[dict[str, Any], None]:
+        """A part for each plugin that is new or has changed or is gone, and a number when that was all."""
+        shown: dict[str, dict[str, Any]] = {}
+        told = -1
+        while True:
+            revision, news = self._revision, self._news
+            now = self._all()
+            for plugin_id in shown.keys() - now.keys():
+                yield {"gone": plugin_id}
+            for plugin_id, each in now.items():
+                if shown.get(plugin_id) != each:
+                    yield {"told": each}
+            if revision != told:
+                yield {"revision": revision}
+            shown, told = now, revision
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS if self._working else None):
+                    await news.wait()
+
+    def _all(self) -> dict[str, dict[str, Any]]:
+        supervisors = self.supervisors()
+        return {facts.plugin_id: self._told(facts, supervisors.get(facts.plugin_id)) for facts in self.facts()}
+
+    def _told(self, facts: PluginFacts, supervisor: Supervisor | None) -> dict[str, Any]:
+        return {
+            "plugin": _bounded(asdict(facts), facts),
+            "running": supervisor is not None,
+            "proven": supervisor is not None and supervisor.proven,
+            "generation": self._offer(facts.plugin_id)["generation"],
+        }
+
+
+def _bounded(shown: dict[str, Any], facts: PluginFacts) -> dict[str, Any]:
+    """One plugin's endless description must not cost the others their Host."""
+    if len(to_json(shown)) <= FACTS_BYTES:
+        return shown
+    remark = f"its description has more than {FACTS_BYTES // 1024} KiB and is not shown"
+    short = replace(facts, label=None, description=None, components=(), warnings=(remark,), reason=facts.reason[:4000])
+    return asdict(replace(short, asked={}, granted={}) if len(to_json(asdict(short))) > FACTS_BYTES else short)
+
+
+class AnnouncedStatus(StatusFile):
+    """How plugins are doing, for commands on this machine and for the Host."""
+
+    def __init__(self, path: Path, board: Board) -> None:
+        super().__init__(path)
+        self._board = board
+
+    def write(self, plugins: Mapping[str, PluginStatus]) -> None:
+        super().write(plugins)
+        self._board.changed()

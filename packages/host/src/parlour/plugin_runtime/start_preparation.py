@@ -1,0 +1,41 @@
+"""What has to be there before a plugin's process can start: its data folder, its environment, what it was granted."""
+
+from pathlib import Path
+
+from parlour_sdk.plugin import PluginInvalid
+
+from . import disk_errors
+from .environments.build_tracker import Builds
+from .environments.environment import EnvironmentFailed
+from .install_hints import advised
+from .packages.requirements import Requirements, read_requirements
+from .process.launcher import Start
+from .store import Installed, PluginFolder
+
+
+class Preparation:
+    def __init__(self, folder: PluginFolder, builds: Builds, data: Path) -> None:
+        self._folder = folder
+        self._builds = builds
+        self._data = data
+
+    async def __call__(self, plugin: Installed) -> Start:
+        """Raises OSError, in words, when something can't be made."""
+        data = self._data / plugin.plugin_id
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OSError(disk_errors.problem(error, "its data folder can't be made").message) from error
+        requirements = self._requirements(plugin)
+        try:
+            python = await self._builds.python(plugin.plugin_id, requirements)
+        except EnvironmentFailed as error:
+            raise EnvironmentFailed(advised(error, self._builds.lines(plugin.plugin_id))) from error
+        return Start(plugin.plugin_id, plugin.folder, data, python, plugin.limits, tuple(plugin.granted.network))
+
+    def _requirements(self, plugin: Installed) -> Requirements:
+        described = self._folder.plugin(plugin.folder)
+        try:
+            return read_requirements(described) if described else Requirements()
+        except PluginInvalid as error:
+            raise EnvironmentFailed(str(error)) from error

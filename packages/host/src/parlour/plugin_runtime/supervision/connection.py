@@ -1,0 +1,131 @@
+"""A plugin's end of the wire, seen from the Host: the greeting first, then calls in both directions."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from parlour.core.access.rate_limit import Rate
+from parlour.core.errors import Refused
+from parlour.core.model.ports import PluginLost, PluginRefused
+from parlour_sdk.protocol.base import PROTOCOL_VERSION
+from parlour_sdk.protocol.handshake import Hello, Welcome
+from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Stream, WireError
+
+REFUSED_AT_ONCE = 100
+REFUSED_PER_SECOND = 50
+REFUSED_LATE_SECONDS = 0.5
+"""Beyond these a refusal is answered late. Its call keeps its place until then, so who asks in vain slows itself."""
+
+
+class HostActions(Protocol):
+    """Answers and parts are whatever the wire encodes: JSON values, or entities of the protocol."""
+
+    def streams(self, name: str) -> bool: ...
+
+    async def call(self, plugin_id: str, name: str, data: Any) -> Any: ...
+
+    def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[Any, None]: ...
+
+
+class ActionCalls:
+    """Serves one plugin's calls under the identity that the runtime gave the connection."""
+
+    def __init__(self, plugin_id: str, actions: HostActions) -> None:
+        self._plugin_id = plugin_id
+        self._actions = actions
+        self._refusals = Rate(REFUSED_PER_SECOND, REFUSED_AT_ONCE)
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        return self._act_in_parts(action, data) if self._actions.streams(action) else self._act(action, data)
+
+    async def _act(self, action: str, data: Any) -> Any:
+        try:
+            return await self._actions.call(self._plugin_id, action, data)
+        except Refused as refusal:
+            raise await self._refused(refusal) from refusal
+
+    async def _act_in_parts(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        try:
+            async with aclosing(self._actions.stream(self._plugin_id, action, data)) as parts:
+                async for part in parts:
+                    yield part
+        except Refused as refusal:
+            raise await self._refused(refusal) from refusal
+
+    async def _refused(self, refusal: Refused) -> WireError:
+        if not self._refusals.take():
+            await asyncio.sleep(REFUSED_LATE_SECONDS)
+        return WireError(refusal.code, refusal.message, {"retryable": refusal.retryable, "details": refusal.details})
+
+
+class PluginDispatcher:
+    """The same, once the plugin has said hello."""
+
+    def __init__(self, plugin_id: str, actions: HostActions, host_version: str) -> None:
+        self._plugin_id = plugin_id
+        self._calls = ActionCalls(plugin_id, actions)
+        self._host_version = host_version
+        self.greeted: asyncio.Future[Hello] = asyncio.get_running_loop().create_future()
+
+    def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
+        if action == "hello":
+            return self._hello(data)
+        if not self.greeted.done():
+            raise WireError("unauthorized", "the first call on a connection is hello")
+        return self._calls.dispatch(action, data)
+
+    async def _hello(self, data: Any) -> dict[str, Any]:
+        try:
+            hello = Hello.model_validate(data)
+        except ValidationError as error:
+            raise WireError("invalid_argument", "hello names protocol, sdk and plugin") from error
+        if hello.protocol != PROTOCOL_VERSION:
+            raise WireError("not_supported", _mismatch(hello.protocol))
+        if hello.plugin != self._plugin_id:
+            raise WireError("unauthorized", f"this connection belongs to plugin {self._plugin_id}")
+        if not self.greeted.done():
+            self.greeted.set_result(hello)
+        return Welcome(protocol=PROTOCOL_VERSION, host="parlour", host_version=self._host_version).model_dump()
+
+
+def _mismatch(protocol: int) -> str:
+    side = "the plugin's SDK" if protocol < PROTOCOL_VERSION else "Parlour"
+    return f"the plugin speaks protocol {protocol} and this Host {PROTOCOL_VERSION}; update {side}"
+
+
+async def answered(call: Awaitable[Any]) -> dict[str, Any]:
+    """The wire's answer with the core's errors."""
+    try:
+        answer = await call
+    except WireError as error:
+        raise told(error) from error
+    if not isinstance(answer, dict):
+        raise PluginRefused("invalid_argument", "the plugin did not answer with an object")
+    return answer
+
+
+def told(error: WireError) -> PluginLost | PluginRefused:
+    if isinstance(error, ConnectionClosed):
+        return PluginLost("its process ended" if error.reason == HUNG_UP else error.reason)
+    return PluginRefused(error.code, error.message)
+
+
+class PluginStream:
+    """The wire's stream with the core's errors."""
+
+    def __init__(self, stream: Stream, aborted: Callable[[], None]) -> None:
+        self._stream = stream
+        self._aborted = aborted
+
+    async def batch(self) -> list[Any]:
+        try:
+            return await self._stream.batch()
+        except WireError as error:
+            raise told(error) from error
+
+    def abort(self, error: BaseException) -> None:
+        self._stream.abort(error)
+        self._aborted()

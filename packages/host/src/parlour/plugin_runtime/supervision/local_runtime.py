@@ -1,0 +1,166 @@
+"""The Plugin Runtime inside the Host: one supervisor per installed plugin, and the core's way to call them."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.ports import PluginUnavailable, ResultStream
+
+from ..process.launcher import Launcher
+from ..process.log_buffer import LogBuffer
+from ..process.reaper import Guardian
+from ..store import Installed, PluginFolder
+from .connection import HostActions
+from .policy import Policy
+from .starter import Prepare, Starter
+from .status import PluginStatus, StatusFile
+from .supervisor import Supervisor
+
+logger = logging.getLogger(__name__)
+
+
+class EmbeddedRuntime:
+    def __init__(
+        self,
+        folder: PluginFolder,
+        launcher: Launcher,
+        prepare: Prepare,
+        host_version: str,
+        discovered: Callable[[Installed, Offer], None],
+        removed: Callable[[str], None],
+        status: StatusFile,
+        logs: Callable[[str], LogBuffer],
+        guardian: Guardian,
+        policy: Policy,
+    ) -> None:
+        self._folder = folder
+        self._launcher = launcher
+        self._prepare = prepare
+        self._host_version = host_version
+        self._discovered = discovered
+        self._removed = removed
+        self._status = status
+        self._logs = logs
+        self._guardian = guardian
+        self._policy = policy
+        self._starter: Starter | None = None
+        self._supervisors: dict[str, Supervisor] = {}
+
+    def serve(self, actions: HostActions) -> None:
+        """What plugins may call. Given once, before the first start."""
+        self._starter = Starter(
+            self._launcher, self._prepare, actions, self._host_version, self._policy, self._guardian
+        )
+
+    async def refresh(self) -> None:
+        """Makes what runs equal to what is installed. A version that does not get ready leaves the one before it."""
+        installed = self._folder.installed()
+        names = dict.fromkeys((*self._supervisors, *installed))
+        await asyncio.gather(*(self.settle(plugin_id, installed.get(plugin_id)) for plugin_id in names))
+
+    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+        """The same for one plugin, which waits for no other; who asks for the same one twice does so in turn."""
+        if plugin is not None:
+            await self._bring(plugin)
+        elif plugin_id in self._supervisors:
+            await self._remove(plugin_id)
+
+    async def replace(self, plugin: Installed) -> None:
+        """This version serves from now on, and the one before it finishes its runs.
+
+        Raises PluginUnavailable when it does not get ready; the one before, if there is one, then goes on serving.
+        """
+        supervisor = self._supervisors.get(plugin.plugin_id)
+        if supervisor is not None:
+            await supervisor.replace(plugin)
+            return
+        supervisor = self._supervise(plugin)
+        await supervisor.settled()
+        if supervisor.status != "ready":
+            raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {supervisor.reason}")
+
+    async def restart(self, plugin_id: str) -> None:
+        """A fresh process, at once also for a plugin that was given up. Raises PluginUnavailable as `replace` does."""
+        supervisor = self._installed(plugin_id)
+        await supervisor.replace(supervisor.plugin)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(supervisor.stop() for supervisor in self._supervisors.values()))
+        await self._guardian.close()
+
+    def supervisors(self) -> dict[str, Supervisor]:
+        return dict(self._supervisors)
+
+    def log(self, plugin_id: str) -> list[str]:
+        supervisor = self._supervisors.get(plugin_id)
+        return supervisor.log.lines() if supervisor else []
+
+    def folders_in_use(self) -> frozenset[Path]:
+        return frozenset().union(*(supervisor.folders() for supervisor in self._supervisors.values()))
+
+    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
+        supervisor = self._supervisors.get(plugin_id)
+        return supervisor.run(request) if supervisor else AbsentRun(plugin_id)
+
+    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+        return await self._installed(plugin_id).call(action, data, timeout)
+
+    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+        return await self._installed(plugin_id).stream(action, data)
+
+    def _installed(self, plugin_id: str) -> Supervisor:
+        supervisor = self._supervisors.get(plugin_id)
+        if supervisor is None:
+            raise PluginUnavailable(f"plugin {plugin_id} is not installed")
+        return supervisor
+
+    async def _bring(self, plugin: Installed) -> None:
+        supervisor = self._supervisors.get(plugin.plugin_id)
+        if supervisor is None:
+            await self._supervise(plugin).settled()
+        elif supervisor.plugin != plugin:
+            try:
+                await supervisor.replace(plugin)
+            except PluginUnavailable as error:
+                logger.error("version %s is not taken: %s", plugin.version, error)
+                if supervisor.peer is None:
+                    supervisor.plugin = plugin  # what was there before serves nobody, and is not what is installed
+
+    def _supervise(self, plugin: Installed) -> Supervisor:
+        if self._starter is None:
+            raise RuntimeError("serve() comes before the first start")
+        logger.info("plugin %s %s starts", plugin.plugin_id, plugin.version)
+        supervisor = Supervisor(
+            plugin, self._starter, self._logs(plugin.plugin_id), self._policy, self._discovered, self._tell
+        )
+        self._supervisors[plugin.plugin_id] = supervisor
+        return supervisor
+
+    async def _remove(self, plugin_id: str) -> None:
+        self._removed(plugin_id)
+        await self._supervisors[plugin_id].retire()
+        del self._supervisors[plugin_id]
+        self._tell()
+
+    def _tell(self) -> None:
+        self._status.write(
+            {
+                plugin_id: PluginStatus(supervisor.status, supervisor.reason, supervisor.plugin.stamp)
+                for plugin_id, supervisor in self._supervisors.items()
+            }
+        )
+
+
+class AbsentRun:
+    """The run of a plugin that is not installed."""
+
+    def __init__(self, plugin_id: str) -> None:
+        self._plugin_id = plugin_id
+
+    async def batch(self) -> list[Any]:
+        raise PluginUnavailable(f"plugin {self._plugin_id} is not installed")
+
+    def abort(self, error: BaseException) -> None: ...

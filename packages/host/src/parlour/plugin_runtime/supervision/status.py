@@ -1,0 +1,33 @@
+"""Tells other processes how the plugins of a running Host are doing."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from parlour.status_file import ToldFile
+from parlour_sdk.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PluginStatus:
+    status: str
+    reason: str
+    stamp: int
+    """Of the folder that is meant, so that an older version's state is not mistaken for the new one's."""
+
+
+class StatusFile:
+    def __init__(self, path: Path) -> None:
+        self._told = ToldFile(path, "plugins")
+
+    def write(self, plugins: Mapping[str, PluginStatus]) -> None:
+        self._told.write({name: asdict(status) for name, status in plugins.items()})
+
+    def all(self, pid: int) -> dict[str, PluginStatus]:
+        """What this Host has told; nothing when it has not."""
+        return {name: PluginStatus(**status) for name, status in self._told.read(pid).items()}
+
+    def settled(self, pid: int, plugin_id: str, stamp: int) -> PluginStatus | None:
+        """How this Host's start of this very folder went; None when it has not told yet."""
+        status = self.all(pid).get(plugin_id)
+        return status if status is not None and status.stamp == stamp and status.status != "starting" else None

@@ -1,0 +1,114 @@
+"""What there is to see of a plugin, put together from its record, its manifest and its process."""
+
+from parlour.core.model.plugin_manager import PluginFacts
+from parlour_sdk.plugin import Plugin
+
+from . import permissions
+from .packages.sources import Package
+from .process.sandbox import SandboxState
+from .records import Record
+from .store import Unusable
+
+
+def facts(
+    plugin_id: str, record: Record, plugin: Plugin | None, status: str, reason: str, sandbox: SandboxState
+) -> PluginFacts:
+    current = record.current
+    asked = permissions.asked(plugin.manifest) if plugin else {}
+    return PluginFacts(
+        plugin_id=plugin_id,
+        version=current.version,
+        status=status if record.enabled else "disabled",
+        reason=reason or _pending(record),
+        label=plugin.manifest.metadata.label if plugin else None,
+        description=plugin.manifest.metadata.description if plugin else None,
+        asked=asked,
+        granted=permissions.common(current.granted, asked),
+        enabled=record.enabled,
+        source=current.source,
+        sha256=current.sha256,
+        installed_at=current.installed_at,
+        components=_components(plugin),
+        warnings=_warnings(plugin),
+        sandbox=sandbox.kind,
+        sandbox_reason=sandbox.reason,
+        sandbox_remedy=sandbox.remedy,
+        sandbox_missing=sandbox.missing,
+        sandbox_command=sandbox.command,
+    )
+
+
+def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) -> PluginFacts:
+    """Of a plugin that can't run until it is installed again."""
+    return PluginFacts(
+        plugin_id=plugin_id,
+        version=unusable.version,
+        status="failed",
+        reason=unusable.reason,
+        label=None,
+        description=None,
+        asked={},
+        granted={},
+        enabled=True,
+        source=unusable.source,
+        sha256=unusable.sha256,
+        installed_at=0,
+        components=(),
+        sandbox=sandbox.kind,
+        sandbox_reason=sandbox.reason,
+        sandbox_remedy=sandbox.remedy,
+        sandbox_missing=sandbox.missing,
+        sandbox_command=sandbox.command,
+    )
+
+
+def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
+    """Of a plugin that is not installed yet."""
+    manifest = package.plugin.manifest
+    return PluginFacts(
+        plugin_id=package.plugin_id,
+        version=package.version,
+        status="building",
+        reason="its environment is being built",
+        label=manifest.metadata.label,
+        description=manifest.metadata.description,
+        asked=permissions.asked(manifest),
+        granted={},
+        enabled=True,
+        source=package.source,
+        sha256=package.sha256,
+        installed_at=0,
+        components=_components(package.plugin),
+        warnings=package.warnings,
+        sandbox=sandbox.kind,
+        sandbox_reason=sandbox.reason,
+        sandbox_remedy=sandbox.remedy,
+        sandbox_missing=sandbox.missing,
+        sandbox_command=sandbox.command,
+    )
+
+
+def staying(version: str, status: str) -> str:
+    """What is said of the version that a worse one was to replace."""
+    return f"{version} goes on" if status == "ready" else f"{version} stays, which is {status or 'stopped'} itself"
+
+
+def _pending(record: Record) -> str:
+    """Of a version that is on its way, or did not make it, or is to go."""
+    if record.removing:
+        return "it is about to be removed" + (", and its data deleted" if record.removing == "delete" else "")
+    if record.candidate is not None:
+        what = "is about to take its place" if record.enabled else "takes its place once it is enabled and has started"
+        return f"version {record.candidate.version} {what}"
+    if record.refused is not None:
+        return f"version {record.refused}"
+    return ""
+
+
+def _warnings(plugin: Plugin | None) -> tuple[str, ...]:
+    return tuple(warning.replace(f"{plugin.folder}/", "") for warning in plugin.warnings) if plugin else ()
+
+
+def _components(plugin: Plugin | None) -> tuple[dict[str, str], ...]:
+    components = plugin.components if plugin else ()
+    return tuple({"kind": each.manifest.kind, "name": each.manifest.metadata.name} for each in components)

@@ -1,0 +1,1 @@
+"""HTTP clients for webhooks and links, with a guard against private addresses."""

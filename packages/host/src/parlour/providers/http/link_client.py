@@ -1,0 +1,73 @@
+"""Brings files that are kept as links, from public addresses and those that the operator allows; not too large or slow.
+
+A link may hold a key to its file, so no sentence tells it. The client is loaded on first use.
+"""
+
+from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING
+
+from parlour.core.model.providers import ProviderFailed
+from parlour.core.store.artifacts import Location
+
+from .address_guard import AddressRefused, Allowed, at_the_door, connector
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+REDIRECTS = 5
+PIECE_BYTES = 65_536
+NOT_PUBLIC = "it is at an address that is not public; the operator can allow it by tools.allowed_addresses"
+
+
+class LinkClient:
+    def __init__(self, allowed: Iterable[str], largest: int, seconds: float) -> None:
+        self._allowed = Allowed.of(allowed)
+        self._largest = largest
+        self._seconds = seconds
+
+    async def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]:
+        """Raises ProviderFailed."""
+        from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
+
+        if location != "url" or not reference.lower().startswith(("http://", "https://")):
+            raise _failed("it is kept by a name that only its platform knows")
+        try:
+            async with (
+                ClientSession(
+                    connector=connector(self._allowed),
+                    cookie_jar=DummyCookieJar(),
+                    timeout=ClientTimeout(total=self._seconds),
+                ) as session,
+                session.get(reference, max_redirects=REDIRECTS) as response,
+            ):
+                _check(response)
+                async for piece in self._bounded(response):
+                    yield piece
+        except ValueError:
+            raise _failed("its link is no address") from None
+        except TimeoutError:
+            raise _failed(f"it did not come within {self._seconds:g} s", retryable=True) from None
+        except (ClientError, OSError) as error:
+            refused = isinstance(at_the_door(error), AddressRefused)
+            words = NOT_PUBLIC if refused else f"its place can't be reached ({type(error).__name__})"
+            raise _failed(words, retryable=not refused) from None
+
+    async def _bounded(self, response: "ClientResponse") -> AsyncIterator[bytes]:
+        size = response.content_length or 0
+        come = 0
+        async for piece in response.content.iter_chunked(PIECE_BYTES):
+            come += len(piece)
+            if max(size, come) > self._largest:
+                sentence = f"a file that is kept as a link is not fetched: it has more than {self._largest} bytes"
+                raise ProviderFailed("payload_too_large", sentence)
+            yield piece
+
+
+def _check(response: "ClientResponse") -> None:
+    if response.status != 200:
+        told = f"its place answered {response.status}"
+        raise _failed(f"{told}; such links expire" if response.status < 500 else told, retryable=response.status >= 500)
+
+
+def _failed(words: str, retryable: bool = False) -> ProviderFailed:
+    return ProviderFailed("runtime_error", f"a file that is kept as a link could not be fetched: {words}", retryable)

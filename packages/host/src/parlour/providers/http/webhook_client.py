@@ -1,0 +1,86 @@
+"""Sends webhooks to public addresses, and to those that the operator allows. Holds no connection when idle."""
+
+import os
+from collections.abc import Iterable
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import TYPE_CHECKING
+
+from parlour.core.webhooks.attempt import ANSWER_BYTES, Answer, Request, Unreachable
+
+from .address_guard import AddressRefused, Allowed, NotPublic, at_the_door, connector
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+INSIDE = "the setting tools.allowed_addresses names those that may be reached all the same"
+
+
+class HookClient:
+    def __init__(self, allowed: Iterable[str]) -> None:
+        self._allowed = Allowed.of(allowed)
+
+    async def send(self, request: Request) -> Answer:
+        from aiohttp import ClientError, ClientSession, ClientTimeout, InvalidURL
+
+        timeout = ClientTimeout(total=request.seconds)
+        try:
+            async with (
+                ClientSession(connector=connector(self._allowed), timeout=timeout, auto_decompress=False) as session,
+                session.request(
+                    request.method,
+                    request.url,
+                    data=request.body,
+                    headers={**request.headers, "accept-encoding": "identity"},
+                    allow_redirects=False,
+                ) as response,
+            ):
+                return Answer(response.status, await _beginning(response), _retry_after(response))
+        except InvalidURL:
+            raise Unreachable("its address can't be used; write it as https://host/path", permanent=True) from None
+        except TimeoutError:
+            raise Unreachable(f"it did not answer within {request.seconds:g} s") from None
+        except (ClientError, OSError) as error:
+            stopped = at_the_door(error)
+            words = _words(error) if stopped is None else str(stopped)
+            remedy = f"; {INSIDE}" if isinstance(stopped, NotPublic) else ""
+            raise Unreachable(words + remedy, permanent=isinstance(stopped, AddressRefused)) from None
+
+
+def _words(error: Exception) -> str:
+    from aiohttp import ClientPayloadError, ClientResponseError, ClientSSLError, ServerDisconnectedError
+
+    match error:
+        case ClientSSLError():
+            return "its certificate or encryption is not valid"
+        case ServerDisconnectedError():
+            return "it hung up without an answer"
+        case ClientPayloadError():
+            return "its answer broke off"
+        case ClientResponseError():
+            return "its answer is no valid HTTP"
+        case OSError(errno=int(number)) if number > 0:
+            return f"it could not be reached: {os.strerror(number)}"
+    return f"it could not be reached ({type(error).__name__})"
+
+
+async def _beginning(response: "ClientResponse") -> bytes:
+    """As much of it as tells whether it is too long."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_chunked(65_536):
+        parts.append(part)
+        size += len(part)
+        if size > ANSWER_BYTES:
+            break
+    return b"".join(parts)
+
+
+def _retry_after(response: "ClientResponse") -> float | None:
+    written = response.headers.get("retry-after", "")
+    if written.isdecimal():
+        return float(written)
+    try:
+        return max(0.0, parsedate_to_datetime(written).timestamp() - time()) if written else None
+    except (ValueError, OverflowError):  # no date, or one of no year that there is
+        return None

@@ -1,0 +1,144 @@
+"""One HTTP connection pool to one provider, on aiohttp, which is loaded when the first one is made.
+
+Says what went wrong with a try as a Failure; whether to try again is its user's part.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+
+from parlour.core.addresses import authority
+from parlour.version import VERSION
+
+from .errors import Failure
+from .timeouts import Patience
+
+DRAIN_SECONDS = 1.0
+HEADERS = {"User-Agent": f"Parlour/{VERSION}", "Content-Type": "application/json", "Accept-Encoding": "identity"}
+
+
+class Exchange:
+    """One request and its answer, block by block. Closed before its end, the request is given up."""
+
+    def __init__(self, response: aiohttp.ClientResponse, patience: Patience, began: float, wait: float) -> None:
+        self._response = response
+        self._patience = patience
+        self._until = began + patience.total
+        self._next = began + wait
+        self._taken = 0
+
+    @property
+    def status(self) -> int:
+        return self._response.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self._response.headers
+
+    def close(self) -> None:
+        self._response.close()
+
+    async def block(self) -> bytes:
+        """What came next; empty at the end. Raises Failure when the answer stalls, breaks off or does not end."""
+        content, loop = self._response.content, asyncio.get_running_loop()
+        if content.at_eof():
+            return b""
+        began, until = loop.time(), min(self._next, self._until)
+        try:
+            async with asyncio.timeout_at(until):
+                block: bytes = await content.readany()
+        except TimeoutError as error:
+            raise self._late(until - began) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise Failure("stream_cut", "broke its answer off in the middle") from error
+        self._next = loop.time() + self._patience.stall
+        self._taken += len(block)
+        if self._taken > self._patience.answer_bytes:
+            said = f"gave an answer of more than {self._patience.answer_bytes:,} bytes, which was ended there"
+            raise Failure("answer_too_large", said)
+        return block
+
+    async def drain(self) -> None:
+        """Waits a moment for the end of an answer that is whole, so that its connection can be used again."""
+        with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._response.content.readany()
+
+    async def all(self, limit: int | None = None) -> bytes:
+        """The whole answer, or the beginning that fits."""
+        held = bytearray()
+        while block := await self.block():
+            held += block
+            if limit is not None and len(held) >= limit:
+                break
+        return bytes(held[:limit])
+
+    def _late(self, waited: float) -> Failure:
+        if asyncio.get_running_loop().time() >= self._until:
+            return Failure("provider_timeout", f"was not done with its answer after {self._patience.total:g} s")
+        return Failure("provider_timeout", f"went silent for {max(waited, 0):.3g} s in its answer")
+
+
+class Connection:
+    def __init__(self, base_url: str, patience: Patience) -> None:
+        self._base_url = base_url
+        self._patience = patience
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=60),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, connect=patience.connect, sock_connect=patience.connect),
+            proxy=_proxy(base_url),
+            headers=HEADERS,
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def post(self, path: str, headers: Mapping[str, str], body: bytes, wait: float) -> Exchange:
+        """`wait` is how long the answer may take to begin. Raises Failure when there is none at all."""
+        patience, began = self._patience, asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(wait):
+                response = await self._session.post(
+                    self._base_url + path, data=body, headers=headers, allow_redirects=False
+                )
+        except aiohttp.ConnectionTimeoutError as error:
+            raise self._unreachable("it does not answer") from error
+        except TimeoutError as error:
+            said = f"did not begin to answer within {wait:g} s"
+            raise Failure("provider_timeout", said, again=True) from error
+        except aiohttp.ClientConnectorError as error:
+            raise self._unreachable(_reason(error)) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            said = f"broke the connection off before it answered ({type(error).__name__})"
+            raise Failure("provider_unreachable", said, again=True) from error
+        return Exchange(response, patience, began, wait)
+
+    def _unreachable(self, reason: str) -> Failure:
+        parts = urlsplit(self._base_url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        said = f"can't be reached at {parts.scheme}://{authority(parts.hostname or '', port)}: {reason}"
+        return Failure("provider_unreachable", said, again=True)
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return "there is no such host"
+        case aiohttp.ClientConnectorCertificateError():
+            return "its certificate is not trusted"
+        case aiohttp.ClientSSLError():
+            return "it does not speak TLS as it should"
+        case _:
+            return error.strerror or "nobody listens there"
+
+
+def _proxy(url: str) -> str | None:
+    """As the environment says, read once: to ask for it at every request costs more than the request."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    return None if proxy is None or proxy_bypass(parts.netloc) else proxy

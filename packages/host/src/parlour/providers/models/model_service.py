@@ -1,0 +1,198 @@
+"""The Host's models as the operator configured them: finds who answers for one, and says what each call used and cost.
+
+Services are made when they are first asked, and anew when their provider was changed.
+"""
+
+import asyncio
+import importlib
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Protocol
+
+from parlour.core.config.models import ModelBook
+from parlour.core.model.model_config import Model, ModelType, Provider
+from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.models.catalogue import Catalogue, Kind
+from parlour.core.secrets import SecretBox, SecretUnreadable
+from parlour_sdk.protocol.messages import Message, MessageChunk
+from parlour_sdk.protocol.models import (
+    Embed,
+    EmbedAnswer,
+    InvokeModel,
+    ModelAnswer,
+    ModelChunk,
+    Rerank,
+    RerankAnswer,
+    RerankScore,
+)
+from parlour_sdk.protocol.resources import ModelResource
+from parlour_sdk.protocol.usage import Usage
+
+from .timeouts import Patience
+
+if TYPE_CHECKING:
+    from .dialects.base import Piece
+
+
+class Answering(Protocol):
+    async def close(self) -> None: ...
+
+    async def invoke(self, model: Model, request: InvokeModel) -> "Piece": ...
+
+    def stream(self, model: Model, request: InvokeModel) -> "AsyncGenerator[Piece, None]": ...
+
+    async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]: ...
+
+    async def rerank(self, model: Model, request: Rerank) -> tuple[list[RerankScore], Usage | None]: ...
+
+
+class ConfiguredModels:
+    def __init__(self, book: ModelBook, catalogue: Catalogue, secrets: SecretBox, patience: Patience) -> None:
+        self._book = book
+        self._catalogue = catalogue
+        self._secrets = secrets
+        self._patience = patience
+        self._services: dict[str, tuple[Provider, Answering]] = {}
+        self._retiring: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        for task in self._retiring:
+            task.cancel()
+        await asyncio.gather(*self._retiring, return_exceptions=True)
+        services, self._services = self._services, {}
+        for _, service in services.values():
+            await service.close()
+
+    def resources(self) -> Sequence[ModelResource]:
+        return self._book.resources()
+
+    def parameters(self, model_id: str) -> Mapping[str, Any]:
+        model = self._book.model(model_id)
+        return {} if model is None else model.parameters
+
+    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        from .estimates import at_most
+
+        model = self._book.model(request.model_id)
+        return Usage() if model is None else _priced(model, at_most(model, request))
+
+    def identity(self, model_id: str) -> dict[str, str]:
+        model = self._book.model(model_id)
+        provider = self._book.provider(model.provider_id) if model is not None else None
+        return {"model": model.name, "provider": provider.kind} if model is not None and provider is not None else {}
+
+    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
+        model, service = await self._found(request.model_id, "llm")
+        piece = await service.invoke(model, request)
+        return ModelAnswer(
+            message=Message(
+                role="assistant",
+                content=piece.text,
+                tool_calls=piece.tool_calls or None,
+                reasoning=piece.reasoning or None,
+                metadata=piece.metadata,
+            ),
+            usage=_used(model, request, piece.usage, piece.text),
+            model_id=model.model_id,
+            finish_reason=piece.finish_reason or "stop",
+        )
+
+    async def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        model, service = await self._found(request.model_id, "llm")
+        said: list[str] = []
+        async with aclosing(service.stream(model, request)) as pieces:
+            async for piece in pieces:
+                if not piece.done:
+                    said.append(piece.text)
+                    yield _chunk(piece)
+                else:
+                    yield _last(model, piece, _used(model, request, piece.usage, "".join(said)))
+
+    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
+        model, service = await self._found(request.model_id, "rerank")
+        scores, usage = await service.rerank(model, request)
+        return RerankAnswer(results=scores, usage=_used(model, request, usage, ""))
+
+    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
+        model, service = await self._found(request.model_id, "embedding")
+        vectors, usage = await service.embed(model, request)
+        return EmbedAnswer(embeddings=vectors, usage=_used(model, request, usage, ""))
+
+    async def _found(self, model_id: str, type: ModelType) -> tuple[Model, Answering]:
+        model = self._book.model(model_id)
+        provider = None if model is None else self._book.provider(model.provider_id)
+        if model is None or provider is None:
+            raise ProviderFailed("not_found", f"there is no model '{model_id}'")
+        if model.type != type:
+            raise ProviderFailed("invalid_argument", f"model '{model.name}' is of type {model.type}, not {type}")
+        return model, await self._service(provider)
+
+    async def _service(self, provider: Provider) -> Answering:
+        known = self._services.get(provider.provider_id)
+        if known is not None and known[0] == provider:
+            return known[1]
+        kind = self._catalogue.get(provider.kind)
+        if kind is None:
+            raise ProviderFailed("not_supported", f"{provider.name} is of a kind this Host does not know any more")
+        # the client takes its time to load, and everybody else goes on meanwhile
+        name = ".demo" if kind.dialect == "demo" else ".provider_client"
+        module = await asyncio.to_thread(importlib.import_module, name, __package__)
+        known = self._services.get(provider.provider_id)
+        if known is not None and known[0] == provider:
+            return known[1]  # another call was faster
+        made = module.Demo() if kind.dialect == "demo" else self._made(module.Service, provider, kind)
+        if known is not None:
+            self._retire(known[1])
+        self._services[provider.provider_id] = provider, made
+        return made
+
+    def _made(self, service: Callable[..., Answering], provider: Provider, kind: Kind) -> Answering:
+        try:
+            keys = tuple(map(self._secrets.open, provider.sealed_keys))
+        except SecretUnreadable as error:
+            raise ProviderFailed("secret_unreadable", f"the keys of {provider.name} can't be read: {error}") from error
+        return service(provider, kind, keys, self._patience)
+
+    def _retire(self, service: Answering) -> None:
+        """Its provider is another one now; answers that are under way may come to their end."""
+
+        async def wait_and_close() -> None:
+            try:
+                await asyncio.sleep(self._patience.total)
+            finally:
+                await service.close()
+
+        task = asyncio.ensure_future(wait_and_close())
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
+
+
+def _chunk(piece: "Piece") -> ModelChunk:
+    return ModelChunk(
+        chunk=MessageChunk(role="assistant", content=piece.text, reasoning=piece.reasoning or None),
+    )
+
+
+def _last(model: Model, piece: "Piece", usage: Usage) -> ModelChunk:
+    return ModelChunk(
+        chunk=MessageChunk(
+            role="assistant", tool_calls=piece.tool_calls or None, metadata=piece.metadata, is_final=True
+        ),
+        usage=usage,
+        model_id=model.model_id,
+        finish_reason=piece.finish_reason or "stop",
+    )
+
+
+def _used(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | None, text: str) -> Usage:
+    """What the service counted, or else what is likely."""
+    if usage is None or not usage.prompt_tokens:
+        from .estimates import likely, likely_prompt
+
+        usage = usage or Usage(completion_tokens=likely(text))
+        usage = usage.model_copy(update={"prompt_tokens": likely_prompt(request)})
+    return _priced(model, usage)
+
+
+def _priced(model: Model, usage: Usage) -> Usage:
+    return usage.model_copy(update={"cost_micros": model.cost_micros(usage)})

@@ -1,0 +1,128 @@
+"""What a server says it offers, held against what the Host can carry: the rest is left out, with a sentence each."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mcp_types import Prompt, Resource, ResourceTemplate, Tool
+from pydantic_core import to_json
+
+from parlour.core.tools.mcp import Listing, PromptArgument, RemotePrompt, RemoteResource, RemoteTool
+
+from ..sanitize import readable
+
+TOOLS = 500
+RESOURCES = 500
+PROMPTS = 200
+ARGUMENTS = 50
+SCHEMA_BYTES = 32 * 1024
+SCHEMA_DEPTH = 32
+NAME_CHARACTERS = 128
+ADDRESS_CHARACTERS = 2048
+DESCRIPTION_CHARACTERS = 10_000
+SHORT_CHARACTERS = 1000
+"""Of a description that is one among many."""
+
+
+def listed(
+    tools: Sequence[Tool], resources: Sequence[Resource | ResourceTemplate], prompts: Sequence[Prompt]
+) -> Listing:
+    left_out: list[str] = []
+    return Listing(
+        tuple(_tools(tools, left_out)),
+        tuple(_resources(resources, left_out)),
+        tuple(_prompts(prompts, left_out)),
+        tuple(left_out),
+    )
+
+
+def _tools(tools: Sequence[Tool], left_out: list[str]) -> Iterable[RemoteTool]:
+    kept: dict[str, RemoteTool] = {}
+    for tool in tools[:TOOLS]:
+        if not _is_word(tool.name):
+            left_out.append(f"a tool's name is empty, too long or not one word: '{tool.name[:40]!a}'")
+        elif not _fits(tool.input_schema):
+            left_out.append(f"the schema of its tool '{tool.name}' is too large or too deep")
+        elif tool.name in kept:
+            left_out.append(f"it lists two tools named '{tool.name}'; the first one counts")
+        else:
+            kept[tool.name] = _tool(tool)
+    _say_if_more(len(tools), TOOLS, "tools", left_out)
+    return kept.values()
+
+
+def _resources(resources: Sequence[Resource | ResourceTemplate], left_out: list[str]) -> Iterable[RemoteResource]:
+    kept: dict[str, RemoteResource] = {}
+    for each in resources[:RESOURCES]:
+        is_template = isinstance(each, ResourceTemplate)
+        uri = each.uri_template if isinstance(each, ResourceTemplate) else each.uri
+        if not 0 < len(uri) <= ADDRESS_CHARACTERS or not uri.isprintable():
+            left_out.append(f"a resource's address is empty, too long or not printable: '{uri[:40]!a}'")
+        else:
+            name, described = readable(each.title or each.name), readable(each.description or "")
+            kept.setdefault(
+                uri,
+                RemoteResource(
+                    uri,
+                    name[:NAME_CHARACTERS],
+                    described[:SHORT_CHARACTERS],
+                    readable(each.mime_type or "")[:NAME_CHARACTERS],
+                    is_template,
+                ),
+            )
+    _say_if_more(len(resources), RESOURCES, "resources", left_out)
+    return kept.values()
+
+
+def _prompts(prompts: Sequence[Prompt], left_out: list[str]) -> Iterable[RemotePrompt]:
+    kept: dict[str, RemotePrompt] = {}
+    for prompt in prompts[:PROMPTS]:
+        if not _is_word(prompt.name):
+            left_out.append(f"a prompt's name is empty, too long or not one word: '{prompt.name[:40]!a}'")
+        else:
+            kept.setdefault(prompt.name, _prompt(prompt))
+    _say_if_more(len(prompts), PROMPTS, "prompts", left_out)
+    return kept.values()
+
+
+def _tool(tool: Tool) -> RemoteTool:
+    hints = tool.annotations
+    described = readable(tool.description or tool.title or "")
+    read_only = hints is not None and hints.read_only_hint is True
+    return RemoteTool(tool.name, described[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)
+
+
+def _prompt(prompt: Prompt) -> RemotePrompt:
+    arguments = tuple(
+        PromptArgument(
+            each.name[:NAME_CHARACTERS], readable(each.description or "")[:SHORT_CHARACTERS], bool(each.required)
+        )
+        for each in (prompt.arguments or ())[:ARGUMENTS]
+    )
+    described = readable(prompt.description or prompt.title or "")
+    return RemotePrompt(prompt.name, described[:SHORT_CHARACTERS], arguments)
+
+
+def _is_word(name: str) -> bool:
+    return 0 < len(name) <= NAME_CHARACTERS and name.isprintable() and " " not in name
+
+
+def _say_if_more(number: int, limit: int, what: str, left_out: list[str]) -> None:
+    if number > limit:
+        left_out.append(f"it lists more than {limit} {what}; the first {limit} count")
+
+
+def _fits(schema: Any) -> bool:
+    return _depth(schema) <= SCHEMA_DEPTH and len(to_json(schema)) <= SCHEMA_BYTES
+
+
+def _depth(value: Any) -> int:
+    """As far as it matters."""
+    level, depth = [value], 0
+    while level and depth <= SCHEMA_DEPTH:
+        depth += 1
+        level = [inner for each in level for inner in _inside(each)]
+    return depth
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -1,0 +1,35 @@
+"""Where a server is and what opens it: its configuration with the secrets in the clear, for as long as it is used."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from parlour.core.model.mcp_server import McpServer, Transport
+from parlour.core.secrets import SecretBox
+from parlour_sdk.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    transport: Transport
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    command: str = ""
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def decode(cls, fields: Mapping[str, Any]) -> "Target":
+        return cls(**{**fields, "arguments": tuple(fields["arguments"])})
+
+
+def opened(server: McpServer, secrets: SecretBox) -> Target:
+    """Raises SecretUnreadable."""
+    return Target(
+        server.transport,
+        server.url,
+        {name: secrets.open(value) for name, value in server.headers.items()},
+        server.command,
+        server.arguments,
+        {name: secrets.open(value) for name, value in server.environment.items()},
+    )

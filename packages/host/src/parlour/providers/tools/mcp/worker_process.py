@@ -1,0 +1,134 @@
+"""Keeps the one process that talks to MCP servers: started when the first is needed, again when it has died."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Any
+from uuid import uuid4
+
+from parlour.core.tools.mcp import Identity, Listing, PromptArgument, RemotePrompt, RemoteResource, RemoteTool, Wanted
+from parlour_sdk.protocol.tools import ToolOutcome
+from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
+
+from .endpoint import Target
+from .errors import LOST, ServerLost
+
+MODULE = "parlour.providers.tools.mcp.worker"
+INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PYTHONPATH", "SHELL", "TMPDIR", "USER", "VIRTUAL_ENV")
+NOT_INSTALLED = "MCP needs a part of Parlour that is not installed; install it with: pip install 'parlour[mcp]'"
+END_SECONDS = 4
+"""The servers it started may take three to end."""
+
+
+class WorkerProcess:
+    def __init__(self) -> None:
+        self._starting = asyncio.Lock()
+        self._peer: Peer | None = None
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def connect(
+        self, session: str, target: Target, start: float, refresh: float
+    ) -> AsyncGenerator[tuple[Identity, Listing], None]:
+        """What the server tells of itself, now and whenever that changes. Raises ServerLost."""
+        wanted = {"session": session, "target": asdict(target), "start": start, "refresh": refresh}
+        async for told in self._asked("connect", wanted):
+            yield Identity(**told["identity"]), _listing(told["listing"])
+
+    async def ask(self, session: str, wanted: Wanted) -> ToolOutcome:
+        """Raises ServerLost."""
+        async with aclosing(self._asked("ask", {"session": session, "wanted": asdict(wanted)})) as pieces:
+            return ToolOutcome.model_validate_json("".join([piece async for piece in pieces]))
+
+    async def close(self) -> None:
+        async with self._starting:
+            peer, process = self._peer, self._process
+            self._peer = self._process = None
+            if peer is not None and process is not None:
+                peer.close()
+                await _ended(process)
+
+    async def _asked(self, action: str, wanted: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        stream = (await self._connected()).stream(action, wanted)
+        try:
+            async with aclosing(stream):
+                async for part in stream:
+                    yield part
+        except ConnectionClosed as error:
+            raise ServerLost("the process that talks to MCP servers ended") from error
+        except WireError as error:
+            unsent = isinstance(error.data, dict) and error.data.get("unsent") is True
+            words = error.message if error.code == LOST else f"{error.code}: {error.message}"
+            raise ServerLost(words, unsent) from error
+
+    async def _connected(self) -> Peer:
+        async with self._starting:
+            if self._peer is None or self._peer.closed:
+                if self._process is not None:
+                    await _ended(self._process)
+                self._peer = await self._start()
+            return self._peer
+
+    async def _start(self) -> Peer:
+        if find_spec("mcp") is None:
+            raise ServerLost(NOT_INSTALLED)
+        its_input, ours_out = os.pipe()
+        ours_in, its_output = os.pipe()
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                MODULE,
+                stdin=its_input,
+                stdout=its_output,
+                env={name: os.environ[name] for name in INHERITED if name in os.environ},
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(ours_in)
+            os.close(ours_out)
+            raise
+        finally:
+            os.close(its_input)
+            os.close(its_output)
+        peer = Peer(StdioTransport(ours_in, ours_out), _Nothing(), name="MCP")
+        peer.start()
+        return peer
+
+
+class _Nothing:
+    """The worker asks its Host for nothing."""
+
+    def dispatch(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
+        raise WireError("not_supported", "there is nothing to ask for")
+
+
+def new_session() -> str:
+    return uuid4().hex
+
+
+def _listing(told: dict[str, Any]) -> Listing:
+    return Listing(
+        tuple(RemoteTool(**each) for each in told["tools"]),
+        tuple(RemoteResource(**each) for each in told["resources"]),
+        tuple(map(_prompt, told["prompts"])),
+        tuple(told["left_out"]),
+    )
+
+
+def _prompt(told: dict[str, Any]) -> RemotePrompt:
+    arguments = tuple(PromptArgument(**each) for each in told["arguments"])
+    return RemotePrompt(told["name"], told["description"], arguments)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """It ends by itself when nobody speaks to it, and takes the servers it started along."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), END_SECONDS)
+        return
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()

@@ -1,0 +1,117 @@
+"""The readable part of an HTML page: its words in paragraphs, headings, lists, tables and links. Knows no network."""
+
+import re
+from html import unescape
+from urllib.parse import urljoin
+
+from .html_tokenizer import Close, Open, tokens
+
+LINKS = 2000
+"""Whose targets are told; those of a page with more are not read for its links."""
+
+_UNSEEN = frozenset({"script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select"})
+_PARAGRAPHS = frozenset(
+    {"p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "form", "table", "ul", "ol", "dl"}
+    | {"blockquote", "figure", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "address", "details"}
+)
+_LINES = frozenset({"br", "li", "tr", "dt", "dd", "option", "summary", "figcaption"})
+_HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
+_SPACE = re.compile(r"[ \t\r\f\v\n\u00a0]+")
+_BLANK = re.compile(r"\n(?:[ \t]*\n)+")
+_ATTRIBUTE = re.compile(r"""(?<![\w-])(href|alt)\s?=\s?("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
+
+
+def page_text(html: str, address: str) -> str:
+    reader = _Reader(address)
+    for token in tokens(html):
+        match token:
+            case Open():
+                reader.open(token)
+            case Close():
+                reader.close(token.tag)
+            case str():
+                reader.read(token)
+    body = _BLANK.sub("\n\n", "".join(reader.pieces)).strip()
+    title = _SPACE.sub(" ", reader.title).strip()
+    return f"{title}\n\n{body}".strip() if title and not body.startswith(f"# {title}") else body
+
+
+class _Reader:
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._unseen = ""
+        """The tag whose end is awaited before anything is seen again."""
+        self._pre = False
+        self._in_title = False
+        self._links: list[str] = []
+        self._resolved = 0
+        self.pieces: list[str] = []
+        self.title = ""
+
+    def open(self, token: Open) -> None:
+        if token.tag == "title":
+            self._in_title = True
+        elif token.tag == "body":
+            self._unseen = ""  # whatever was left open above it
+        elif token.tag in _UNSEEN:
+            self._unseen = self._unseen or token.tag
+        elif not self._unseen:
+            self._show(token)
+
+    def _show(self, token: Open) -> None:
+        tag = token.tag
+        if tag in _PARAGRAPHS:
+            self.pieces.append("\n\n" + _HEADINGS.get(tag, ""))
+            self._pre = tag == "pre"
+        elif tag in _LINES:
+            self.pieces.append("\n- " if tag == "li" else "\n")
+        elif tag in ("td", "th"):
+            self.pieces.append(" | ")
+        elif tag == "img" and (described := _attribute(token, "alt")):
+            self.pieces.append(f"[image: {described}]")
+        elif tag == "a":
+            self._links.append(self._target(_attribute(token, "href")))
+            self.pieces.append("[" if self._links[-1] else "")
+
+    def close(self, tag: str) -> None:
+        if tag == "title":
+            self._in_title = False
+        elif tag == self._unseen:
+            self._unseen = ""
+        elif self._unseen:
+            return
+        elif tag == "a" and self._links:
+            target = self._links.pop()
+            self.pieces.append(f"]({target})" if target else "")
+        elif tag in _PARAGRAPHS:
+            self.pieces.append("\n\n")
+            self._pre = False
+
+    def read(self, text: str) -> None:
+        if self._in_title:
+            self.title = self.title or text
+        elif not self._unseen:
+            self.pieces.append(text if self._pre else self._flowing(text))
+
+    def _flowing(self, text: str) -> str:
+        """No line begins with a space."""
+        flowing = _SPACE.sub(" ", text)
+        return flowing.lstrip() if self.pieces and self.pieces[-1].endswith("\n") else flowing
+
+    def _target(self, written: str) -> str:
+        """Where a link leads, if that is another page."""
+        self._resolved += 1
+        if not written or written.startswith("#") or self._resolved > LINKS:
+            return ""
+        try:
+            target = urljoin(self._address, written.strip())
+        except ValueError:
+            return ""
+        return target if target.startswith(("http://", "https://")) else ""
+
+
+def _attribute(token: Open, name: str) -> str:
+    for found in _ATTRIBUTE.finditer(token.written):
+        if found[1].lower() == name:
+            return unescape(found[2].strip("\"'"))
+    return ""

@@ -1,0 +1,46 @@
+"""Opens the object store that the settings name. The HTTP client is loaded when it is needed."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from parlour.core.journal import StorageFailed
+from parlour.core.store.objects import ObjectStore
+
+from .folder import FolderObjects
+from .signature import Account
+
+
+@asynccontextmanager
+async def opened(folder: Path, account: Account | None) -> AsyncIterator[ObjectStore]:
+    """S3-compatible storage with this account, or else the folder, which otherwise holds what is on its way there."""
+    if account is not None:
+        async with _s3(account, folder / "sending") as objects:
+            yield objects
+        return
+    kept = FolderObjects(folder)
+    try:
+        yield kept
+    finally:
+        kept.close()
+
+
+@asynccontextmanager
+async def _s3(account: Account, waiting: Path) -> AsyncIterator[ObjectStore]:
+    try:
+        import httpx
+    except ModuleNotFoundError as error:
+        raise StorageFailed(
+            "storage_driver_missing",
+            "artifacts.store is s3, and the package httpx is not installed: "
+            "install it with pip install 'parlour[s3]', or set artifacts.store to folder.",
+        ) from error
+    from .s3 import S3Objects
+    from .s3_client import S3Client
+
+    async with httpx.AsyncClient() as http:
+        objects = S3Objects(S3Client(account, http), account.prefix, waiting)
+        try:
+            yield objects
+        finally:
+            objects.close()

@@ -1,0 +1,103 @@
+"""Statements and queries as steps of a batch, in JSON. Functions on the server carry them out; see `functions`."""
+
+from base64 import b64decode, b64encode
+from functools import cache
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from parlour.core.journal import Receipt, Ref, Row, StorageFailed, Table
+from parlour.stores.sql import Dialect, Parameters, Plan, Step
+
+from .text_encoding import meant, written
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+
+
+def _argument(position: int, given: type) -> str:
+    text = f"($1 ->> {position - 1})"
+    if issubclass(given, bool):
+        return f"{text}::boolean::int::bigint"
+    if issubclass(given, int):
+        return f"{text}::bigint"
+    return f"decode({text}, 'base64')" if issubclass(given, bytes) else text
+
+
+STEPS = Dialect(placeholder=_argument, number="$2")
+
+
+class Steps:
+    """Numbers the shapes. The numbers hold for as long as the journal does, on every connection it opens."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Plan, int] = {}
+
+    def unit(self, steps: list[Step]) -> tuple[list[int], str]:
+        """The numbers of its steps, and the unit as `carry_out` takes it. Raises StorageFailed."""
+        numbers = [self._number(plan) for plan, _, _ in steps]
+        text = _json([_encoded(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
+        if _may_be_unwritable(text):
+            steps = [(plan, tuple(map(written, parameters)), expect) for plan, parameters, expect in steps]
+            text = _json([_encoded(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
+        return numbers, text
+
+    def query(self, plan: Plan, parameters: Parameters) -> tuple[int, str]:
+        """The number of its step, and the query as `answer` takes it. Raises StorageFailed."""
+        number = self._number(plan)
+        text = _json(_encoded(number, (plan, parameters, None), [])[:2])
+        if _may_be_unwritable(text):
+            text = _json(_encoded(number, (plan, tuple(map(written, parameters)), None), [])[:2])
+        return number, text
+
+    def _number(self, plan: Plan) -> int:
+        return self._numbers.setdefault(plan, len(self._numbers) + 1)
+
+
+@cache
+def blobs(table: Table) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns if column.kind == "blob")
+
+
+def receipt(plans: list[Plan], rows_by_step: list[list[list[Any]]]) -> Receipt:
+    return [rows(plan, each) for plan, each in zip(plans, rows_by_step, strict=True)]
+
+
+def rows(plan: Plan, values_by_row: list[list[Any]]) -> list[Row]:
+    return [_row(plan, values) for values in values_by_row] if plan.columns else []
+
+
+def _encoded(number: int, step: Step, steps: list[Step]) -> list[Any]:
+    plan, parameters, expect = step
+    references: list[list[Any]] = []
+    arguments = list(parameters)
+    for position, value in enumerate(parameters):
+        if isinstance(value, int):
+            if not LOWEST <= value <= HIGHEST:
+                raise StorageFailed("storage_failed", f"The number {value} does not fit into 64 bits.")
+        elif isinstance(value, bytes):
+            arguments[position] = b64encode(value).decode()
+        elif type(value) is Ref:
+            column = steps[value.statement][0].columns.index(value.column)
+            references.append([str(position), value.statement, column])
+            arguments[position] = None
+    return [number, arguments, expect, plan.table.name if plan.numbered else None, *references]
+
+
+def _json(value: list[Any]) -> str:
+    try:
+        return to_json(value).decode()
+    except PydanticSerializationError as error:
+        raise StorageFailed("storage_failed", "A text holds half a surrogate pair, which is no character.") from error
+
+
+def _may_be_unwritable(text: str) -> bool:
+    """Whether a character may be in it that PostgreSQL has no place for."""
+    return "\\u000" in text
+
+
+def _row(plan: Plan, values: list[Any]) -> Row:
+    row = dict(zip(plan.columns, map(meant, values), strict=False))  # a number that was taken comes after them
+    for name in blobs(plan.table):
+        if name in row:
+            row[name] = b64decode(row[name])
+    return row

@@ -1,0 +1,99 @@
+"""A whole PostgreSQL database as a file of SQLite, and back. Backups are such files, whatever a Host stands on."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from parlour.core.journal import StorageFailed, Table
+from parlour.core.store.tables import TABLES
+from parlour.stores import migrate as sqlite_migrate
+from parlour.stores.address import told
+from parlour.stores.sqlite.connection import connect as connect_file
+from parlour.stores.sqlite.fulltext import TAKE_IN
+
+from . import migrate
+from .connection import Connection, close, connect
+from .errors import ERRORS, storage_failure
+from .text_encoding import meant, written
+
+BATCH = 500
+PATIENCE_SECONDS = 60.0
+
+
+async def dump(url: str, file: Path) -> None:
+    """As it is at one instant; whoever writes meanwhile is not held up."""
+    revision = await migrate.current(url)
+    if not sqlite_migrate.is_head(revision, told(url)):
+        raise StorageFailed("storage_failed", "the database is of an older release: run parlour db upgrade first.")
+    sqlite_migrate.ensure(file)
+    connection = await connect(url, "parlour backup", PATIENCE_SECONDS)
+    try:
+        with closing(connect_file(file, "rw", PATIENCE_SECONDS)) as target:
+            await _dump(connection, target)
+    except ERRORS as error:
+        raise storage_failure(error, told(url)) from error
+    finally:
+        await close(connection)
+
+
+async def load(file: Path, url: str) -> None:
+    """Into a database in which there is nothing yet; all of it or nothing."""
+    sqlite_migrate.ensure(file)
+    await migrate.ensure(url)
+    connection = await connect(url, "parlour restore", PATIENCE_SECONDS)
+    try:
+        with closing(connect_file(file, "rw", PATIENCE_SECONDS)) as source:
+            async with connection.transaction():
+                await _require_empty(connection, told(url))
+                await _load(source, connection)
+    except ERRORS as error:
+        raise storage_failure(error, told(url)) from error
+    finally:
+        await close(connection)
+
+
+async def _dump(connection: Any, target: sqlite3.Connection) -> None:
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        target.execute("BEGIN IMMEDIATE")
+        for table in TABLES:
+            names = [column.name for column in table.columns]
+            insert = f'INSERT INTO "{table.name}" ({_listed(names)}) VALUES ({", ".join("?" * len(names))})'
+            rows = connection.cursor(f'SELECT {_listed(names)} FROM "{table.name}"', prefetch=BATCH)
+            batch: list[tuple[Any, ...]] = []
+            async for row in rows:
+                batch.append(tuple(map(meant, row)))
+                if len(batch) == BATCH:
+                    target.executemany(insert, batch)
+                    batch.clear()
+            target.executemany(insert, batch)
+        target.execute(TAKE_IN.text)
+        for name, last in await connection.fetch("SELECT name, last FROM journal_counters"):
+            target.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+            target.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, last))
+        target.execute("COMMIT")
+
+
+async def _load(source: sqlite3.Connection, connection: Any) -> None:
+    for table in TABLES:
+        names = [column.name for column in table.columns]
+        await connection.copy_records_to_table(table.name, records=_rows(source, table, names), columns=names)
+    numbers = source.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+    await connection.executemany("INSERT INTO journal_counters VALUES ($1, $2)", numbers)
+
+
+def _rows(source: sqlite3.Connection, table: Table, names: list[str]) -> Iterator[tuple[Any, ...]]:
+    for row in source.execute(f'SELECT {_listed(names)} FROM "{table.name}"'):
+        yield tuple(map(written, row))
+
+
+async def _require_empty(connection: Connection, name: str) -> None:
+    await connection.execute("LOCK TABLE meta IN ACCESS EXCLUSIVE MODE")
+    if await connection.fetchval("SELECT EXISTS (SELECT FROM meta) OR EXISTS (SELECT FROM api_keys)"):
+        message = f"'{name}' is in use already: name an empty database with database.url."
+        raise StorageFailed("storage_not_empty", message)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)

@@ -1,0 +1,117 @@
+"""Answers queries for a handful of rows by key: all that wait, on one read-only connection and in one round trip."""
+
+import logging
+from asyncio import Future
+from typing import Any
+
+from pydantic_core import from_json
+
+from parlour.core.journal import Row, StorageFailed
+from parlour.stores.address import told
+from parlour.stores.futures import resolve
+from parlour.stores.sql import Plan
+from parlour_sdk.values import dataclass
+
+from .batch_encoding import rows
+from .batcher import Batches
+from .connection import READING, Connection, close, connect
+from .errors import ERRORS, failure_of, is_lost, storage_failure
+from .functions import ANSWER, Functions, make
+from .retry import Patience
+
+logger = logging.getLogger(__name__)
+
+READ_SECONDS = 30.0
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    """A query, encoded, and who waits for the answer."""
+
+    plan: Plan
+    number: int
+    """Of its step."""
+    text: str
+    future: Future[list[Row]]
+
+
+class NearReader:
+    """Opens its connection when it is first asked, and anew when it was lost."""
+
+    def __init__(self, url: str, patience: float) -> None:
+        self._url = url
+        self._name = told(url)
+        self._patience = patience
+        self._batches: Batches[Question] = Batches(self._answer)
+        self._connection: Connection | None = None
+        self._functions: Functions
+
+    def start(self) -> None:
+        self._batches.start()
+
+    def submit(self, question: Question) -> None:
+        self._batches.submit(question)
+
+    async def finish(self) -> None:
+        """Waits until all that was asked is answered. Nothing may be asked after."""
+        try:
+            await self._batches.finish()
+            if self._connection is not None:
+                await close(self._connection)
+        finally:
+            if self._connection is not None:
+                self._connection.terminate()
+
+    async def _answer(self, batch: list[Question]) -> None:
+        answers: list[Any] = [storage_failure(ConnectionError(), self._name)] * len(batch)
+        try:
+            answers = await self._answers(batch)
+        except StorageFailed as failure:
+            batch = [*batch, *self._batches.withdraw()]  # nobody waits longer than the one in front
+            answers = [failure] * len(batch)
+        except Exception as error:
+            logger.exception("the journal's reader failed at %s", [question.plan.text for question in batch])
+            answers = [storage_failure(error, self._name)] * len(batch)
+        finally:  # also when it is cut off
+            for question, answer in zip(batch, answers, strict=True):
+                resolve(question.future, self._told(question, answer))
+
+    def _told(self, question: Question, answer: Any) -> list[Row] | Exception:
+        if isinstance(answer, list):
+            return rows(question.plan, answer)
+        if isinstance(answer, StorageFailed):
+            return StorageFailed(answer.code, answer.message)
+        return failure_of(answer["code"], answer["message"], self._name)
+
+    async def _answers(self, batch: list[Question]) -> list[Any]:
+        """Asks again when the connection is lost: a query changes nothing."""
+        plans = {question.number: question.plan for question in batch}
+        queries = f"[{','.join(question.text for question in batch)}]"
+        patience = Patience(self._patience)
+        while True:
+            try:
+                connection = await self._connected()
+                await self._functions.ensure(plans, READ_SECONDS)
+                answer = await connection.fetchval("SELECT pg_temp.answer($1)", queries, timeout=READ_SECONDS)
+                return list(from_json(answer))
+            except ERRORS as error:
+                if is_lost(error) and self._connection is not None:
+                    self._connection.terminate()
+                failure = storage_failure(error, self._name)
+            except StorageFailed as error:
+                failure = error
+            if failure.code != "storage_unreachable" or patience.is_over():
+                raise failure
+            await patience.pause()
+
+    async def _connected(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            settings = {**READING, "plan_cache_mode": "force_generic_plan"}
+            connection = await connect(self._url, "parlour near reader", self._patience, **settings)
+            try:
+                await make(connection, ANSWER, READ_SECONDS)
+            except BaseException:
+                connection.terminate()
+                raise
+            self._connection, self._functions = connection, Functions(connection)
+        return self._connection
