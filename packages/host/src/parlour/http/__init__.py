@@ -1,1 +1,2 @@
-"""The HTTP door: one folder per domain, endpoints and schemas. Knows the core, no database and no plugin process."""
+"""The HTTP interface: one folder per domain, with endpoints and schemas. Depends on the core, but on no database and no
+plugin process."""

@@ -13,7 +13,7 @@ LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
 class HostNames:
-    """Checks requests of browsers; those with an API key need none, since a browser never sends one by itself."""
+    """Checks requests of browsers; those with an API key need no check, since a browser never sends one by itself."""
 
     def __init__(self, listening: str, names: Sequence[str], public_url: str = "", proxied: bool = False) -> None:
         """`proxied`: the settings say that there is a reverse proxy."""
@@ -23,8 +23,8 @@ class HostNames:
         self._proxied = proxied
 
     def check(self, connection: HTTPConnection) -> None:
-        """Requires a Host header that is one of our names and an Origin, where there is one, that is the same or the
-        public address."""
+        """Requires a Host header that is one of the allowed names. An Origin header, if present, must match that host
+        or the public address."""
         host = connection.headers.get("host", "")
         name = _name(host)
         if not self._known(name):
@@ -35,7 +35,7 @@ class HostNames:
             raise Problem(403, "forbidden", "the request comes from a page of another site")
 
     def is_local(self, connection: HTTPConnection) -> bool:
-        """Tells whether a request came straight from a user of this machine. Whatever hints at a proxy says no: its
+        """Returns whether a request came directly from a user of this machine. Any sign of a proxy means no, since its
         users may be anywhere."""
         client = connection.client.host if connection.client else ""
         straight = (
@@ -43,7 +43,7 @@ class HostNames:
             and not self._proxied
             and is_loopback_address(client)
             and FORWARDING_HEADERS.isdisjoint(connection.headers.keys())
-            and connection.scope.get("http_version") != "1.0"  # what proxies speak unless they are told otherwise
+            and connection.scope.get("http_version") != "1.0"  # the default of many proxies
         )
         return straight and is_loopback(_name(connection.headers.get("host", "")))
 
@@ -52,7 +52,7 @@ class HostNames:
             if self._public_origin and _origin(origin) == self._public_origin:
                 return True
             return urlsplit(origin).netloc.casefold() == host.casefold()
-        except ValueError:  # no address at all
+        except ValueError:  # not a URL
             return False
 
     def _known(self, name: str) -> bool:

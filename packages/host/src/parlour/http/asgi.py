@@ -1,5 +1,5 @@
-"""The ASGI application: what answers ahead of the framework, and the framework behind it, which is loaded when it is
-first needed."""
+"""Builds the ASGI application: fast paths in front of FastAPI, and FastAPI itself, which is loaded when it is first
+needed."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Interface:
     serve: Application
     document: Callable[[], dict[str, Any]]
-    """Made anew from the routes. It takes its time: a Host shows the one that came with it."""
+    """Builds the OpenAPI document from the routes. This is slow; a running Host serves the file that is part of the
+    release."""
 
 
 def build(

@@ -1,4 +1,4 @@
-"""What an endpoint asks of whoever calls it, as the framework takes it. Who that is, `principals` finds out."""
+"""FastAPI dependencies that require a scope of the calling principal. `principals` authenticates it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -10,13 +10,13 @@ from .principals import Authenticator, Need, Principal
 
 
 def requires(*needs: Need) -> Callable[[HTTPConnection], Awaitable[Principal]]:
-    """A dependency: the principal, if it may do this."""
+    """Builds a dependency that returns the principal if it has one of these scopes."""
 
     async def check(connection: HTTPConnection) -> Principal:
         authenticator: Authenticator = connection.app.state.authenticator
         return await authenticator.admit(connection, *needs)
 
-    check.needs = needs  # type: ignore[attr-defined]  # for the document
+    check.needs = needs  # type: ignore[attr-defined]  # for the OpenAPI document
     return check
 
 
@@ -24,7 +24,7 @@ Admin = Annotated[Principal, Depends(requires("admin"))]
 Operator = Annotated[Principal, Depends(requires("operator"))]
 Viewer = Annotated[Principal, Depends(requires("viewer"))]
 ModelCallReader = Annotated[Principal, Depends(requires("model_calls"))]
-"""Reads prompts and answers of models, as the setting `model_calls.visible_to` says."""
+"""Principal that may read prompts and answers of models, according to the setting `model_calls.visible_to`."""
 Chatter = Annotated[Principal, Depends(requires("chat"))]
 Reader = Annotated[Principal, Depends(requires("viewer", "chat"))]
-"""Sees everything with a viewer's rights, and its own with a chat key."""
+"""Principal that sees everything as a viewer, or only its own conversations with a chat key."""

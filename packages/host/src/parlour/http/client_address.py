@@ -1,4 +1,4 @@
-"""Finds the address of a client: its own, or what a trusted proxy says about it in its headers."""
+"""Determines the address of a client: its own, or the one that a trusted proxy sends in its headers."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from parlour_sdk.values import dataclass
 FORWARDING_HEADERS = frozenset(
     ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-real-ip")
 )
-"""Headers that only a proxy sends. They prove nothing, but a request that has one did not come straight from a user."""
+"""Headers that only a proxy sends. They prove nothing, but a request that has one did not come directly from a user."""
 _PORT = re.compile(r":\d{1,5}$")
 _MAX_HOPS = 50
 _MAX_FORWARDED_CHARACTERS = 4096
@@ -19,7 +19,7 @@ Address = IPv4Address | IPv6Address
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """Holds what the nearest proxy says about a request; a part that it does not name is empty."""
+    """Data that the nearest proxy sends about a request; missing parts are empty."""
 
     client: str = ""
     scheme: str = ""
@@ -27,7 +27,7 @@ class Forwarded:
 
 
 def parse_address(written: str) -> Address | None:
-    """Reads an address with or without brackets and port; IPv4 inside IPv6 is IPv4."""
+    """Parses an address with or without brackets and port; an IPv4-mapped IPv6 address becomes IPv4."""
     text = written.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -41,7 +41,8 @@ def parse_address(written: str) -> Address | None:
 
 
 def limit_key(written: str) -> str:
-    """Returns the name under which limits count an address: an IPv6 client has a whole /64 network at its disposal."""
+    """Returns the key under which limits count an address. IPv6 clients are counted per /64 network, which one client
+    can use as a whole."""
     address = parse_address(written)
     if isinstance(address, IPv6Address):
         return str(ip_network((int(address) >> 64 << 64, 64)))
@@ -54,7 +55,7 @@ def is_loopback_address(written: str) -> bool:
 
 
 class TrustedProxies:
-    """Reads `Forwarded` and `X-Forwarded-*` headers of the proxies that are named as trusted."""
+    """Reads `Forwarded` and `X-Forwarded-*` headers of the configured trusted proxies."""
 
     def __init__(self, written: Sequence[str]) -> None:
         self._networks = [ip_network(each, strict=False) for each in written]
@@ -67,8 +68,8 @@ class TrustedProxies:
         return address is not None and any(address in network for network in self._networks)
 
     def forwarded(self, headers: Iterable[tuple[bytes, bytes]]) -> Forwarded:
-        """Reads what a trusted proxy says. Where both kinds of headers name a client and differ, neither counts: a
-        proxy that sets one kind passes on the other as the client wrote it."""
+        """Reads the headers of a trusted proxy. If both kinds name a client and differ, neither counts: a proxy that
+        sets one kind forwards the other as the client sent it."""
         found: dict[str, str] = {}
         for raw, value in headers:
             name = raw.decode("latin-1")
@@ -93,7 +94,7 @@ class TrustedProxies:
         return Forwarded(client, _scheme(scheme), host)
 
     def _standard(self, header: str) -> Forwarded | None:
-        """Reads `Forwarded` (RFC 7239), whose last element is the nearest proxy's."""
+        """Parses `Forwarded` (RFC 7239), whose last element comes from the nearest proxy."""
         if not header:
             return None
         if len(header) > _MAX_FORWARDED_CHARACTERS:
@@ -104,7 +105,8 @@ class TrustedProxies:
         return Forwarded(client, _scheme(last.get("proto", "")), last.get("host", ""))
 
     def _client(self, hops: Sequence[str]) -> str:
-        """Returns the last hop that is no trusted proxy: everything before it is the client's own claim."""
+        """Returns the last hop that is not a trusted proxy; everything before it is an unverified claim of the
+        client."""
         for hop in list(reversed(hops))[:_MAX_HOPS]:
             address = parse_address(hop)
             if address is None:
@@ -120,7 +122,7 @@ def _list(header: str) -> list[str]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Splits outside quotes; empty parts are left out."""
+    """Splits a text outside quotes and drops empty parts."""
     parts, start, quoted = [], 0, False
     for place, character in enumerate(text):
         if character == '"':

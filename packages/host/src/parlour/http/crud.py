@@ -1,5 +1,4 @@
-"""What the endpoints of everything that people configure share: finding it, listing it, changing the version that was
-seen, and telling the audit."""
+"""Shared logic of the endpoints for configured objects: look-up, lists, conditional changes and audit entries."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -26,11 +25,11 @@ Thing = TypeVar("Thing")
 
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-"""What people call a thing: there is something to be seen of it."""
+"""Display name of an object; it has at least one visible character."""
 
 
 def same(field: str, meant: str, given: str | None) -> None:
-    """An id may be sent back with the thing that was read; it can't be changed."""
+    """Checks an id in the body against the one in the path. It may be sent back, but can't be changed."""
     if given not in (None, meant):
         raise invalid(field, f"it stays '{meant}', as in the address; leave it out")
 
@@ -41,19 +40,21 @@ def _fields(thing: Any) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Shelf(Generic[Thing]):
-    """One kind of thing. What it does with them is its endpoints' business."""
+    """One kind of configured object, with the functions to find, version and audit it. The endpoints do everything
+    else."""
 
     name: str
-    """As people call one of them, such as `MCP server`; the audit's actions begin with it."""
+    """Name of one object for users, such as `MCP server`; audit actions begin with it."""
     path: str
     get: Callable[[str], Thing | None]
     id_of: Callable[[Thing], str]
     audited: Callable[[Thing], Any]
-    """As the audit keeps it: without secrets."""
+    """Serializes an object for the audit, without secrets."""
     cursors: Cursors
     clock: Clock
     parts: Callable[[Thing], Json] = _fields
-    """What a version of it is made of, by the names that people write; secrets too, since they can change."""
+    """Returns the fields from which the ETag is computed, by their API names. Secrets are included, since they can
+    change."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def existing(self, thing_id: str) -> Thing:
@@ -63,13 +64,14 @@ class Shelf(Generic[Thing]):
         return thing
 
     def told(self, thing: Thing, response: Response) -> Thing:
-        """The same, once the answer says which version it is."""
+        """Sets the ETag header of the response and returns the object."""
         etags.tell(response, self.parts(thing))
         return thing
 
     @asynccontextmanager
     async def changing(self, thing_id: str, wanted: str | None) -> AsyncIterator[Thing]:
-        """As it is now, if that is the version that is to be changed. Others who change one of them wait meanwhile."""
+        """Yields the current object if it is the version that the client wants to change. Other changes of this kind
+        wait until the block ends."""
         async with self._turn:
             thing = self.existing(thing_id)
             parts = self.parts(thing)
@@ -79,12 +81,12 @@ class Shelf(Generic[Thing]):
     def page(
         self, things: Iterable[Thing], view: Callable[[Thing], Json], limit: int, cursor: str | None
     ) -> dict[str, Any]:
-        """In the order they were made."""
+        """Returns a page of objects in the order of their creation."""
         shown, more = part(self.cursors, self.path, things, self.id_of, limit, cursor)
         return {"items": [view(thing) for thing in shown], "next_cursor": more}
 
     def change(self, principal: Principal, before: Thing | None, after: Thing | None) -> Insert:
-        """One that was made, replaced or deleted, for the audit."""
+        """Builds the audit entry for an object that was created, replaced or deleted."""
         thing = after if after is not None else before
         assert thing is not None
         deed = "create" if before is None else "delete" if after is None else "replace"

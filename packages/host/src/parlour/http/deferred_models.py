@@ -1,5 +1,5 @@
-"""Loads modules whose models are then built when they are first used. The framework comes with many models for its
-document, which a Host never makes: to build them takes as long as all the rest of loading it."""
+"""Imports modules with pydantic models that are built on first use. FastAPI has many models for its OpenAPI document,
+which a running Host never builds; building them would take as long as the rest of the import."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""One domain of the interface: where its paths begin, and its routes, which are made when they are first wanted."""
+"""A domain of the HTTP interface: its path prefixes and its routes, which are created when they are first needed."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -14,10 +14,10 @@ PREFIX = "/api/v1"
 @dataclass(frozen=True, slots=True)
 class Domain:
     beginnings: tuple[str, ...]
-    """Of all its paths, such as `/api/v1/agents`. Several domains may share one."""
+    """Prefixes of all its paths, such as `/api/v1/agents`. Several domains may share one."""
     routes: Callable[[], "APIRouter"]
     prefix: str = ""
-    """What its routes leave out of their paths."""
+    """Prefix that its routes omit from their paths."""
 
 
 def below_api(words: str, routes: Callable[[], "APIRouter"]) -> Domain:
@@ -25,6 +25,7 @@ def below_api(words: str, routes: Callable[[], "APIRouter"]) -> Domain:
 
 
 def beginning(path: str) -> str:
-    """`/api/v1/agents` of whatever lies below it, `/metrics` of itself."""
+    """Returns the prefix by which a path is assigned to a domain: `/api/v1/agents` for everything below it, `/metrics`
+    for itself."""
     words = 4 if path.startswith(f"{PREFIX}/") else 2
     return "/".join(path.split("/", words)[:words])

@@ -1,4 +1,5 @@
-"""Every error leaves as `{"error": {"code", "message", "details"}}` with a sentence a person can act on."""
+"""Converts errors to responses of the form `{"error": {"code", "message", "details"}}` with a message that the user can
+act on."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +23,7 @@ _PROVIDER_STATUS = {"not_found": 404, "invalid_argument": 422, "payload_too_larg
 
 
 class Problem(Exception):
-    """An answer that is an error."""
+    """Raised to send an error response."""
 
     def __init__(self, status: int, code: str, message: str, details: Any = None) -> None:
         super().__init__(message)
@@ -43,7 +44,7 @@ ANSWERED: tuple[type[Exception], ...] = (
     PydanticSerializationError,
     UnicodeEncodeError,
 )
-"""Errors that are an answer. All others are failures of ours, and logged."""
+"""Errors that are converted to a response. All others are internal failures and are logged."""
 
 
 def not_found(what: str, remedy: str) -> Problem:
@@ -51,13 +52,13 @@ def not_found(what: str, remedy: str) -> Problem:
 
 
 def not_kept(error: OSError) -> Problem:
-    """Of what was uploaded."""
+    """Builds the error for an upload that can't be stored."""
     message = f"the upload can't be kept: {error.strerror}; make room on the disk of the data directory and try again"
     return Problem(507, "storage_full", message)
 
 
 def invalid(field: str, message: str) -> Problem:
-    """One field of the body that can't be so."""
+    """Builds the error for one invalid field of the body."""
     fields = [{"field": field, "message": message}]
     return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": fields})
 
@@ -92,7 +93,7 @@ def answer_for(error: Exception) -> JSONResponse:
 
 
 def invalid_fields(errors: Sequence[Any], body: Any = None) -> JSONResponse:
-    """Names the fields; never repeats a value, which may be a secret."""
+    """Builds the response that names the invalid fields. It never repeats a value, which may be a secret."""
     fields = validation_errors.fields(errors, body)
     first = fields[0]
     return answer(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})

@@ -1,6 +1,6 @@
-"""Lets nobody overwrite what they have not seen: answers tell a version as `ETag`, changes may name it as `If-Match`.
+"""Prevents lost updates: responses carry the version as `ETag`, changes may require it with `If-Match`.
 
-A tag has a digest of each part, so that a refusal can say which parts were changed without anything being kept for it.
+A tag contains a digest of each part, so that the error can name the changed parts without storing anything.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def tell(response: Response, parts: Parts) -> None:
 
 
 def check(what: str, wanted: str | None, parts: Parts) -> None:
-    """Without a wish everything goes, as it does with `*` for what exists."""
+    """Raises a Problem if the object is not the version in `wanted`. No header and `*` both match any version."""
     known = [_plain(each) for each in (wanted or "*").split(",")]
     if "*" in known or _plain(tag(parts)) in known:
         return
@@ -45,12 +45,13 @@ def check(what: str, wanted: str | None, parts: Parts) -> None:
 
 
 def _plain(tag: str) -> str:
-    """A server on the way that packs answers calls every tag weak; it is the same version all the same."""
+    """Removes the quotes and the weak mark of a tag: a proxy that compresses responses makes every tag weak, but the
+    version is still the one that was sent."""
     return tag.strip().removeprefix("W/").strip('"')
 
 
 def _changed(known: str, parts: Parts) -> list[str]:
-    """None can be named when the tag is of something else, or of another release's."""
+    """Returns the names of the changed parts; empty if the tag belongs to another kind of object or another release."""
     names = sorted(parts)
     if len(known) != len(names) * DIGEST_CHARACTERS:
         return []

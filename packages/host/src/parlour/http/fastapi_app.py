@@ -1,4 +1,4 @@
-"""What is the framework's: its application with error answers and middleware, and the document made from all routes."""
+"""Creates the FastAPI application with error handlers and middleware, and the OpenAPI document of all routes."""
 
 import logging
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from .principals import Authenticator
 logger = logging.getLogger(__name__)
 
 UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
-"""Paths that write what comes to disk."""
+"""Paths whose bodies are written to disk and may be larger."""
 
 
 def application(version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int) -> FastAPI:
-    """Without routes."""
+    """Creates the application without routes."""
     app = FastAPI(
         title="Parlour",
         version=version,
@@ -39,7 +39,7 @@ def application(version: str, authenticator: Authenticator, body_bytes: int, upl
 
 
 def document(app: FastAPI, domains: Sequence[Domain]) -> dict[str, Any]:
-    """Of all domains, with the application still without routes."""
+    """Adds the routes of all domains to an application without routes and builds its OpenAPI document."""
     routers = [(domain.prefix, domain.routes()) for domain in domains]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)

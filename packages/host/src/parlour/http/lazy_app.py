@@ -1,6 +1,5 @@
-"""The framework's application, loaded piece by piece: itself with the first request that needs it, and the routes of a
-domain with the first request for that domain. A start needs neither, and together they take as long as all the rest of
-it."""
+"""Loads FastAPI on demand: the application with the first request that needs it, and the routes of a domain with the
+first request for that domain. A start needs neither, and together they take as long as the rest of the start."""
 
 import asyncio
 import gc
@@ -19,7 +18,7 @@ class LoadedInPieces:
         self._make = make
         self._app: FastAPI | None = None
         self._waiting = {start: [each for each in domains if start in each.beginnings] for start in _all(domains)}
-        """Domains that nobody has asked for yet, by where their paths begin."""
+        """Domains that are not loaded yet, by path prefix."""
         self._loading = asyncio.Lock()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -31,7 +30,7 @@ class LoadedInPieces:
         await app(scope, receive, send)
 
     async def _load(self, start: str) -> "FastAPI":
-        """On a thread, so that what goes on meanwhile does not wait for it."""
+        """Loads the application and the routes of this prefix, in a thread so that the event loop is not blocked."""
         async with self._loading:
             if self._app is None:
                 self._app = await asyncio.to_thread(self._make)
@@ -40,7 +39,7 @@ class LoadedInPieces:
             for domain, router in zip(domains, routers, strict=True):
                 self._app.include_router(router, prefix=domain.prefix)
             self._forget(domains)
-            gc.freeze()  # it stays: no look for what can go should pass over it again
+            gc.freeze()  # loaded for good: exclude it from garbage collection
             return self._app
 
     def _forget(self, domains: Sequence[Domain]) -> None:

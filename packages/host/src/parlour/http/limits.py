@@ -1,4 +1,4 @@
-"""Refuses bodies over the limit before they are read whole."""
+"""Rejects bodies over the size limit before they are read completely."""
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -22,7 +22,7 @@ def too_large(limit: int) -> Problem:
 
 
 class TooLarge(Exception):
-    """The body is over the limit."""
+    """Raised when a body exceeds the limit while it is being read."""
 
 
 class BodyLimit:
@@ -30,7 +30,7 @@ class BodyLimit:
         self._app = app
         self._limit = limit
         self._uploads = uploads
-        """Paths that take more, because they write what comes to disk."""
+        """Limits in bytes of paths that accept larger bodies, because they write them to disk."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -54,7 +54,7 @@ class BodyLimit:
         async def noted(message: Message) -> None:
             nonlocal started
             if seen > limit and not started:
-                return  # whatever the application made of the cut, the answer is ours
+                return  # drop the application's own response to the cut-off body
             started = True
             await send(message)
 

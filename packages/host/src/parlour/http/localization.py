@@ -1,7 +1,7 @@
-"""Translates the Host's own sentences in JSON answers into the language that `Accept-Language` asks for.
+"""Translates the Host's own texts in JSON responses into the language of `Accept-Language`.
 
-Works at one place for all endpoints: error messages, and the fields that `_FIELDS` names for a path. Content of people,
-models and plugins is never touched. Answers to readers of English pass as they are.
+One place does this for all endpoints: error messages, and the fields that `_FIELDS` lists for a path. Content of users,
+models and plugins is never changed. English responses pass unchanged.
 """
 
 import json
@@ -50,11 +50,11 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
         (r"audit", "detail detail.message detail.reason"),
     )
 )
-"""Fields with sentences of the Host, by the path of the request; of a list, those of its `items`."""
+"""Fields with texts of the Host, by the path of the request; for a list, the fields of its `items`."""
 
 
 class LocalizedAnswers:
-    """Wraps an application; looks at the headers of a request and, for other languages, at its JSON answer."""
+    """ASGI middleware that translates JSON responses if the request asks for a language other than English."""
 
     def __init__(self, app: Application) -> None:
         self._app = app
@@ -68,7 +68,7 @@ class LocalizedAnswers:
 
 
 class _Answer:
-    """Holds a JSON answer until it is whole, then sends it translated."""
+    """Buffers a JSON response until it is complete, then sends it translated."""
 
     def __init__(self, send: Send, language: str, path: str) -> None:
         self._send = send
@@ -114,7 +114,7 @@ class _Answer:
 
 
 def translated(body: bytes, fields: _Paths, language: str) -> bytes | None:
-    """Returns the JSON with these fields translated; None where there is nothing to translate."""
+    """Returns the JSON with these fields translated; None if there is nothing to translate."""
     try:
         answer = json.loads(body)
         roots = [answer, answer.get("items")] if isinstance(answer, dict) else [answer]
@@ -125,7 +125,8 @@ def translated(body: bytes, fields: _Paths, language: str) -> bytes | None:
 
 
 def _translate_field(value: Any, path: Sequence[str], language: str) -> bool:
-    """Translates the text, or list of texts, at this path, also in each item of a list; tells if anything changed."""
+    """Translates the text or list of texts at this path, including in each item of a list; returns whether anything
+    changed."""
     if isinstance(value, list):
         changes = [_translate_field(item, path, language) for item in value]
         return any(changes)
@@ -149,7 +150,7 @@ def accepted_language(headers: Iterable[tuple[bytes, bytes]]) -> str:
 
 @lru_cache(256)
 def preferred(accepted: bytes) -> str:
-    """Chooses the language of an `Accept-Language` header: the one of ours with the highest quality."""
+    """Returns the supported language with the highest quality in an `Accept-Language` header."""
     best, chosen = 0.0, DEFAULT_LANGUAGE
     for entry in accepted.decode("latin-1").split(","):
         tag, _, parameters = entry.strip().partition(";")

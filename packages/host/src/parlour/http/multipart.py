@@ -1,4 +1,5 @@
-"""Reads `multipart/form-data` as it comes: texts are kept, a file goes to disk in blocks, never whole into memory."""
+"""Parses `multipart/form-data` as a stream: texts are kept in memory, a file is written to disk in blocks, never held
+in memory as a whole."""
 
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -21,11 +22,11 @@ NAME_CHARACTERS = 200
 class Form:
     texts: dict[str, str] = field(default_factory=dict)
     file_name: str | None = None
-    """What the sender calls its file; None when there was none."""
+    """Name that the client gives its file; None if there was no file."""
 
 
 def spool(uploads: Path) -> "tempfile.TemporaryDirectory[str]":
-    """A folder to receive into, gone afterwards."""
+    """Creates a temporary directory for an upload; it is deleted when the block ends."""
     try:
         return tempfile.TemporaryDirectory(dir=uploads)
     except OSError as error:
@@ -33,7 +34,7 @@ def spool(uploads: Path) -> "tempfile.TemporaryDirectory[str]":
 
 
 async def receive(chunks: AsyncIterator[bytes], content_type: str, file_field: str, target: Path) -> Form:
-    """The one file, which comes in the field of that name, is written to `target`."""
+    """Reads the form and writes the one file, which must be in the field `file_field`, to `target`."""
     reader = _Reader(chunks)
     mark = b"\r\n--" + _boundary(content_type)
     form = Form()
@@ -61,7 +62,7 @@ class _Reader:
         self._held = b"\r\n"  # so that the first boundary looks like the others
 
     async def until(self, mark: bytes, write: Callable[[bytes], object]) -> None:
-        """Hands over what comes before the mark, and passes the mark."""
+        """Passes everything before the mark to `write`, and skips the mark."""
         while (found := self._held.find(mark)) < 0:
             sure = max(0, len(self._held) - len(mark) + 1)
             write(self._held[:sure])
@@ -101,7 +102,7 @@ class _Text:
 
 
 async def _head(reader: _Reader) -> tuple[str, str | None]:
-    """A part's name, and its file's name if it is a file."""
+    """Reads a part's headers: its name, and the file name if it is a file."""
     headers = _Text("a part's headers", HEADER_BYTES)
     await reader.until(b"\r\n\r\n", headers.write)
     message = HeaderParser().parsestr(headers.value())

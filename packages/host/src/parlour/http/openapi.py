@@ -1,4 +1,4 @@
-"""The OpenAPI document as it came with this release. `make documents` writes it, and a test holds it to the routes."""
+"""Serves the OpenAPI document of this release. `make documents` writes it, and a test compares it with the routes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Completes the OpenAPI document: who may do what, how one says who one is, how answers and errors look."""
+"""Completes the OpenAPI document with the required scopes, authentication, response schemas and errors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -48,7 +48,7 @@ Schema = dict[str, Any]
 
 
 def document(app: FastAPI, routers: Routers) -> Schema:
-    """`routers` are those of the application, each with its prefix."""
+    """Builds the document. `routers` are those of the application, each with its prefix."""
     made = app.openapi()
     _complete(made, routers)
     return made
@@ -80,17 +80,17 @@ def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
 
 
 def _shapes(route: APIRoute) -> Mapping[int, Any]:
-    """Of good answers, by status; none where there is nothing to tell."""
+    """Returns the schemas of successful responses by status; empty if the endpoint declares none."""
     said = get_args(route.endpoint.__annotations__.get("return"))
     answer = next((each for each in said if isinstance(each, Answer)), None)
     return answer.by_status(route.status_code or 200) if answer is not None else {}
 
 
 def _schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema]]:
-    """Each shape's schema, and what these refer to.
+    """Returns the JSON schema of each response, and the definitions they refer to.
 
-    They are the fields of one model, so that a shape has the same name wherever it is used and every field of a typed
-    dictionary is told with the words below it.
+    All responses are fields of one model, so that a type has one name wherever it is used and the docstring below a
+    field of a typed dictionary becomes its description.
     """
     config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     named = {f"answer_{number}": shape for number, shape in enumerate(shapes)}
@@ -103,7 +103,7 @@ def _schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema
 
 
 def _without_titles(schema: Any) -> Any:
-    """Titles repeat the names."""
+    """Removes titles, which only repeat the names."""
     if isinstance(schema, list):
         return [_without_titles(each) for each in schema]
     if not isinstance(schema, dict):
@@ -120,7 +120,7 @@ def _complete_operation(operation: Schema, needs: list[str]) -> None:
 
 
 def _needs(dependant: Dependant) -> Iterator[str]:
-    """What a principal needs one of; nothing where anybody may ask."""
+    """Yields the scopes of which a principal needs one; none for a public endpoint."""
     yield from getattr(dependant.call, "needs", ())
     for inner in dependant.dependencies:
         yield from _needs(inner)

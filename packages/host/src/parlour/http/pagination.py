@@ -1,4 +1,4 @@
-"""Lists: `limit` and `cursor` in, `items` and `next_cursor` out."""
+"""Pagination of lists: `limit` and `cursor` in, `items` and `next_cursor` out."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, TypeVar
@@ -29,7 +29,7 @@ def part(
     cursor: str | None,
     newest: bool = False,
 ) -> tuple[list[Item], str | None]:
-    """One page of what is all in memory, in the order of a unique key; and the cursor of the next."""
+    """Returns one page of items in memory, in the order of a unique key, and the cursor of the next page."""
     position = None if cursor is None else str(cursors.decode(listing, cursor))
     ordered = sorted(items, key=key, reverse=newest)
     rest = [each for each in ordered if position is None or (key(each) < position if newest else key(each) > position)]
@@ -52,7 +52,8 @@ class Pages:
         cursor: str | None,
         direction: Direction = "descending",
     ) -> dict[str, Any]:
-        """One page by `key`, a column that is unique under the conditions. The cursor is bound to those."""
+        """Returns one page ordered by `key`, a column that is unique under the conditions. The cursor is bound to the
+        conditions."""
         listing = f"{table.name}:{direction}:" + repr([(each.column, each.value) for each in conditions])
         if cursor is not None:
             position = self._cursors.decode(listing, cursor)

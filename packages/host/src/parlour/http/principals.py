@@ -1,4 +1,4 @@
-"""Who is asking: a bearer key and its scope, or a person's session and role."""
+"""Authenticates requests: an API key with its scope, or a user's session with its role."""
 
 import hmac
 from typing import Literal
@@ -14,7 +14,8 @@ from .allowed_hosts import HostNames
 from .errors import Problem
 
 Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "model_calls"]
-"""`model_calls`: to read prompts and answers of models. No role has it by name; a setting says the least that does."""
+"""Scope of a key or role of a user, also as a requirement of an endpoint. `model_calls` allows reading prompts and
+answers of models; no role includes it, a setting names the lowest role that has it."""
 
 _MAY: dict[Need, frozenset[Need]] = {
     "owner": frozenset(("owner", "admin", "operator", "viewer", "chat")),
@@ -23,7 +24,7 @@ _MAY: dict[Need, frozenset[Need]] = {
     "viewer": frozenset(("viewer",)),
     "chat": frozenset(("chat",)),
     "model_calls": frozenset(),
-    "platform": frozenset(("chat", "platform")),  # what it sends may be answered to people: nobody else has that
+    "platform": frozenset(("chat", "platform")),  # only its events may be answered on a platform
 }
 COOKIE = "parlour_session"
 CSRF_HEADER = "x-csrf-token"
@@ -43,12 +44,12 @@ class Principal:
 
     @property
     def owner(self) -> str:
-        """Whose conversations these are; also the principal of the events it sends."""
+        """Returns the id under which its conversations are stored; it is also the principal of the events it sends."""
         return f"{self.kind}:{self.id}"
 
     @property
     def party(self) -> Party:
-        """As the actor of what it causes."""
+        """Returns the principal as the actor of events that it causes."""
         return Party("api_key" if self.kind == "key" else "user", self.id, self.name)
 
 
@@ -90,21 +91,21 @@ class Authenticator:
         return Principal("user", user.user_id, user.name, user.role, login)
 
     async def admit(self, connection: HTTPConnection, *needs: Need) -> Principal:
-        """The principal, whose scope or role allows at least one of these."""
+        """Returns the principal if its scope or role allows at least one of these; raises Problem otherwise."""
         principal = await self.principal(connection)
         if not any(self.permits(principal.scope, need) for need in needs):
             raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
         return principal
 
     def permits(self, scope: Need, need: Need) -> bool:
-        """Says whether this scope or role is enough, also where a setting decides."""
+        """Returns whether this scope or role is sufficient, including where a setting decides."""
         least = self._model_calls_visible_to if need == "model_calls" else need
         return least in _MAY[scope]
 
 
 def _session_cookie(connection: HTTPConnection) -> str:
-    """Returns the first of several: browsers send the one with the longest path first, and another Host below another
-    prefix of the same name may have set one too."""
+    """Returns the first session cookie. Browsers send the one with the longest path first, and another Host under
+    another prefix of this host name may have set one too."""
     for part in connection.headers["cookie"].split(";"):
         name, _, value = part.strip().partition("=")
         if name == COOKIE:

@@ -1,6 +1,6 @@
-"""Makes requests that came through a reverse proxy look as the client sent them: address, scheme, host, path prefix.
+"""Restores the client's address, scheme, host and path prefix of requests that came through a reverse proxy.
 
-It also limits how many requests of one forwarded address are open, since connections of a proxy are many clients'.
+It also limits the open requests per forwarded address, since the connections of a proxy belong to many clients.
 """
 
 from collections import Counter
@@ -55,7 +55,7 @@ class ProxyRequests:
                 del self._open[key]
 
     def _without_prefix(self, scope: Scope) -> Scope:
-        """Takes the prefix off a path. A path without it stays: a proxy may have taken it away already."""
+        """Removes the prefix from a path. A path without it is unchanged: the proxy may have removed it already."""
         prefix, path = self._prefix, scope["path"]
         if path != prefix and not path.startswith(f"{prefix}/"):
             return scope
@@ -63,7 +63,7 @@ class ProxyRequests:
         return {**scope, "path": path.removeprefix(prefix) or "/", "raw_path": raw or b"/"}
 
     def _with_prefix(self, send: Send) -> Send:
-        """Puts the prefix back into the address of a redirect."""
+        """Adds the prefix to the location of a redirect."""
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and 300 <= message["status"] < 400:
@@ -80,7 +80,7 @@ class ProxyRequests:
         return parts._replace(path=self._prefix + parts.path).geturl().encode("latin-1")
 
     def _as_sent(self, scope: Scope) -> tuple[Scope, str]:
-        """Returns the scope with what the proxy says, and the client's address where it names one."""
+        """Returns the scope with the values that the proxy sent, and the client's address if it sent one."""
         told = self._proxies.forwarded(scope["headers"])
         changed: dict[str, Any] = {}
         if told.client:

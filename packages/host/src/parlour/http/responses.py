@@ -1,7 +1,7 @@
-"""What answers look like, for the document. Nothing is checked or changed by it while the Host answers.
+"""Declares response schemas for the OpenAPI document. They neither validate nor change responses at run time.
 
-An endpoint says it in its return type, `Annotated[Json, Answer(Run)]`. The shapes are typed dictionaries: they cost a
-Host nothing until somebody asks for the document.
+An endpoint declares its response in the return type, `Annotated[Json, ResponseSchema(RunResponse)]`. The schemas are
+typed dictionaries, which cost nothing until the document is built.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Micros = Annotated[int, Field(description="Millionths of the currency")]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The shape of a good answer; where there are several, by status."""
+    """The schema of a successful response; a dictionary by status if there are several."""
 
     shape: Any
 

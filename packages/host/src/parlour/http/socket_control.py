@@ -1,4 +1,5 @@
-"""What the server can do with one of its WebSockets beyond ASGI. The server puts it into the scope's extensions."""
+"""Operations of the server on a WebSocket that ASGI does not have. The server puts the object into the scope's
+extensions."""
 
 from collections.abc import Awaitable
 from typing import Protocol

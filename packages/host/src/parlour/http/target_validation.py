@@ -1,4 +1,4 @@
-"""Where an entry's events go: to an agent that takes them, or to a bot whose routes decide."""
+"""Validates the target of a schedule or webhook: an agent that accepts its events, or a bot whose routes decide."""
 
 from parlour.core.config.agents import AgentBook
 from parlour.core.config.bots import BotBook
@@ -12,7 +12,7 @@ class Targets:
         self._bots = bots
 
     def check(self, agent_id: str, bot_id: str, event_type: str) -> None:
-        """Raises a Problem that names the field."""
+        """Raises a Problem that names the invalid field."""
         if bool(agent_id) == bool(bot_id):
             raise invalid("agent_id", "give either an agent_id, or a bot_id whose routes decide")
         if bot_id:

@@ -1,4 +1,5 @@
-"""Says which fields of a request are wrong, and how. Repeats no value, which may be a secret: only its shape."""
+"""Builds messages for invalid fields of a request. A message never repeats the value, which may be a secret, only its
+shape."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,13 +14,13 @@ UNREADABLE = "the body is not JSON: it has bytes that are no UTF-8, or is nested
 
 
 def pattern(expression: str, words: str) -> str:
-    """The expression, from now on known by what a person would say that it asks for."""
+    """Registers the message for values that do not match this regular expression, and returns the expression."""
     _PATTERNS[expression] = words
     return expression
 
 
 def fields(errors: Sequence[Any], body: Any = None) -> list[dict[str, str]]:
-    """One entry for each field. `body` is what came, where that is known."""
+    """Returns one entry per field. `body` is the request's body, if it is known."""
     told: dict[str, list[str]] = {}
     for error in errors:
         messages = told.setdefault(_field(error, body), [])
@@ -39,7 +40,8 @@ def _field(error: Mapping[str, Any], body: Any) -> str:
 
 
 def _written(way: Sequence[str | int], body: Any, missing: bool) -> list[str | int]:
-    """Those steps that the body has. The others name one of several shapes that a value may have: not the writer's."""
+    """Returns the steps of a location that exist in the body. The others name a variant of a union, which the client
+    did not write."""
     found: list[str | int] = []
     for place, step in enumerate(way):
         if _has(body, step):

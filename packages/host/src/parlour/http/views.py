@@ -1,4 +1,4 @@
-"""How facts look from outside: an absent part is null, JSON columns are JSON."""
+"""Serializes database rows for responses: empty values become null, JSON columns are decoded."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def run(row: Row) -> dict[str, Any]:
 
 
 def run_facts(row: Row) -> dict[str, Any]:
-    """Without what it was granted, which is long."""
+    """Serializes a run without its grant, which is long."""
     return {
         "run_id": row["run_id"],
         "event_id": row["event_id"],

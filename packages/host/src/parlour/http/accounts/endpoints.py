@@ -1,4 +1,4 @@
-"""The first owner, logging in and out, and who is asking."""
+"""Endpoints for creating the first owner, logging in and out, and reading or changing the own account."""
 
 import hmac
 from typing import Annotated, Any
@@ -33,7 +33,7 @@ class Credentials(BaseModel):
 class FirstOwner(Credentials):
     name: str = Field(default="", max_length=200)
     token: str = Field(default="", max_length=200)
-    """The set-up token that was printed at the start; not needed on the Host's own machine without a proxy."""
+    """Set-up token that was printed at the start; not needed on the Host's own machine without a proxy."""
 
 
 class OwnAccount(BaseModel):

@@ -1,4 +1,4 @@
-"""What accounts refuse, as answers that name the field."""
+"""Turns refusals of the account service into HTTP errors that name the field."""
 
 from collections.abc import Awaitable
 from typing import TypeVar

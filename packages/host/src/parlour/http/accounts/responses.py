@@ -1,4 +1,4 @@
-"""Who is asking, and the accounts there are."""
+"""Response schemas of accounts, API keys and the calling principal."""
 
 from typing import Annotated, Literal
 
@@ -28,7 +28,7 @@ class Person(TypedDict):
     csrf_token: str
     """Goes with every change as the header X-CSRF-Token."""
     expires_at: Moment
-    """When the session ends unless it is used again."""
+    """Time at which the session ends unless it is used again."""
 
 
 class KeyHolder(TypedDict):

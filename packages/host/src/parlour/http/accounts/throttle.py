@@ -1,4 +1,4 @@
-"""Slows down password guessing: counts tries by account and by address, in memory, and forgets them after a minute."""
+"""Slows down password guessing: counts attempts by account and by address, in memory, and drops them after a minute."""
 
 from collections import deque
 from collections.abc import Callable
@@ -17,13 +17,13 @@ Reason = Literal["tries", "busy"]
 
 class Throttle:
     def __init__(self, clock: Clock, refused: Callable[[Reason], None]) -> None:
-        """`refused` is called for each try that is turned away."""
+        """`refused` is called for each rejected attempt."""
         self._clock = clock
         self._refused = refused
         self._tries: dict[str, deque[int]] = {}
 
     def begin(self, *names: str) -> None:
-        """Counts a try before its password is looked at, so that tries at the same time count too. Raises Problem."""
+        """Counts an attempt before its password is checked, so that concurrent attempts count too. Raises Problem."""
         now = self._clock.now()
         for name in names:
             tries = self._recent(name, now)
@@ -37,12 +37,12 @@ class Throttle:
             self._tries.setdefault(name, deque(maxlen=MAX_TRIES)).append(now)
 
     def succeeded(self, account: str, *others: str) -> None:
-        """Forgets the tries for an account whose password was right; elsewhere only this one."""
+        """Drops all attempts for an account whose password was right; for the other names only this attempt."""
         self._tries.pop(account, None)
         self._take_back(*others)
 
     def busy(self, *names: str) -> None:
-        """Takes a try back whose password could not be looked at."""
+        """Takes back an attempt whose password could not be checked."""
         self._refused("busy")
         self._take_back(*names)
 

@@ -1,4 +1,4 @@
-"""Which platforms bots can be connected to, and what each supports: its manifest."""
+"""Endpoints that list the adapters: each manifest says which platform it connects and what it supports."""
 
 from operator import attrgetter
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Agents: made, read, changed, deleted."""
+"""Endpoints to create, read, change and delete agents."""
 
 from dataclasses import asdict
 from operator import attrgetter
@@ -31,9 +31,10 @@ def router(
     routes = APIRouter(tags=["agents"])
 
     def checked(agent_id: str, body: AgentBody, before: Agent | None = None) -> Agent:
-        """An agent whose runner exists and takes its configuration, prefilled from the form's defaults.
+        """Builds an agent after checking that its runner exists and accepts its configuration, prefilled from the
+        form's defaults.
 
-        Secrets of the configuration are sealed; one that comes back masked is the one that there was.
+        Secrets of the configuration are sealed; a secret that is sent as its mask keeps its stored value.
         """
         descriptor = registry.get(body.runner_id)
         if descriptor is None:
@@ -61,7 +62,7 @@ def router(
         )
 
     def shown(agent: Agent) -> dict[str, Any]:
-        """Without its secrets, as people and the audit see it."""
+        """Returns the agent without its secrets, for responses and the audit."""
         descriptor = registry.get(agent.runner_id)
         form = descriptor.manifest.config_schema if descriptor is not None else None
         return {**asdict(agent), "runner_config": secret_fields.hidden(form, agent.runner_config)}

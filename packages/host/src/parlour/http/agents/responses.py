@@ -1,4 +1,4 @@
-"""An agent as it is shown."""
+"""Response schema of an agent."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""An agent as it is written and read."""
+"""Request schemas of an agent."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ from ..crud import Name
 from ..validation_errors import pattern
 
 MOST_SECONDS = 10 * 365 * 86_400
-"""Ten years."""
+"""Upper limit of durations in seconds: ten years."""
 StateScope = Literal["conversation", "actor", "subject", "runner", "binding"]
 
 
@@ -97,7 +97,7 @@ class DeliveryPolicyBody(BaseModel):
         return size
 
     def told(self) -> dict[str, Any]:
-        """What differs from the defaults, as it is kept."""
+        """Returns the fields that differ from the defaults, in the form in which they are stored."""
         return self.model_dump(exclude_defaults=True)
 
 
@@ -121,7 +121,7 @@ class ApprovalRuleBody(BaseModel):
 
 
 def _shape(rule: Any) -> str:
-    """An object is meant as one: what is wrong in it is told of its own field."""
+    """Selects the variant of the union: any object is validated as a rule, so that errors name the field inside it."""
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
 
 

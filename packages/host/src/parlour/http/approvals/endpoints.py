@@ -1,4 +1,4 @@
-"""Approvals: read, and decided by those who run the Host."""
+"""Endpoints to read approvals, and for operators to decide them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ def router(journal: Journal, approvals: Approvals, pages: Pages) -> APIRouter:
     routes = APIRouter(tags=["approvals"])
 
     async def with_occasions(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Replaces `event_seq` by what is shown of that event."""
+        """Replaces `event_seq` by the occasion of that event."""
         seqs = [int(item.pop("event_seq")) for item in items]
         found = await read_occasions(journal, seqs)
         return [{**item, "occasion": found.get(seq)} for item, seq in zip(items, seqs, strict=True)]

@@ -1,4 +1,5 @@
-"""Reads who is behind approvals: from their events, and from the table of names where an event has only ids."""
+"""Reads the occasions of approvals (sender and group): from their events, and from the table of names where an event
+has only ids."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,7 +15,7 @@ _COLUMNS = ("seq", "bot_id", "actor_id", "actor_name", "body")
 
 
 async def read_occasions(journal: Journal, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Returns the occasions of these events; one that was deleted is left out."""
+    """Returns the occasions of these events by sequence number; a deleted event is left out."""
     events = await journal.read(Select(EVENTS, where(seq=one_of(*set(seqs))), _COLUMNS)) if seqs else ()
     occasions = {int(event["seq"]): _occasion(event) for event in events}
     names = await _known_names(journal, events, occasions)

@@ -1,4 +1,4 @@
-"""An action that waits for a person, or did, as it is shown."""
+"""Response schema of an action that waits, or waited, for approval."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A decision as it is written, and an approval as it is read."""
+"""Request schema of a decision, and the response built from an approval row."""
 
 from typing import Any, Literal
 

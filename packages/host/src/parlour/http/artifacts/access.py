@@ -1,4 +1,4 @@
-"""Which artifacts a person may see: those of conversations they may see, and what they uploaded themselves."""
+"""Decides which artifacts a principal may see: those of conversations it may see, and its own uploads."""
 
 from parlour.core.journal import Journal, Select, where
 from parlour.core.store.artifacts import Artifact

@@ -1,4 +1,5 @@
-"""An artifact's bytes as an HTTP answer: whole or a range, never opened as a page, and not sent twice for nothing."""
+"""Serves an artifact's bytes over HTTP: whole or as a range, never rendered as a page, and with an ETag to avoid
+repeated transfers."""
 
 import re
 from urllib.parse import quote
@@ -24,7 +25,7 @@ class Range:
 
 
 def respond(kept: Artifacts, artifact: Artifact, request: Request) -> Response:
-    """Of an artifact that is present."""
+    """Builds the response for an artifact whose content is available locally."""
     headers = _headers(artifact)
     if headers["etag"] in _listed(request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)
@@ -61,7 +62,8 @@ def _listed(tags: str) -> list[str]:
 
 
 def _range(artifact: Artifact, request: Request) -> Range | None:
-    """One range; several, or none that can be read, get the whole. A stale `If-Range` does too."""
+    """Parses the requested range. Returns None, which means the whole content, for several ranges, an unreadable header
+    or a stale `If-Range`."""
     found = _RANGE.fullmatch(request.headers.get("range", "").replace(" ", ""))
     condition = request.headers.get("if-range")
     if found is None or (condition is not None and condition != f'"{artifact.sha256}"'):

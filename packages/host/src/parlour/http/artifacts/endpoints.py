@@ -1,4 +1,4 @@
-"""Artifacts: what is known of them, and their content."""
+"""Endpoints that return an artifact's metadata and its content."""
 
 from typing import Annotated, Any
 
@@ -29,7 +29,8 @@ def router(kept: Artifacts, access: ArtifactAccess) -> APIRouter:
     routes = APIRouter(tags=["artifacts"])
 
     async def visible(artifact_id: str, principal: Principal) -> Artifact:
-        """A foreign one answers not_found, like one that never was or has expired."""
+        """Returns the artifact if the principal may see it. Another principal's artifact yields not_found, like one
+        that never existed or has expired."""
         artifact = await kept.find(artifact_id)
         if artifact is None or not await access.allows(principal, artifact):
             raise not_found(f"artifact '{artifact_id}'", "transcripts and runs name theirs")

@@ -1,4 +1,4 @@
-"""Files of messages and runs, as they are shown."""
+"""Response schemas of artifacts: files of messages and runs."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""The audit, read: what plugins asked for, what people changed."""
+"""Endpoint that lists the audit: calls of plugins and changes by operators."""
 
 from typing import Annotated, Literal
 

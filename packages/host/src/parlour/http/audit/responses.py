@@ -1,4 +1,4 @@
-"""An entry of the audit as it is shown."""
+"""Response schema of an audit entry."""
 
 from typing import Any, Literal
 

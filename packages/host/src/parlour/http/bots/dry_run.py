@@ -1,4 +1,4 @@
-"""What a dry run found, step by step: in English, and with what it takes to say it in another language."""
+"""Describes each step of a dry run: the English text, and the code and values for translating it."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -35,7 +35,7 @@ def of_default(considered: Considered) -> DryRunStep:
 
 
 def of_outcome(decision: Decision, heard: bool) -> DryRunStep:
-    """`heard` says whether listeners of plugins would hear of it, where it goes to such."""
+    """Describes the outcome. `heard` says whether any plugin listener would receive an event for listeners."""
     match decision:
         case Bound(binding):
             return _step("outcome", "", "", "outcome_answers", {"agent": binding.agent.name})

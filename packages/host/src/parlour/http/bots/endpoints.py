@@ -1,4 +1,5 @@
-"""Bots: made, read, changed, deleted. A change is true when it is answered, without a restart of the Host."""
+"""Endpoints to create, read, change and delete bots. A change is in effect when the response is sent, without a restart
+of the Host."""
 
 from operator import attrgetter
 from typing import Annotated, Any, Protocol
@@ -25,7 +26,7 @@ from .schemas import BotBody, BotChange
 
 
 class Connections(Protocol):
-    """The bots that run."""
+    """Applies configuration changes to running bots and reports their status."""
 
     async def apply(self, bot_id: str) -> None: ...
 
@@ -56,7 +57,7 @@ def router(
     routes = APIRouter(tags=["bots"])
 
     def shown(bot: Bot) -> dict[str, Any]:
-        """Of secrets, that there are such."""
+        """Returns the bot with the names of its secrets instead of their values."""
         status = connections.status(bot.bot_id)
         return {
             "bot_id": bot.bot_id,

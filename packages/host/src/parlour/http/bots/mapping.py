@@ -1,4 +1,4 @@
-"""Makes bots out of what people write, or says which field can't be so."""
+"""Builds bots from request bodies; raises a Problem that names an invalid field."""
 
 from functools import partial
 from typing import Any
@@ -41,7 +41,7 @@ class BotForm:
 
 
 def audited(bot: Bot | None) -> dict[str, Any] | None:
-    """As the audit keeps it."""
+    """Returns the bot for the audit, with masked secrets."""
     if bot is None:
         return None
     config = {**bot.config, **dict.fromkeys(bot.secrets, MASKED)}
@@ -49,7 +49,7 @@ def audited(bot: Bot | None) -> dict[str, Any] | None:
 
 
 def parts(bot: Bot) -> dict[str, Any]:
-    """What a version of it is made of."""
+    """Returns the fields from which the bot's ETag is computed."""
     config = [bot.config, bot.secrets]
     return {"name": bot.name, "adapter": bot.adapter, "adapter_config": config, "enabled": bot.enabled}
 

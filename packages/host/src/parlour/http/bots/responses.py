@@ -1,4 +1,4 @@
-"""Bots, their routes and what a dry run found, as they are shown."""
+"""Response schemas of bots, their routes and the result of a dry run."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,5 @@
-"""Makes routes out of what people write, or says which field can't be so; and shows them without their secrets."""
+"""Builds routes from request bodies, or raises a Problem that names an invalid field; serializes routes without their
+secrets."""
 
 from dataclasses import asdict
 from typing import Any
@@ -55,11 +56,12 @@ class RouteForm:
             raise refused_fields([(f"{where}.{each['field']}", each["message"]) for each in told]) from None
 
     def _check_installed(self, place: str, plugins: list[str], before: dict[str, Any]) -> None:
-        """One that the route had before may be gone since: the other routes can still be changed."""
+        """Checks that newly named plugins are installed. A plugin that the route named before may have been removed
+        since; it is accepted, so that the other routes can still be changed."""
         named = [each for each in plugins if each not in before.get("plugins", ())]
         try:
             known = {facts.plugin_id for facts in self._plugins.all()} if named else set()
-        except PluginProblem:  # nobody can tell while the runtime is away
+        except PluginProblem:  # unknown while the plugin runtime is unavailable
             return
         for number, plugin_id in enumerate(plugins):
             if plugin_id in named and plugin_id not in known:
@@ -67,7 +69,7 @@ class RouteForm:
                 raise refused(f"{place}.handler_config.plugins.{number}", message)
 
     def _sealed(self, place: str, config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-        """The secret and the headers' values are kept sealed; what is left out or masked stays as it was."""
+        """Seals the secret and the header values; values that are left out or masked keep what is stored."""
         secret, headers = config.pop("secret"), config.pop("headers")
         if secret is None:
             config["sealed_secret"] = before.get("sealed_secret", "")

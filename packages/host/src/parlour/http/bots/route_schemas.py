@@ -1,4 +1,4 @@
-"""Routes as they are written: one shape per handler, and every filter with what it accepts."""
+"""Request schemas of routes: one schema per handler type, and all filters."""
 
 from typing import Annotated, Any, Literal
 
@@ -85,7 +85,7 @@ class AgentHandler(Body):
 
 
 class PluginHandler(Body):
-    """Empty means all."""
+    """Hands the event to listeners of these plugins; an empty list means all plugins."""
 
     plugins: list[str] = Field(default=[], max_length=1000)
 
@@ -137,7 +137,7 @@ class RouteBody(Body):
 
 
 def _unwrapped(body: Any) -> Any:
-    """What a GET answered may be put back as it is."""
+    """Accepts the response of the GET endpoint unchanged as the body of a PUT."""
     return body["items"] if isinstance(body, dict) and body.keys() <= {"items", "next_cursor"} and body else body
 
 
@@ -152,6 +152,6 @@ class DryRunBody(Body):
     )
 
     event: dict[str, JsonValue]
-    """As a platform tells it (`type`, `sender`, `message_chain` ...) or as POST /events takes it."""
+    """An event as a platform sends it (`type`, `sender`, `message_chain` ...) or as POST /events accepts it."""
     routes: RouteList | None = None
-    """Tried in the place of the bot's own, as PUT takes them; nothing of them is kept."""
+    """Routes to try instead of the bot's own, in the form that PUT accepts; they are not stored."""

@@ -1,4 +1,4 @@
-"""A bot's routes: read, replaced as a whole, and tried out on an example."""
+"""Endpoints to read a bot's routes, replace them as a whole, and try them on an example event."""
 
 import asyncio
 from dataclasses import asdict
@@ -29,7 +29,7 @@ def router(
 ) -> APIRouter:
     routes = APIRouter(tags=["bots"])
     turn = asyncio.Lock()
-    """Whoever changes routes does so one after the other."""
+    """Serializes changes of routes."""
 
     def parts(bot_id: str) -> dict[str, Any]:
         return {"items": [asdict(route) for route in book.listed(bot_id)]}
@@ -58,7 +58,7 @@ def router(
             try:
                 await book.replace(bot_id, made, there(bot_id), entry)
             except GuardFailed:
-                raise absent(bot_id) from None  # it was deleted meanwhile
+                raise absent(bot_id) from None  # it was deleted concurrently
         return told(bot_id, response)
 
     @routes.post("/bots/{bot_id}/routes/dry-run")

@@ -1,7 +1,7 @@
-"""An example event as the router sees it, out of what a person wrote for a dry run. Nothing of it is kept.
+"""Builds the event of a dry run from an example that an operator wrote. Nothing of it is stored.
 
-What is as whole as platforms tell it is read as theirs, so that it takes the same route. Of a sketch, what filters look
-at is made out.
+An example that is complete enough is read as a platform event, so that it takes the same route. For a sketch, the
+fields that filters use are derived.
 """
 
 from typing import Any
@@ -24,11 +24,11 @@ from parlour_sdk.protocol.platform_events import (
 from .mapping import refused_fields
 
 LATEST = 253_402_000_000_000
-"""In the year 9999: days of later moments can't be told."""
+"""Latest accepted timestamp in milliseconds, in the year 9999; later dates can't be computed."""
 NOT_DATA = events.COMMON | {"event_type", "actor", "subject", "input", "text", "data", "thread_id", "conversation_id"}
-"""What an event says beside its data."""
+"""Fields of an event that are not part of its data."""
 SAID = {"actor", "sender", "user", "editor", "inviter", "operator", "member", "input", "data"}
-"""What a sketch may say of any event; a platform says it of those that have it."""
+"""Fields that a sketch of any event may have; platform events have them only if their type declares them."""
 
 
 class _Person(BaseModel):
@@ -40,7 +40,7 @@ class _Person(BaseModel):
     role: str = ""
     metadata: dict[str, Any] = {}
     user: "_Person | None" = None
-    """Of a group's member."""
+    """Set for a member of a group, whose user data is nested."""
 
     def party(self) -> Party:
         inner = self.user or self
@@ -56,7 +56,7 @@ class _Component(BaseModel):
 
 
 class _Example(BaseModel):
-    """What a filter can look at; everything else is the event's data."""
+    """The fields that filters can use; everything else is the event's data."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -86,14 +86,14 @@ class _Example(BaseModel):
         return ALIASES.get(name, name)
 
     def words(self) -> str:
-        """Of what platforms tell, only a message has any."""
+        """Returns the text of the event; of the platform events only a message has any besides `input`."""
         entity = event_class(self.name)
         if entity is not None and not issubclass(entity, MessageReceived | HostEvent):
             return self.input.text
         return self.text or self.input.text or "".join(each.text for each in self.message_chain)
 
     def who(self) -> Party:
-        """In the order of who did it and whom it happened to, as an event has either."""
+        """Returns the event's actor: the first that is set, fields of who acted before fields of who was affected."""
         named = (self.actor, self.sender, self.user, self.editor, self.inviter, self.operator, self.member)
         person = next((each for each in named if each is not None), _Person())
         return person.model_copy(update={"role": self.role or person.role}).party()
@@ -115,7 +115,8 @@ def example(bot_id: str, adapter: str, event: dict[str, Any]) -> EventEnvelope:
 
 
 def _whole(told: _Example, event: dict[str, Any]) -> PlatformEvent | None:
-    """None for a sketch. A message needs no more than who wrote it, where, and a text."""
+    """Returns the example as a platform event, or None for a sketch. A message needs only its sender, its chat and a
+    text."""
     entity = event_class(told.name)
     if entity is None or issubclass(entity, HostEvent) or not event.keys() & SAID <= entity.model_fields.keys():
         return None
@@ -155,6 +156,6 @@ def _sketched(told: _Example, event: dict[str, Any], bot_id: str, adapter: str) 
 
 
 def _room(event: dict[str, Any]) -> dict[str, str]:
-    """An event of a group happens in its chat."""
+    """Returns the chat fields of an event that names a group: it happens in that group's chat."""
     group = event.get("group")
     return {"chat_type": "group", "chat_id": str(group["id"])} if isinstance(group, dict) and group.get("id") else {}

@@ -1,4 +1,4 @@
-"""A bot as it is written."""
+"""Request schemas of a bot."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A route's webhook as it is written: what could not be sent or signed is refused here, not with every event."""
+"""Request schema of a route's webhook. What could not be sent or signed is rejected here, not with every event."""
 
 import re
 from ipaddress import ip_address
@@ -32,7 +32,7 @@ OWN_HEADERS = frozenset(
         "webhook-timestamp",
     }
 )
-"""What a request is made of and how it travels: two of these, or a wrong one, make it invalid."""
+"""Headers that the Host or its HTTP client sets; a duplicate or wrong value would make the request invalid."""
 NAME = re.compile(r"[a-z0-9._-]+", re.IGNORECASE)
 ActionType = Literal[
     "send_message",
@@ -46,13 +46,15 @@ ActionType = Literal[
 
 
 class Body(BaseModel):
-    """Types are exact: what is nearly a number or nearly true is more often a mistake than a wish."""
+    """Base of request schemas with strict types: a value that is almost a number or almost a boolean is more often a
+    mistake than intended."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class WebhookHandler(Body):
-    """`response_actions`: what the answer may ask for; true means to reply where the event came from."""
+    """`response_actions`: actions that the webhook's response may request; true allows a reply to the chat of the
+    event."""
 
     url: str = Field(max_length=2000)
     method: Literal["POST", "PUT", "PATCH"] = "POST"
@@ -70,7 +72,7 @@ class WebhookHandler(Body):
         try:
             parts = urlsplit(url)
             named = _is_host(parts.hostname or "") and parts.port != 0
-        except ValueError:  # of the port, or of brackets
+        except ValueError:  # invalid port or brackets
             named = False
         if not named or parts.scheme not in ("http", "https") or not url.isprintable():
             raise _problem("write it as https://host/path or https://host:8080/path")
@@ -115,7 +117,7 @@ def _problem(words: str) -> PydanticCustomError:
 
 
 def _is_host(written: str) -> bool:
-    """A name, also in letters of other languages, or an address."""
+    """Returns whether this is an IP address or a host name; internationalized names are allowed."""
     try:
         return bool(ip_address(written.partition("%")[0]))
     except ValueError:

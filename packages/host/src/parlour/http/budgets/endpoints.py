@@ -1,4 +1,4 @@
-"""Budgets: made, read with what is used and left, changed, deleted."""
+"""Endpoints to create, change and delete budgets, and to read them with their used and remaining amounts."""
 
 from operator import attrgetter
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""A budget as it is shown, with what is used of it."""
+"""Response schemas of a budget and its use."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""A budget as it is written."""
+"""Request schema of a budget."""
 
 from typing import Literal
 

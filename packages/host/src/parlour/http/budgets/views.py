@@ -1,4 +1,4 @@
-"""A budget as it is shown: what it allows, what is used of it, and what is left."""
+"""Serializes a budget: its limits, and the used and remaining amounts."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,13 +9,13 @@ from parlour.core.models.budget_uses import Use
 
 
 def shown(budget: Budget) -> dict[str, Any]:
-    """A limit that is not there is null."""
+    """Returns the budget's fields; a missing limit is null."""
     told = asdict(budget)
     return {**told, "tokens": budget.tokens or None, "cost_micros": budget.cost_micros or None}
 
 
 def with_uses(budget: Budget, period: str, uses: Sequence[Use]) -> dict[str, Any]:
-    """Of each who used it in its current period, the most first."""
+    """Returns the budget with the use of each subject in the current period, the highest use first."""
     return {**shown(budget), "current_period": period, "uses": [_use(budget, use) for use in uses]}
 
 

@@ -1,4 +1,4 @@
-"""One chat socket: what was missed, then frames as they come; messages and cancels in."""
+"""Serves one chat socket: sends missed frames, then new ones; receives messages, cancellations and decisions."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,8 @@ from .session import ChatSession
 from .user_messages import MOST, Said, said_frame
 
 MISSED_MESSAGES_AT_ONCE = 1
-"""Messages that a client which does not read may hold in memory, beside the frame that is on its way."""
+"""Missed messages that are read at a time. It bounds the memory that a client which does not read can occupy, besides
+the frame being sent."""
 TOO_SLOW = 1013
 TOO_SLOW_REASON = "too slow; connect again with after"
 
@@ -67,18 +68,22 @@ class ChatConnection:
         self._seq = 0
         self._hears = False
         self._heard: deque[str] = deque(maxlen=2 * MOST)
-        """Events of which it was told that they were said, so that each is told once."""
+        """Ids of events whose user message was forwarded already, so that each is sent once."""
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
-        """Held while frames are sent from the feed, so that none is told out of order when the session begins anew."""
+        """Lock around sending frames from the feed, so that none is sent out of order when the session switches to a
+        new conversation."""
         self._subscription: Subscription
         self._control: SocketControl = socket.scope["extensions"][EXTENSION]
         self._loop = asyncio.get_running_loop()
         self._blocked_since = 0.0
-        """When the frame began to be sent that the client has not taken yet; 0 when there is none."""
+        """Loop time at which sending of the frame began that the client has not read yet; 0 if there is none."""
 
     async def serve(self, after: int | None, hears: bool) -> None:
-        """`hears`: whether it wants to be told of what people say."""
+        """Runs the connection until either side closes it.
+
+        `after` is the `seq` to resume from; `hears` says whether the client wants frames for users' messages.
+        """
         self._hears = hears
         self._subscription = self._subscribe()
         try:
@@ -91,7 +96,7 @@ class ChatConnection:
                 with contextlib.suppress(asyncio.CancelledError):
                     await writer
         except (WebSocketDisconnect, RuntimeError):
-            pass  # the client left; what it missed waits for it
+            pass  # the client disconnected; it can fetch missed frames later
         finally:
             self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
 
@@ -102,7 +107,7 @@ class ChatConnection:
         return self._loop.time() - self._blocked_since if self._blocked_since else 0.0
 
     def cut(self) -> None:
-        self._blocked_since = 0.0  # it is being closed: once is enough
+        self._blocked_since = 0.0  # avoids closing it twice
         self._control.cut(TOO_SLOW, TOO_SLOW_REASON)
 
     def _subscribe(self) -> Subscription:
@@ -111,7 +116,7 @@ class ChatConnection:
         return subscription
 
     async def _follow(self, conversation_id: str) -> None:
-        """The session began anew: what is said from now on is said there."""
+        """Switches to the new conversation of a session that was reset."""
         async with self._turn:
             if conversation_id == self._chat.conversation_id:
                 return
@@ -122,7 +127,10 @@ class ChatConnection:
         self._wake.set()
 
     async def _greet(self, after: int | None) -> None:
-        """The subscription stands before what was missed is read, so nothing falls between the two."""
+        """Sends the connected frame, missed frames and the output in progress.
+
+        The subscription exists before missed frames are read, so no frame falls between the two.
+        """
         conversation_id = self._chat.conversation_id
         self._seq = await self._rows.last_feed_seq(conversation_id) if after is None else after
         await self._send(
@@ -140,7 +148,7 @@ class ChatConnection:
             await self._send(frame)
 
     async def _tell_missed(self) -> None:
-        """What was said, messages and ends of runs that were shown since, in their order."""
+        """Sends users' messages, replies and ends of runs since the last `seq`, in their order."""
         conversation_id, seen = self._chat.conversation_id, self._seq
         others: list[tuple[int, Frame | int]] = [
             (int(run["feed_seq"]), run_frame(run["run_id"], run["status"], run["feed_seq"]))
@@ -159,15 +167,16 @@ class ChatConnection:
             await self._tell_other(other)
 
     async def _tell_other(self, other: Frame | int) -> None:
-        """Sends a frame, or what was said by the event of this number."""
+        """Sends a frame, or loads and sends the user message of the event with this number."""
         frame = await self._said.frame(other, self._chat.event_prefix) if isinstance(other, int) else other
         if frame is not None:
             await self._tell(frame)
 
     async def _tell(self, frame: Frame) -> None:
-        """Each in its turn; what was said to those who want to hear it, and once.
+        """Sends a frame; a user message only to clients that asked for those, and once.
 
-        What was said counts by its event: a message may have taken its number before it and be shown after it.
+        User messages are deduplicated by event id and not by `seq`, because a reply may have been assigned its number
+        before the user message and be sent after it.
         """
         if frame["type"] != "said":
             await self._send(frame)
@@ -222,7 +231,7 @@ class ChatConnection:
 
     async def _message(self, frame: MessageFrame) -> None:
         try:
-            await self._authenticator.principal(self._socket)  # a key that was revoked meanwhile says nothing more
+            await self._authenticator.principal(self._socket)  # the key may have been revoked since
             accepted = await self._chat.say(frame, self._principal)
         except Problem as problem:
             await self._fail(problem.code, problem.message)
@@ -239,7 +248,7 @@ class ChatConnection:
             self._feed.said(accepted.conversation_id, said_frame(accepted.event_id, _said(frame), frame.id))
 
     async def _approve(self, frame: ApproveFrame) -> None:
-        """Whoever decides in a chat decides about what was asked there."""
+        """Decides an approval; only one that was requested in this conversation."""
         try:
             principal = await self._authenticator.principal(self._socket)
             decider = Decider(principal.party, principal.may("operator"), principal.owner)
@@ -252,7 +261,7 @@ class ChatConnection:
             await self._fail(failure.code, failure.message)
 
     async def _cancel(self) -> None:
-        """The socket goes on while the run comes to its end."""
+        """Cancels the active run in the background, so that the socket stays responsive while the run ends."""
         session = self._runs.active(self._chat.conversation_id)
         if session is None:
             await self._fail("conflict", "no run is active in this session")
@@ -273,7 +282,7 @@ class ChatConnection:
         await self._send({"type": "error", "code": code, "message": told})
 
     async def _send(self, frame: dict[str, Any]) -> None:
-        """A frame without a number of its own carries that of the last one, to resume after."""
+        """Sends a frame. One without its own number carries the last one, so that the client can resume after it."""
         self._seq = max(self._seq, frame.get("seq", 0))
         self._blocked_since = self._blocked_since or self._loop.time()
         await self._socket.send_text(to_json({**frame, "seq": self._seq}).decode())
@@ -281,6 +290,6 @@ class ChatConnection:
 
 
 def _said(frame: MessageFrame) -> dict[str, Any]:
-    """As the other tabs of the session see it."""
+    """Returns the message as it is sent to the other tabs of the session."""
     contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
     return {"text": frame.text, "contents": contents}

@@ -1,4 +1,4 @@
-"""The chat socket and its history."""
+"""Endpoints of the web chat: the socket, its sessions and their history."""
 
 from typing import Annotated
 
@@ -40,9 +40,9 @@ from .user_messages import Said
 
 SessionName = Annotated[str, Path(min_length=1, max_length=200)]
 REFUSED = 4000
-"""Close codes are 4000 plus the HTTP status."""
+"""Base of WebSocket close codes: 4000 plus the HTTP status."""
 MAX_CLOSE_REASON_BYTES = 120
-"""A close frame holds 123 bytes of text at most, and a Chinese character takes three."""
+"""Limit for the reason of a close frame. The frame allows 123 bytes, and a Chinese character takes three."""
 
 
 def router(
@@ -161,7 +161,7 @@ def router(
 
 
 async def refuse(socket: WebSocket, error: Problem | ValidationError) -> None:
-    """A sentence first, since most clients show nothing of a refused handshake."""
+    """Accepts the socket, sends the error and closes it, since most clients show nothing of a refused handshake."""
     answer = answer_for(error)
     told = loads(bytes(answer.body).decode())["error"]
     message = translate(told["message"], _language(socket))
@@ -172,5 +172,6 @@ async def refuse(socket: WebSocket, error: Problem | ValidationError) -> None:
 
 
 def _language(socket: WebSocket) -> str:
-    """As an accepted socket has it, by `locale`; otherwise by `Accept-Language`, which no page can set for a socket."""
+    """Returns the language from `locale`, as for an accepted socket; otherwise from `Accept-Language`, which a page
+    can't set for a socket."""
     return matched(socket.query_params.get("locale", "")) or accepted_language(socket.headers.raw)

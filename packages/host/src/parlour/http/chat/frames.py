@@ -1,4 +1,4 @@
-"""What a chat client may send."""
+"""Schemas of the frames that a chat client may send, and of the chat socket's query."""
 
 from typing import Annotated, Literal
 
@@ -8,8 +8,11 @@ from parlour_sdk.protocol.content import ContentElement
 
 
 class ChatQuery(BaseModel):
-    """`after` resumes: what came since that `seq` is sent again. With `said`, what is said here or in another tab is
-    told by frames of that type. `locale` is the person's language, in which the Host's own notices come."""
+    """Query parameters of the chat socket.
+
+    `after` resumes: frames since that `seq` are sent again. `said` requests a frame of that type for each user message
+    of this or another tab. `locale` is the user's language, in which notices of the Host are sent.
+    """
 
     session: str = Field(default="default", min_length=1, max_length=200)
     after: int | None = Field(default=None, ge=0)
@@ -28,7 +31,7 @@ class ClientFrame(BaseModel):
 
 
 class MessageFrame(ClientFrame):
-    """`id` is the client's idempotency key: the same id again yields the same event."""
+    """A user's message. `id` is the client's idempotency key: repeating it yields the same event."""
 
     type: Literal["message"]
     id: str | None = Field(default=None, min_length=1, max_length=255)
@@ -41,7 +44,7 @@ class CancelFrame(ClientFrame):
 
 
 class ApproveFrame(ClientFrame):
-    """A decision about an action that was put before the people of this chat."""
+    """A decision about an approval that was requested in this chat."""
 
     type: Literal["approve"]
     approval_id: str = Field(min_length=1, max_length=64)

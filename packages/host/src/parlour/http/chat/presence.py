@@ -1,4 +1,5 @@
-"""Keeps the open chat sockets: who is in the web chat, how many sockets each may have, and which are stuck."""
+"""Keeps the open chat sockets: who is in the web chat, how many sockets each principal has, and which clients are
+stuck."""
 
 import asyncio
 import logging
@@ -18,14 +19,14 @@ class Connected(Protocol):
     agent_id: str
     session: str
     owner: str
-    """Whose session it is."""
+    """Principal to which the session belongs."""
 
     def show(self, frame: Frame) -> None:
-        """Puts it among what this connection is sent; a client that is too slow is cut off as ever."""
+        """Queues a frame for this connection; a client that is too slow is disconnected as usual."""
         ...
 
     def blocked_seconds(self) -> float:
-        """Returns how long the client has not taken a frame that is being sent; 0 when none is."""
+        """Returns how many seconds the client has not read the frame that is being sent; 0 if none is."""
         ...
 
     def cut(self) -> None:
@@ -36,9 +37,9 @@ class Connected(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChatLimits:
     sockets: int
-    """Of one API key or person."""
+    """Maximum number of open sockets per API key or user."""
     send_seconds: float
-    """For one frame to be taken by the client."""
+    """Seconds in which a client must read a frame before its socket is closed."""
 
 
 class Connections:
@@ -50,7 +51,7 @@ class Connections:
         self._sweep: asyncio.Task[None] | None = None
 
     def admit(self, owner: str) -> None:
-        """Counts a socket of this owner until `release`. Raises Problem when it has too many."""
+        """Counts a socket of this owner until `release`. Raises Problem if the owner has too many."""
         if self._admitted[owner] >= self._limits.sockets:
             whose = "this API key" if owner.startswith("key:") else "this user"
             message = (
@@ -77,16 +78,16 @@ class Connections:
         return [connection for connection in self._since if connection.agent_id == agent_id]
 
     def told(self, agent_id: str, owner: str | None) -> list[dict[str, Any]]:
-        """The oldest first; all of them, or those of one owner."""
+        """Returns the connections of an agent, oldest first; all of them, or those of one owner."""
         seen = [each for each in self.of(agent_id) if owner is None or each.owner == owner]
         return [{"session": each.session, "owner": each.owner, "since": self._since[each]} for each in seen]
 
     async def _cut_blocked(self) -> None:
-        """Runs while there are connections."""
+        """Closes sockets of clients that do not read. Runs while there are connections."""
         seconds = self._limits.send_seconds
         while self._since:
             await asyncio.sleep(seconds / 4)
             for connection in [each for each in self._since if each.blocked_seconds() > seconds]:
-                logger.warning("a chat socket of %s was closed: it took no frame for %g s", connection.owner, seconds)
+                logger.warning("closed a chat socket of %s: no frame was read for %g s", connection.owner, seconds)
                 connection.cut()
         self._sweep = None

@@ -1,4 +1,4 @@
-"""Who is in the chat, and which sessions there are, as they are shown."""
+"""Response schemas of chat connections, broadcasts and sessions."""
 
 from typing_extensions import TypedDict
 

@@ -1,4 +1,4 @@
-"""A named chat of one principal with one agent."""
+"""A named chat session of one principal with one agent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def conversation_key(agent_id: str, session: str, principal: Principal) -> Conve
 
 
 def last_used(row: Row) -> str:
-    """Sorts sessions by when something was said in them."""
+    """Returns the sort key of a session: the time of its last message."""
     return f"{row['updated_at']:015d} {row['conversation_id']}"
 
 
@@ -68,10 +68,11 @@ class ChatSession:
         )
 
     def _event_id(self, name: str) -> str:
-        """Names of other sessions and of the API are other events; a session that begins anew knows its own again."""
+        """Builds the event id from the client's message id. The id differs per session and from ids of the API; after a
+        reset, the session still recognizes ids it used before."""
         return f"{self.event_prefix}{name}"
 
     @property
     def event_prefix(self) -> str:
-        """What an event's id has before the client's own name of the message."""
+        """Returns the part of an event id that precedes the client's message id."""
         return f"chat:{self.agent_id}:{len(self.name)}:{self.name}:"

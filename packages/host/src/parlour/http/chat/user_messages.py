@@ -1,4 +1,4 @@
-"""Reads what the people of a chat said while one of their tabs was away, as frames. The caller drops repetitions."""
+"""Reads users' messages that a tab missed while it was disconnected, as frames. The caller removes duplicates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,12 @@ from parlour.core.store.event_log import restore
 from parlour.core.store.tables import EVENTS
 
 MOST = 100
-"""Whoever missed more finds it in the history."""
+"""Maximum number of missed messages that are sent; older ones are in the history."""
 MARGIN_MILLISECONDS = 5000
-"""An event is kept a little before the others are told of it."""
+"""Time before the last frame from which events are read: an event is stored slightly before it is announced to other
+tabs."""
 MICROSECONDS = 1000
-"""Of a millisecond: frames are numbered in these."""
+"""Microseconds per millisecond. Frames are numbered in microseconds."""
 
 
 def said_frame(event_id: str, said: Mapping[str, Any], client_id: str | None) -> Frame:
@@ -27,9 +28,11 @@ class Said:
         self._journal = journal
 
     async def since(self, conversation_id: str, feed_seq: int) -> list[tuple[int, int]]:
-        """Returns events with their place among the numbers of frames; they have none of their own.
+        """Returns pairs of position and event number; the position places the event among the frames, since events have
+        no frame number.
 
-        Each is read by `frame` when its turn comes, so that a client that does not read holds one of them in memory.
+        The caller loads each with `frame` right before sending it, so that a client that does not read holds only one
+        in memory.
         """
         begun = feed_seq // MICROSECONDS - MARGIN_MILLISECONDS
         own = where(conversation_id=conversation_id, event_type="message.received", created_at=at_least(begun))
@@ -38,9 +41,9 @@ class Said:
         return [(int(row["created_at"]) * MICROSECONDS, int(row["seq"])) for row in reversed(rows)]
 
     async def frame(self, event_seq: int, prefix: str) -> Frame | None:
-        """Returns None for an event that was erased.
+        """Loads the frame of an event; None if the event was erased.
 
-        `prefix` is what a client's own name of a message has before it in the event's.
+        `prefix` is the part of the event id that precedes the client's message id.
         """
         rows = await self._journal.read(Select(EVENTS, where(seq=event_seq), few=True))
         events = [restore(row) for row in rows]

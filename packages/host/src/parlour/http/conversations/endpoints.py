@@ -1,4 +1,4 @@
-"""Conversations and their transcripts: read, begun anew, deleted."""
+"""Endpoints to list, read, reset and delete conversations and their transcripts."""
 
 from typing import Annotated
 
@@ -50,7 +50,8 @@ def router(
         return rows[0]
 
     async def own_defaults(conversation_id: str) -> Claims:
-        """Its chat's or thread's, if it is the one that this goes on in."""
+        """Returns the default agents of the conversation's chat or thread, if it is that chat's current
+        conversation."""
         key = await conversations.key(conversation_id)
         if key is None or await conversations.find(key) != conversation_id:
             return ()

@@ -1,4 +1,4 @@
-"""Conversations and what was said in them, as they are shown."""
+"""Response schemas of conversations and transcript items."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Finds conversations by what was said in them and by who said it."""
+"""Searches conversations by their messages and by their senders."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
 from .. import views
 
 SEARCHED_AT_MOST = 500
-"""Conversations that one request looks through; its cursor goes on after them."""
+"""Maximum number of conversations that one request searches; its cursor continues after them."""
 PLACES: tuple[tuple[Table, str], ...] = ((TRANSCRIPT, "content"), (EVENTS, "actor_name"), (EVENTS, "actor_id"))
 
 
@@ -21,7 +21,8 @@ class ConversationSearch:
     async def page(
         self, text: str, conditions: tuple[Condition, ...], limit: int, cursor: str | None
     ) -> dict[str, Any]:
-        """Newest first; a page may hold fewer than `limit`, also none, while there is more to look through."""
+        """Returns a page, newest first. It may hold fewer items than `limit`, or none, while there is more to
+        search."""
         listing = f"conversations:{conditions}:{text}"
         if cursor is not None:
             conditions += where(conversation_id=below(str(self._cursors.decode(listing, cursor))))

@@ -1,4 +1,4 @@
-"""Default agents: listed, set and removed. Who serves where is true when it is answered."""
+"""Endpoints to list, set and remove default agents. A change is in effect when the response is sent."""
 
 import asyncio
 from dataclasses import replace
@@ -29,7 +29,7 @@ def router(book: DefaultAgentBook, form: DefaultAgentForm, cursors: Cursors, ids
     routes = APIRouter(tags=["default agents"])
     shelf = Shelf("default agent", "/default-agents", book.get, attrgetter("default_id"), audited, cursors, clock)
     turn = asyncio.Lock()
-    """Whoever changes who serves where does so one after the other."""
+    """Serializes changes of default agents."""
 
     @routes.get("/default-agents")
     async def list_default_agents(
@@ -67,7 +67,7 @@ def router(book: DefaultAgentBook, form: DefaultAgentForm, cursors: Cursors, ids
                 await book.add(default, entry)
             else:
                 await book.replace(before, default, entry)
-        except PlaceTaken as error:  # by somebody else on this database
+        except PlaceTaken as error:  # by another process on this database
             raise form.rivals(default.place, book.at(default.place), default.agent_id) from error
         except NamedGone as error:
             raise invalid(error.field, "it was deleted just now") from error
@@ -78,7 +78,7 @@ def router(book: DefaultAgentBook, form: DefaultAgentForm, cursors: Cursors, ids
             before = shelf.existing(default_id)
             try:
                 await book.remove(default_id, shelf.change(principal, before, None))
-            except GuardFailed as error:  # its agent or bot took it along just now
+            except GuardFailed as error:  # its agent or bot was deleted concurrently
                 raise not_found(f"default agent '{default_id}'", "GET /api/v1/default-agents lists them") from error
         return Response(status_code=204)
 

@@ -1,4 +1,5 @@
-"""Makes default agents out of what people write, or says which field can't be so; and shows them with names."""
+"""Builds default agents from request bodies, or raises a Problem that names an invalid field; serializes them with
+names."""
 
 import re
 from typing import Any
@@ -23,7 +24,7 @@ class DefaultAgentForm:
         self._catalogue = catalogue
 
     def place(self, body: DefaultAgentBody) -> Place:
-        """Raises a Problem that names the field."""
+        """Builds the place that the body names. Raises a Problem that names an invalid field."""
         needed = NEEDED[body.scope]
         for name in PLACED:
             if bool(getattr(body, name)) != (name in needed):
@@ -62,7 +63,7 @@ class DefaultAgentForm:
         }
 
     def rivals(self, place: Place, there: Claims, wanted: str) -> Problem:
-        """Two who claim the same place."""
+        """Builds the error for a place that already has another default agent."""
         known = " and ".join(f"agent '{self._name(each.agent_id)}'" for each in there) or "another agent"
         message = (
             f"agent '{self._name(wanted)}' can't become the default agent of {place.label}: {known} is that already; "

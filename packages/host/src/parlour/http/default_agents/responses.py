@@ -1,4 +1,4 @@
-"""A default agent as it is shown."""
+"""Response schema of a default agent."""
 
 from typing import Literal
 

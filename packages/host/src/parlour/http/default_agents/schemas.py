@@ -1,4 +1,4 @@
-"""A default agent as it is written."""
+"""Request schema of a default agent."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,9 +28,9 @@ class DefaultAgentBody(BaseModel):
     platform: str = Field(default="", max_length=100)
     bot_id: str = Field(default="", max_length=64)
     chat: str = Field(default="", max_length=500)
-    """As GET /conversations shows it; of a channel without the account before it."""
+    """The chat as GET /conversations shows it; for a channel without the leading account."""
     thread_id: str = Field(default="", max_length=500)
     actor_id: str = Field(default="", max_length=500)
     agent_id: str = Field(min_length=1, max_length=64)
     replaces: str = Field(default="", max_length=64)
-    """The id of the agent that is the default there now; without it, nobody is replaced."""
+    """Id of the agent that is the default there now. If it is empty, no agent is replaced."""

@@ -1,4 +1,4 @@
-"""Injecting events and reading the log."""
+"""Endpoints to inject events and to read the event log."""
 
 from dataclasses import asdict
 from typing import Annotated

@@ -1,7 +1,8 @@
-"""The busiest path, ahead of the framework: `POST /events` with the same key, body, answers and errors.
+"""Serves `POST /events`, the busiest path, in front of FastAPI, with identical authentication, body, responses and
+errors.
 
-The framework's own route is there to document it, and a test holds the two against each other. Routing, dependencies
-and middleware of the framework cost about as much as all that the Host does for a message.
+FastAPI's own route documents it, and a test compares the two. Routing, dependencies and middleware of FastAPI cost
+about as much as everything the Host does for a message.
 """
 
 import logging
@@ -51,7 +52,7 @@ class FastLane:
 
 
 async def _whole(scope: MutableMapping[str, Any], receive: Receive, limit: int) -> bytes:
-    """The body; a client that goes away in the middle of it has sent none."""
+    """Reads the body; empty if the client disconnects before its end."""
     parts: list[bytes] = []
     size = declared_bytes(scope)
     while size <= limit:

@@ -1,4 +1,4 @@
-"""An event as it is shown."""
+"""Response schema of an event."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Events, what became of them and why, as they are shown."""
+"""Response schemas of accepted events, their results and their decision trail."""
 
 from typing import Any
 

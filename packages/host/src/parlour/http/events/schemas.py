@@ -1,4 +1,4 @@
-"""An event as it is injected."""
+"""Request schema of an injected event."""
 
 from typing import Any, Literal
 

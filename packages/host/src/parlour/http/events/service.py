@@ -1,4 +1,4 @@
-"""An API call as an event: injected, and if the caller waits, what became of it."""
+"""Handles API calls that inject an event, and waits for the result if the caller asks for it."""
 
 import asyncio
 from typing import Any
@@ -27,9 +27,11 @@ from .schemas import ActorBody, EventBody, EventQuery
 
 
 class EventInjection:
-    """`agent_id` goes straight to that agent and answers only here; `bot_id` takes that bot's routes.
+    """Builds events from API calls and hands them to the gateway.
 
-    With a key of scope `platform` the answers go to the chat of that bot that `data` names; otherwise they stay here.
+    `agent_id` hands the event directly to that agent, whose replies are returned only here; `bot_id` applies that bot's
+    routes. With a key of scope `platform` replies go to the chat of that bot that `data` names; otherwise they are
+    returned only here.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class EventInjection:
             recorded = await self._gateway.recorded(event)
             if recorded is None:
                 raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
-            return recorded  # it was sent while the agent was there
+            return recorded  # it was sent before the agent was deleted
         if body.bot_id is not None and self._bots.get(body.bot_id) is None and not self._routes.of(body.bot_id):
             raise not_found(f"bot '{body.bot_id}'", "GET /api/v1/bots lists them")
         return await self._gateway.ingest(event)
@@ -63,7 +65,7 @@ class EventInjection:
             event_id=event_id,
             event_type=body.event_type,
             source="api",
-            # an event that names no chat is a conversation of its own
+            # an event without a chat gets its own conversation
             chat=body.conversation_id or f"event:{event_id}",
             context=EventContext(self._ids.new(), origin="api"),
             surface="platform" if _for_platform(body, principal) else "api",
@@ -82,8 +84,8 @@ class EventInjection:
 def _actor(named: ActorBody | None, principal: Principal) -> Party:
     """Returns the sender that rules, state and budgets see.
 
-    Only the scope `platform` speaks for people of other systems. Every other caller names people below its own id, so
-    that it can't act as a person of a platform or of another key, and gives them no role.
+    Only the scope `platform` may act for users of other systems. For every other caller the actor id is prefixed with
+    the caller's own, so that it can't act as a user of a platform or of another key, and the role is dropped.
     """
     if named is None:
         return principal.party
@@ -99,7 +101,7 @@ def _for_platform(body: EventBody, principal: Principal) -> bool:
 
 
 class Results:
-    """What became of an event, now or when it is settled."""
+    """Returns the result of an event, immediately or after waiting until the event is handled."""
 
     def __init__(self, journal: Journal, outcomes: Outcomes) -> None:
         self._journal = journal
@@ -111,7 +113,7 @@ class Results:
     async def wait(self, accepted: Accepted, timeout: float) -> dict[str, Any]:
         expected = self._outcomes.expect(accepted.seq)
         try:
-            # a known event may be settled already; a new one that is owed can't be, its lane has not had its turn yet
+            # a duplicate may be completed already; a new pending event can't be, since its lane has not run yet
             known = accepted.duplicate or accepted.settled
             settled = await self._inbox.outcome(accepted.seq) if known else None
             if settled is None:
@@ -138,7 +140,7 @@ class Results:
         }
 
     async def _messages(self, accepted: Accepted, settled: Settled) -> list[dict[str, Any]]:
-        """What the run said; without one, the word that the sender got instead."""
+        """Returns the messages of the run; without a run, the notices that the sender got instead."""
         if settled.run_id:
             return [row.message for row in await self._rows.of_run(settled.run_id)]
         items = await transcript.replies(self._journal, accepted.conversation_id, accepted.seq)
@@ -146,7 +148,7 @@ class Results:
 
 
 class EventDoor:
-    """Injects, and answers at once or when the event is settled."""
+    """Injects an event and responds immediately or when the event has been handled."""
 
     def __init__(self, injection: EventInjection, results: Results) -> None:
         self._injection = injection

@@ -1,4 +1,4 @@
-"""Feedback, read."""
+"""Endpoint that lists feedback."""
 
 from typing import Annotated
 

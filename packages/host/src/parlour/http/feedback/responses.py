@@ -1,4 +1,4 @@
-"""What somebody thinks of an answer, as it is shown."""
+"""Response schema of a user's feedback on an answer."""
 
 from typing_extensions import TypedDict
 

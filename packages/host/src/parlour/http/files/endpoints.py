@@ -1,4 +1,5 @@
-"""Uploads: written to disk as they come, the sender's own until a message of theirs takes them along."""
+"""Endpoints for uploads: written to disk as they arrive, visible to the uploader until one of their messages uses
+them."""
 
 import asyncio
 from pathlib import Path
@@ -44,7 +45,7 @@ BODY = {
 def router(
     kept: Artifacts, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
 ) -> APIRouter:
-    """`unclaimed` is how many milliseconds an upload waits for a message."""
+    """`unclaimed` is the time in milliseconds after which an upload expires if no message uses it."""
     routes = APIRouter(tags=["files"])
 
     async def visible(file_id: str, principal: Principal) -> Artifact:

@@ -1,4 +1,4 @@
-"""Is it alive, is it ready."""
+"""Liveness and readiness endpoints."""
 
 from typing import Annotated
 

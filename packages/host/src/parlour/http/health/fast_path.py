@@ -1,6 +1,6 @@
-"""`GET /healthz` and `GET /readyz` ahead of the framework, so that whoever waits for a start does not load it.
+"""Serves `GET /healthz` and `GET /readyz` in front of FastAPI, so that polling during the start does not load it.
 
-The framework's own routes are there to document them and to refuse everything else that is asked at these paths.
+FastAPI's own routes document them and reject other methods at these paths.
 """
 
 from collections.abc import Callable, MutableMapping
@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from ..limits import Application, Receive, Send
 
 Waiting = Callable[[], list[str]]
-"""What is still to come before the Host is ready; empty when it is."""
+"""Returns the start steps that are not finished; empty when the Host is ready."""
 
 
 class HealthLane:

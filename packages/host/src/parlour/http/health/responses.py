@@ -1,4 +1,4 @@
-"""How a Host says that it lives."""
+"""Response schemas of liveness and readiness."""
 
 from typing import Literal, NotRequired
 

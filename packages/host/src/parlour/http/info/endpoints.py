@@ -1,4 +1,4 @@
-"""What this Host is: its version, its limits, and what it can do."""
+"""Endpoint with the version, limits and features of this Host."""
 
 from collections.abc import Callable
 from typing import Annotated, Any

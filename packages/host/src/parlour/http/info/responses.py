@@ -1,4 +1,4 @@
-"""What a Host says of itself."""
+"""Response schema of the Host's information."""
 
 from typing_extensions import TypedDict
 

@@ -1,4 +1,4 @@
-"""API keys: made and shown once, listed, revoked."""
+"""Endpoints to create, list and revoke API keys. The secret is returned only on creation."""
 
 from operator import attrgetter
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ class NewKey(BaseModel):
     name: str = Field(min_length=1, max_length=200)
     scope: Scope = "chat"
     expires_in_days: float | None = Field(default=None, gt=0, le=3650)
-    """None is for good."""
+    """Days until the key expires; None means never."""
 
 
 def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:

@@ -1,5 +1,5 @@
-"""The live channel: one socket that tells what happens to events, runs, deliveries, approvals, plugins, bots and
-settings. For whoever may view, since it tells of what they may read."""
+"""The live channel: a socket that reports changes of events, runs, deliveries, approvals, plugins, bots and settings.
+It requires the viewer scope, since it reports only what viewers may read."""
 
 import asyncio
 import contextlib
@@ -15,11 +15,11 @@ from ..errors import Problem
 from ..principals import Authenticator
 
 CHECKED_EVERY = 15.0
-"""How long a watcher whose rights were taken away may still look."""
+"""Seconds between checks of the subscriber's rights; revoked access ends after at most this time."""
 
 
 class LiveQuery(BaseModel):
-    """`after` resumes: what came since that `seq` is told first."""
+    """Query parameters of the live socket. `after` resumes: frames since that `seq` are sent first."""
 
     after: int | None = Field(default=None, ge=0)
 
@@ -29,7 +29,7 @@ def router(board: Board, authenticator: Authenticator) -> APIRouter:
 
     @routes.websocket("/live")
     async def live(socket: WebSocket) -> None:
-        """Frames are `{"type", "id", "state", "seq", ...}`; docs/http.md tells which there are."""
+        """Sends frames `{"type", "id", "state", "seq", ...}`; docs/http.md lists them."""
         try:
             await authenticator.admit(socket, "viewer")
             query = LiveQuery.model_validate(dict(socket.query_params))
@@ -66,7 +66,7 @@ async def _check(socket: WebSocket, authenticator: Authenticator) -> None:
 
 
 async def _hear(socket: WebSocket) -> None:
-    """Nothing is expected of a watcher but that it stays; `ping` is answered so that it can tell."""
+    """Answers `ping`, so that a client can check the connection. All other frames of a client are ignored."""
     with contextlib.suppress(WebSocketDisconnect):
         while True:
             text = await socket.receive_text()

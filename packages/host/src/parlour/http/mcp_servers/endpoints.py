@@ -1,4 +1,5 @@
-"""MCP servers: made, read, changed, deleted and tried out. A change is followed at once, without a restart."""
+"""Endpoints to create, read, change, delete and test MCP servers. A change takes effect immediately, without a
+restart."""
 
 from operator import attrgetter
 from typing import Annotated, Any
@@ -39,7 +40,8 @@ def router(
         return Asker(principal.owner if principal.kind == "user" else "", clock.now())
 
     async def asked(server: McpServer, wanted: Wanted) -> dict[str, Any]:
-        """What went wrong with the server is an answer too, in words."""
+        """Requests a resource or prompt from the server. A failure of the server is returned as an error result with
+        its message."""
         try:
             outcome = await connections.ask(server.server_id, wanted)
         except ProviderFailed as failure:
@@ -53,7 +55,7 @@ def router(
         server = form.server(ids.new(), body, by=asker(principal))
         try:
             await book.add(server, shelf.change(principal, None, server))
-        except GuardFailed as error:  # somebody else took the name meanwhile
+        except GuardFailed as error:  # another request used the name concurrently
             raise taken(server.name) from error
         await connections.follow(server.server_id)
         return view(shelf.told(server, response))

@@ -1,5 +1,5 @@
-"""Makes MCP servers out of what people write, or says which field can't be so. Secrets go in sealed and come out
-masked."""
+"""Builds MCP servers from request bodies, or raises a Problem that names an invalid field. Secrets are stored sealed
+and returned masked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
@@ -20,7 +20,7 @@ NOT_CONFIRMED = ("", 0)
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks for a change of a server, and when."""
+    """The user who requests a change of a server, and the time of the request."""
 
     person: str
     """Empty for an API key."""
@@ -37,7 +37,7 @@ class McpServerForm:
     def server(
         self, server_id: str, body: McpServerBody, before: McpServer | None = None, by: Asker | None = None
     ) -> McpServer:
-        """Raises Problem for what can't be accepted; `by` is who asks, for the confirmation of a command."""
+        """Builds the server; raises Problem for invalid input. `by` is the requester, who may confirm a command."""
         namesake = self._book.named(body.name)
         if body.name in self._reserved:
             raise refused("name", f"'{body.name}' is the namespace of Parlour's own tools; choose another name")
@@ -59,9 +59,10 @@ class McpServerForm:
         )
 
     def _confirmed(self, body: McpServerBody, before: McpServer | None, by: Asker | None) -> tuple[str, int]:
-        """Returns who confirmed that the command may run outside any sandbox, and when.
+        """Returns the user who confirmed that the command may run outside any sandbox, and the time.
 
-        A confirmation holds for one command with its arguments and environment; a change of them needs another.
+        A confirmation is valid for one command with its arguments and environment; changing any of them requires a new
+        one.
         """
         if before is not None and before.unsandboxed_by and _is_same_command(before, body):
             return before.unsandboxed_by, before.unsandboxed_at
@@ -78,7 +79,8 @@ class McpServerForm:
         raise refused("confirmation", f"{words} {confirm}")
 
     def _sealed(self, field: str, given: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-        """What is sent as it was shown stays as it is, but never goes elsewhere than where it was meant to."""
+        """Seals the given values. A masked value keeps the stored secret, which is never sent to another address or
+        command than the one it was entered for."""
         for name, value in given.items():
             if value == MASKED and name not in before:
                 words = "this is the mask of a secret, which belongs to another address or command, or is new; send"
@@ -97,7 +99,7 @@ def _is_same_command(before: McpServer, body: McpServerBody) -> bool:
 
 
 def shown(server: McpServer) -> dict[str, Any]:
-    """Of secrets, that there are such."""
+    """Serializes a server with masked secrets."""
     return {
         **asdict(server),
         "headers": dict.fromkeys(server.headers, MASKED),

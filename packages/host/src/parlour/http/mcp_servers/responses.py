@@ -1,4 +1,4 @@
-"""An MCP server as it is shown, with how it is doing."""
+"""Response schemas of an MCP server and its status."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""An MCP server as it is written."""
+"""Request schemas of an MCP server."""
 
 import re
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 CONFIRMATION = "run without a sandbox"
-"""The words with which a person confirms that a command runs with the Host's own rights."""
+"""Text with which an operator confirms that a command runs with the Host's own rights."""
 OWN_HEADERS = frozenset({"host", "content-length", "content-type", "accept", "transfer-encoding", "connection"})
 
 

@@ -1,4 +1,4 @@
-"""`/metrics`: figures as Prometheus reads them."""
+"""Endpoint `/metrics` in the Prometheus text format."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tries a model out: one small question, and exactly what is wrong when there is no answer."""
+"""Tests a model with one small request, and reports the exact error if it fails."""
 
 import time
 from typing import Any
@@ -10,7 +10,7 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 
 ANSWER_TOKENS = 256
-"""Enough for a model that thinks first."""
+"""Token limit of the answer; enough for a model that reasons first."""
 SHOWN_CHARACTERS = 500
 CALL = "test"
 

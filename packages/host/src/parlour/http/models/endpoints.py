@@ -1,4 +1,4 @@
-"""Models: made, read, changed, deleted, and tried out."""
+"""Endpoints to create, read, change, delete and test models."""
 
 from operator import attrgetter
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""A provider and a model as they are kept, from what was written, and as they are shown: keys go in and never out."""
+"""Builds providers and models from request bodies and serializes them. Keys are stored sealed and never returned."""
 
 from dataclasses import asdict
 from typing import Any
@@ -53,7 +53,8 @@ class ModelForms:
         return model if kind is None else completed(model, kind, body.abilities is not None)
 
     def _sealed(self, body: ProviderBody, before: Provider | None, moved: bool) -> tuple[str, ...]:
-        """A mask stands for the key that is in its place. At another address or kind no key is sent unasked."""
+        """Seals the given keys. A mask keeps the key stored at its position; after a change of address or kind masks
+        are rejected, so that no key is sent to a new address unintentionally."""
         kept = before.sealed_keys if before is not None else ()
         given = [MASKED] * len(kept) if body.api_keys is None else body.api_keys
         masked = [at for at, key in enumerate(given) if key == MASKED]
@@ -75,7 +76,7 @@ def shown_provider(provider: Provider, kind: Kind | None) -> dict[str, Any]:
 
 
 def shown_model(model: Model) -> dict[str, Any]:
-    """What nobody knows is null."""
+    """Serializes a model; unknown values are null."""
     told = asdict(model)
     sizes = {name: told[name] or None for name in ("context_window", "max_output_tokens")}
     return {**told, **sizes, "abilities": list(model.abilities)}

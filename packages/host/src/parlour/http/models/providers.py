@@ -1,4 +1,4 @@
-"""Model providers: made, read, changed, deleted; and what kinds there are."""
+"""Endpoints to create, read, change and delete model providers, and to list the kinds of providers."""
 
 from operator import attrgetter
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Services, models and what a test of one found, as they are shown."""
+"""Response schemas of model providers, models and the result of a model test."""
 
 from typing import Any, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""Providers and models as they are written."""
+"""Request schemas of model providers and models."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ _PLAIN = re.compile(r"[\x21-\x7e]+")
 
 
 def _require_key(key: str) -> str:
-    """What was pasted with a space or a line break is refused by every service, with a worse sentence."""
+    """Rejects a key with a space or a line break: every service would refuse it, with a less helpful message."""
     if not _PLAIN.fullmatch(key):
         raise PydanticCustomError(
             "api_key", "has a space, a line break or a letter that no key has in it; paste the key alone"

@@ -1,4 +1,4 @@
-"""The files of the built page: which there are, how they are named, cached and compressed. Serves nothing."""
+"""Lists the files of the built page with their paths, caching and compression. Serves nothing."""
 
 import mimetypes
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from parlour_sdk.values import dataclass
 
 INDEX = "/index.html"
 HASHED = "/assets/"
-"""A name here holds a hash of its content, so what was fetched once never changes."""
+"""Prefix of files whose names contain a hash of their content, so that they never change once fetched."""
 FOREVER = "public, max-age=31536000, immutable"
 ASKED_EACH_TIME = "no-cache"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
-"""Those that matter are the same on every machine, whatever its registry of types says."""
+"""Media types of the important files, so that they do not depend on the type registry of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class PageFile:
     media_type: str
     cache: str
     compressed: Path | None
-    """The same, made smaller when the page was built."""
+    """The gzip version that was made when the page was built."""
 
 
 class PageFiles:
-    """Looked for again whenever the page was built anew: a Host goes on serving one that is whole."""
+    """The files of the page, listed again after each build, so that a running Host always serves one complete build."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,7 +40,7 @@ class PageFiles:
 
 
 def _built(folder: Path) -> int:
-    """When; 0 if it is not there."""
+    """Returns the modification time of the index in nanoseconds; 0 if it does not exist."""
     try:
         return (folder / INDEX.removeprefix("/")).stat().st_mtime_ns
     except OSError:
@@ -48,7 +48,7 @@ def _built(folder: Path) -> int:
 
 
 def found(folder: Path) -> Mapping[str, PageFile]:
-    """Every file of a built page by its path in the address; nothing else is ever opened."""
+    """Returns every file of a built page by its URL path; no other file is ever opened."""
     paths = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
     return {_address(path, folder): _file(path, folder) for path in paths if path.suffix != ".gz"}
 

@@ -1,4 +1,4 @@
-"""Serves the page to browsers beside the interface. What is not the page's goes on to the application."""
+"""Serves the page to browsers next to the API. All other requests go on to the application."""
 
 import hashlib
 from collections.abc import MutableMapping
@@ -25,7 +25,8 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Nothing is loaded from elsewhere, and nothing that somebody wrote into the page is ever run."""
+"""Loads nothing from other sites and runs no inline script, so that content injected into the page is never
+executed."""
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -36,9 +37,10 @@ HEADERS = {
 }
 INDEX_NAME = INDEX.removeprefix("/")
 RELATIVE = b'="./'
-"""How the index names files of the page, and the page's own place in `<meta name="base-path">`."""
+"""Prefix of relative references in the index: files of the page, and the page's own path in `<meta
+name="base-path">`."""
 OTHERS = ("/api/", "/healthz", "/readyz", "/metrics")
-"""Paths that are never the page's."""
+"""Prefixes of paths that never belong to the page."""
 
 
 class PageServing:
@@ -63,11 +65,11 @@ class PageServing:
         return PlainTextResponse(NOT_BUILT, 503) if path == "/" else None
 
     def _index(self, file: PageFile, asked: Headers) -> Response:
-        """Serves the index with whole paths to its files, since a browser asks for it at any depth."""
+        """Serves the index with absolute paths to its files, since a browser requests it at any depth."""
         try:
             text = file.path.read_bytes().replace(RELATIVE, f'="{self._prefix}/'.encode())
         except FileNotFoundError:
-            return PlainTextResponse(NOT_BUILT, 503)  # the page is being built anew
+            return PlainTextResponse(NOT_BUILT, 503)  # the page is being rebuilt
         etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
         headers = {**HEADERS, "cache-control": file.cache, "etag": etag}
         if asked.get("if-none-match") == etag:
@@ -75,7 +77,8 @@ class PageServing:
         return Response(text, headers=headers, media_type=file.media_type)
 
     def _place(self, path: str, headers: Headers) -> PageFile | None:
-        """A place within the page, which the page itself finds its way to. A program that asks is not led there."""
+        """Returns the index for a path that the page's own router handles. Clients that do not accept HTML do not get
+        it."""
         wanted = path == "/" or "text/html" in headers.get("accept", "")
         return self._files.get(INDEX) if wanted else None
 
@@ -89,7 +92,7 @@ def _answer(file: PageFile, asked: Headers) -> Response:
     try:
         answer = FileResponse(path, headers=headers, media_type=file.media_type, stat_result=path.stat())
     except FileNotFoundError:
-        return PlainTextResponse(NOT_BUILT, 503)  # the page is being built anew
+        return PlainTextResponse(NOT_BUILT, 503)  # the page is being rebuilt
     if asked.get("if-none-match") == answer.headers["etag"]:
         return Response(status_code=304, headers={**headers, "etag": answer.headers["etag"]})
     return answer

@@ -1,1 +1,1 @@
-"""Where platforms call the Host."""
+"""Endpoints that platforms call."""

@@ -1,4 +1,5 @@
-"""One address for each bot that its platform calls or connects to. The bot's adapter authenticates what comes in."""
+"""Endpoints that a bot's platform calls or connects to, one address per bot. The bot's adapter authenticates the
+requests."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated

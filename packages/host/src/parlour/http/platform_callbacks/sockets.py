@@ -1,4 +1,4 @@
-"""A WebSocket below `/hooks`, as the adapter of its bot gets it."""
+"""Wraps a WebSocket below `/hooks` for the adapter of its bot."""
 
 from collections.abc import Awaitable
 from typing import cast
@@ -49,7 +49,7 @@ class AsgiHookSocket:
         try:
             await self._socket.close(code, reason)
         except (WebSocketDisconnect, RuntimeError):
-            return  # it is closed
+            return  # already closed
 
     def abort(self) -> None:
         self._control.abort()

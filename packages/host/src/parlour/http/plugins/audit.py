@@ -1,4 +1,4 @@
-"""What people change about plugins, as the audit keeps it. The change is one of files, so its entry follows it."""
+"""Writes audit entries for changes of plugins. The change itself is made to files, so the entry is written after it."""
 
 import re
 from typing import Any
@@ -21,7 +21,8 @@ class Changes:
     async def record(
         self, principal: Principal, action: str, before: PluginFacts | None, after: PluginFacts | None
     ) -> None:
-        """The change is made: an entry that can't be written now waits for the database."""
+        """Adds the entry of a change that was made already; an entry that can't be written now waits for the
+        database."""
         facts = after or before
         assert facts is not None
         now = self._clock.now()

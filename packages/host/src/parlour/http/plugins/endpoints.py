@@ -1,4 +1,4 @@
-"""Plugins: installed, shown, changed, restarted, removed."""
+"""Endpoints to install, read, change, restart and remove plugins."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ STATUS = {
     "not_written": 503,
     "runtime_unavailable": 503,
 }
-"""What else there is to refuse is the request's own fault."""
+"""HTTP status by error code; all other codes are errors of the request (422)."""
 
 LogLimit = Annotated[int, Query(ge=1, le=1000, description="How many of the last lines at most")]
 BODY = {
@@ -62,7 +62,7 @@ def _refusals() -> Iterator[None]:
         yield
     except PluginProblem as problem:
         raise Problem(STATUS.get(problem.code, 422), problem.code, problem.message, problem.details) from problem
-    except asyncio.CancelledError:  # the server ends, and lets nobody wait for what may take minutes
+    except asyncio.CancelledError:  # the server is stopping and does not wait for work that may take minutes
         raise Problem(503, "stopping", "the Host stopped before this was done; look at it when it runs again") from None
 
 

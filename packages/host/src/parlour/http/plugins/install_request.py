@@ -1,4 +1,4 @@
-"""What is to be installed, as JSON that names a source or as a form that brings it."""
+"""Reads an installation request: JSON that names a source, or a form with an uploaded file."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from ..multipart import receive, spool
 from .schemas import InstallBody, UploadFields
 
 JSON_BYTES = 1024 * 1024
-"""This path takes uploads, so nobody else limits what is read here."""
+"""Maximum size of a JSON body. The path accepts large uploads, so the general body limit does not apply."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -33,7 +33,7 @@ class Wanted:
 
 @contextlib.asynccontextmanager
 async def installation(request: Request, uploads: Path) -> AsyncIterator[Wanted]:
-    """What was uploaded is there until the end of the block."""
+    """Reads the request. An uploaded file exists until the end of the block."""
     content_type = request.headers.get("content-type", "")
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/json":

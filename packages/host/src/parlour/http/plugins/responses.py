@@ -1,4 +1,4 @@
-"""A plugin as it is shown."""
+"""Response schemas of a plugin."""
 
 from typing import Literal
 

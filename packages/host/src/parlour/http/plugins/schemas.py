@@ -1,4 +1,4 @@
-"""Plugins as they are asked for and shown."""
+"""Request schemas for plugins, and the response built from a plugin's facts."""
 
 from dataclasses import asdict
 from typing import Any
@@ -10,10 +10,10 @@ from parlour.core.model.plugin_manager import Grants, PluginFacts
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 UNASKED = "no_sandbox"
-"""What a plugin can do without a sandbox is something that it has, and nothing that it asked for."""
+"""Permission text of a plugin without a sandbox. It describes what the plugin can do, not what it requested."""
 
 Item = str
-"""A permission as it is granted: `key` for all that is asked under it, or `key:value`."""
+"""A granted permission: `key` for everything that is requested under it, or `key:value`."""
 
 
 class InstallBody(BaseModel):
@@ -30,7 +30,7 @@ class InstallBody(BaseModel):
 
 
 class UploadFields(BaseModel):
-    """The texts beside an uploaded file; `granted` is a JSON list."""
+    """Text fields next to an uploaded file; `granted` is a JSON list."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,7 +54,7 @@ class ChangeBody(BaseModel):
 
 
 def _permissions(facts: PluginFacts) -> dict[str, Any]:
-    """As `granted` takes them, and in words as a person decides by them."""
+    """Returns the permissions as `granted` accepts them, and as texts for the operator who decides."""
     named = {"asked": facts.asked, "granted": facts.granted, "ungranted": facts.ungranted}
     boxed = facts.sandbox not in ("", "none")
     words = {name: _words(given, boxed) for name, given in named.items()}

@@ -1,4 +1,4 @@
-"""Which runners there are to make agents of."""
+"""Endpoint that lists the runners from which agents can be made."""
 
 from collections.abc import Callable
 from operator import attrgetter

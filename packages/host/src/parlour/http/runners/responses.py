@@ -1,4 +1,4 @@
-"""A runner as it is shown."""
+"""Response schema of a runner."""
 
 from typing_extensions import TypedDict
 

@@ -1,4 +1,4 @@
-"""The ledger, read and replayed; ending a run, and having one done again."""
+"""Endpoints to read, replay, cancel and rerun runs."""
 
 from typing import Annotated, Any
 
@@ -60,7 +60,8 @@ def router(
     model_calls = ModelCalls(journal)
 
     async def visible(run_id: str, principal: Principal) -> Row:
-        """A foreign run answers not_found, like one that never was; so does a rerun to the people of its chat."""
+        """Returns the run if the principal may see it. Another principal's run yields not_found, like one that never
+        existed; so does a rerun for users of its chat."""
         run = await ledger.run(run_id)
         if run is not None and run["rerun_of"] and not principal.may("viewer"):
             run = None
@@ -111,7 +112,7 @@ def router(
         return {**views.run(run), **await listing.about(run)}
 
     async def compared(run: Row, principal: Principal) -> dict[str, Any]:
-        """A rerun beside its original; of any other run, what was made of it."""
+        """Returns a rerun together with its original; for any other run, the list of its reruns."""
         if run["rerun_of"]:
             original = await ledger.run(run["rerun_of"])
             return {**await side(run), "original": await side(original) if original is not None else None}

@@ -1,4 +1,4 @@
-"""Lists runs with what they are about: their agents' names and how the texts began that they answer."""
+"""Lists runs with their context: the agent's name and the beginning of the text that they answer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +13,16 @@ from parlour_sdk.values import dataclass
 from .. import views
 
 SEARCHED_AT_ONCE = 500
-"""Runs whose texts and senders a search looks through with one step."""
+"""Runs whose texts and senders are searched in one step."""
 SEARCH_STEPS = 20
-"""After so many without a full page it answers what there is, and where to go on."""
+"""Maximum number of steps of one search request; after that it returns the runs found so far, and a cursor to
+continue."""
 _TOLD = ("seq", "event_type", "actor_name", "input_summary")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which runs; what is None is not asked about."""
+    """Filter of a list of runs; None means no restriction."""
 
     status: str | None = None
     agent_id: str | None = None
@@ -30,7 +31,7 @@ class Wanted:
     since: int | None = None
     until: int | None = None
     actor: str | None = None
-    """Id of the sender, exactly. Only events have it, so it is looked for as a text is."""
+    """Exact id of the sender. Only events have it, so runs are filtered in search steps as for a text."""
 
     def conditions(self) -> tuple[Condition, ...]:
         named = {"status": self.status, "agent_id": self.agent_id, "bot_id": self.bot_id}
@@ -48,7 +49,7 @@ class RunListing:
         self._cursors = cursors
 
     async def page(self, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
-        """Newest first."""
+        """Returns a page of runs, newest first."""
         listing = f"runs:{wanted}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
         rows = await self._ledger.page(wanted.conditions(), before, limit + 1)
@@ -56,7 +57,8 @@ class RunListing:
         return {"items": await self._listed(rows[:limit]), "next_cursor": more}
 
     async def search(self, text: str | None, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
-        """Lists runs of the wanted sender of which the event's text, its sender or an answer holds this text."""
+        """Returns runs that match the filter, including its sender, and whose event text, sender or answer contains the
+        text."""
         listing = f"runs:{wanted}:{text}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
         found: list[str] = []
@@ -78,7 +80,7 @@ class RunListing:
         return await self._found(found, self._cursors.encode(listing, before))
 
     async def about(self, row: Row) -> dict[str, Any]:
-        """What a single run is about."""
+        """Returns the context of a single run."""
         events = await self._told([row])
         return self._about(row, events)
 
@@ -87,7 +89,7 @@ class RunListing:
         return views.event(rows[0]) if rows else None
 
     async def _sent_by(self, actor: str, rows: Sequence[Row]) -> list[Row]:
-        """Returns those of these runs that answer an event of this sender, in their order."""
+        """Returns those of the runs that answer an event of this sender, in the given order."""
         if not rows:
             return []
         seqs = one_of(*{int(row["event_seq"]) for row in rows})
@@ -96,7 +98,7 @@ class RunListing:
         return [row for row in rows if row["event_seq"] in sent]
 
     async def _matching(self, text: str, rows: Sequence[Row]) -> list[str]:
-        """Returns the ids of those of these runs that the text is found in, in their order."""
+        """Returns the ids of those of the runs that contain the text, in the given order."""
         if not rows:
             return []
         seqs = one_of(*{int(row["event_seq"]) for row in rows})

@@ -1,4 +1,4 @@
-"""Runs, what happened in them and what was delivered, as they are shown."""
+"""Response schemas of runs, their events and deliveries."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -26,9 +26,9 @@ class RunUsage(TypedDict, total=False):
     reasoning_tokens: int
     cost_micros: Micros
     unpriced_calls: int
-    """Calls whose price nobody knows, for want of the model's or since they were cut off; it comes on top."""
+    """Calls without a known price, because the model has none or the call was cut off; their cost is not included."""
     calling: list[str]
-    """Models that are being asked at this moment."""
+    """Models whose calls are in progress."""
 
 
 class RunFacts(TypedDict):
@@ -65,7 +65,7 @@ class RunRecord(RunFacts):
 
 
 class RunContext(TypedDict):
-    """What it is about."""
+    """Context of a run: its agent and the event that it answers."""
 
     agent_name: Annotated[str | None, Field(description="Null when the agent is gone")]
     event_type: str | None

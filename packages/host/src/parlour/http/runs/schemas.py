@@ -1,4 +1,4 @@
-"""What is asked of a run."""
+"""Request schema of a rerun."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class RerunBody(BaseModel):
     agent_id: str | None = Field(default=None, min_length=1, max_length=200)
     runner_config: dict[str, Any] | None = None
     allow_effects: bool | list[str] = False
-    """Tools that are not read-only and may run nevertheless: their names, or true for all."""
+    """Tools that are not read-only but may run nevertheless: their names, or true for all."""
 
     def wish(self) -> Wish:
         allowed = self.allow_effects
@@ -24,6 +24,6 @@ class RerunBody(BaseModel):
         return Wish(self.agent_id, self.runner_config, effects)
 
     def told(self) -> dict[str, Any]:
-        """For the audit; of a configuration only which fields it has."""
+        """Returns the changes for the audit; of a configuration only the names of its fields."""
         config = None if self.runner_config is None else sorted(self.runner_config)
         return {"agent_id": self.agent_id, "runner_config": config, "allow_effects": self.allow_effects}

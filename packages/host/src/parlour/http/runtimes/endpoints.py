@@ -1,4 +1,4 @@
-"""Which remote runtimes there are."""
+"""Endpoint that lists the remote runtimes."""
 
 from operator import attrgetter
 from typing import Annotated

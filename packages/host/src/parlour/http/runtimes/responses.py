@@ -1,4 +1,4 @@
-"""A remote runtime as it is shown."""
+"""Response schema of a remote runtime."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Schedules: made, read, changed, deleted."""
+"""Endpoints to create, read, change and delete schedules."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""A schedule as it is shown."""
+"""Response schema of a schedule."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,5 @@
-"""Settings that act at once: read and changed. What needs a restart is in the settings file."""
+"""Endpoints to read and change settings that take effect immediately. Settings that need a restart are in the settings
+file."""
 
 import asyncio
 from functools import partial
@@ -22,7 +23,7 @@ from .schemas import SettingsBody
 def router(tuning: Tuning, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["settings"])
     turn = asyncio.Lock()
-    """Whoever changes settings does so one after the other."""
+    """Serializes changes of settings."""
 
     def entry(principal: Principal, before: Values, after: Values) -> Insert:
         return audit.admin(principal.owner, "settings.change", "settings", dict(before), dict(after), clock.now())

@@ -1,4 +1,4 @@
-"""Settings as they are shown."""
+"""Response schemas of the settings."""
 
 from typing import Literal
 

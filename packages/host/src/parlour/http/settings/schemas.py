@@ -1,4 +1,5 @@
-"""Settings as they are written: what is left out stays as it is, null is what the file and the environment say."""
+"""Request schemas of the settings: omitted fields stay unchanged, null restores the value of the file or the
+environment."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -68,7 +69,7 @@ class SettingsBody(Section):
     changed: list[str] = Field(default=[], description="Only told; what is sent is not looked at")
 
     def wishes(self) -> Iterator[tuple[str, Any]]:
-        """By the settings' own names."""
+        """Yields the changes by the full names of the settings."""
         for name in ("retention", "runs", "workspace", "logs"):
             section = getattr(self, name)
             yield from ((f"{name}.{key}", getattr(section, key)) for key in section.model_fields_set)

@@ -1,4 +1,4 @@
-"""Looking back: counts, latency, tokens and cost by the hour."""
+"""Endpoints for hourly counts, latency, tokens and cost, and for daily usage."""
 
 from typing import Annotated
 

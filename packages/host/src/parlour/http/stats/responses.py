@@ -1,4 +1,4 @@
-"""Figures over time, as they are shown."""
+"""Response schemas of statistics."""
 
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
@@ -46,6 +46,6 @@ class UsageShown(TypedDict):
     prompt_tokens: int
     completion_tokens: int
     cost_micros: Micros
-    """Of the calls whose price is known."""
+    """Cost of the calls with a known price."""
     unpriced_calls: int
     """Calls of which nobody knows what they cost."""

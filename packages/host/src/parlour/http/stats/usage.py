@@ -1,4 +1,4 @@
-"""What agents used of models, by the day, with their names."""
+"""Aggregates model usage per day, agent and model, with names."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class UsageByDay:
         self._models = models
 
     async def since(self, moment: int) -> list[dict[str, Any]]:
-        """By day, agent and model."""
+        """Returns the usage since this time, sorted by day, agent and model."""
         found: dict[tuple[str, str, str], dict[str, int]] = {}
         for hour, of, amount in await self._statistics.usage(moment):
             figures = found.setdefault((self._days.of(hour), of.agent_id, of.model_id), dict.fromkeys(FIGURES, 0))

@@ -1,4 +1,4 @@
-"""Tools as an operator sees them: what there is, what each takes, and whether it changes anything."""
+"""Endpoint that lists the tools for operators: description, parameters, and whether each is read-only."""
 
 from typing import Annotated
 

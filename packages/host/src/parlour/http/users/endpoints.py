@@ -1,4 +1,4 @@
-"""Accounts of other people. Admins manage operators and viewers; admins and owners are made by owners."""
+"""Endpoints to manage accounts. Admins manage operators and viewers; only owners manage admins and owners."""
 
 from operator import attrgetter
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Webhooks of other programs: made, changed, deleted, and called."""
+"""Endpoints to create, change and delete inbound webhooks, and to call them."""
 
 import os
 from base64 import b64encode
@@ -42,7 +42,7 @@ class WebhookBody(BaseModel):
     bot_id: str = Field(default="", max_length=64)
     enabled: bool = True
     secret: str | None = Field(default=None, min_length=16, max_length=200)
-    """None makes one when the webhook is new, and keeps the present one otherwise."""
+    """Signing secret. None creates one for a new webhook, and keeps the stored one otherwise."""
 
 
 def router(
@@ -122,13 +122,13 @@ def router(
 
 
 def _shown(webhook: Webhook) -> dict[str, Any]:
-    """Without its secret."""
+    """Serializes the webhook without its secret."""
     told = {name: value for name, value in webhook.encoded().items() if name != "sealed_secret"}
     return {**told, "path": f"/api/v1/webhooks/{webhook.webhook_id}/events"}
 
 
 def _parts(webhook: Webhook) -> dict[str, Any]:
-    """What a version of it is made of."""
+    """Returns the fields from which the webhook's ETag is computed."""
     kept = webhook.encoded()
     secret = kept.pop("sealed_secret")
     return {**kept, "secret": secret}

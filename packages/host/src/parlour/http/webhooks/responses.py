@@ -1,4 +1,4 @@
-"""A webhook of another program as it is shown."""
+"""Response schemas of an inbound webhook."""
 
 from typing import Annotated, Literal
 
