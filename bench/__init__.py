@@ -1,1 +1,2 @@
-"""Benchmarks of a real Host: `python -m bench`. Knows the product by its command line, its HTTP API and its tables."""
+"""Benchmarks of a real Host: `python -m bench`. Uses the product only through its command line, its HTTP API and its
+tables."""

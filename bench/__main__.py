@@ -1,6 +1,6 @@
-"""`python -m bench [spine] [onebot] [history] [idle] [wire] [--database postgres]`: measures and prints.
+"""`python -m bench [spine] [onebot] [history] [idle] [wire] [--database postgres]` measures and prints.
 
-Exit status 1 says that something could not be measured.
+Exit status 1 means that something could not be measured.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from .report import Figure, Report
 
 NAMES = ("spine", "onebot", "history", "idle", "wire")
 BY_DEFAULT = ("spine", "onebot", "idle", "wire")
-"""A million items take some minutes to write."""
+"""Benchmarks that run without arguments. `history` is left out, since writing a million items takes some minutes."""
 Measure = Callable[[Path], Coroutine[Any, Any, list[Figure]]]
 
 
@@ -30,7 +30,7 @@ def main() -> int:
     if unknown := set(arguments.names) - set(NAMES):
         parser.error(f"there is no benchmark '{unknown.pop()}'; there are {', '.join(NAMES)}")
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # ends us as Ctrl-C does: cleanly
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # clean exit, as with Ctrl-C
     started = time.perf_counter()
     with environment.work_folder() as folder:
         report = Report(environment.describe(folder, arguments.database))

@@ -1,4 +1,4 @@
-"""Clients that cost little: one connection each, kept alive, no parsing beyond what the check of an answer needs."""
+"""Clients with little overhead: one persistent connection each, and no parsing beyond what checking an answer needs."""
 
 import asyncio
 import base64
@@ -18,7 +18,7 @@ TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 
 
 class Client(Protocol):
-    """One conversation."""
+    """A client with one conversation."""
 
     async def say(self) -> float:
         """Sends a message, checks its answer and returns the seconds between them."""
@@ -28,7 +28,7 @@ class Client(Protocol):
 
 
 class HttpLane(asyncio.Protocol):
-    """POST /events?wait=result on a connection of its own."""
+    """Sends POST /events?wait=result on its own connection."""
 
     def __init__(self, host: Host, agent_id: str, chat: str, books: Books) -> None:
         self._head = (
@@ -50,11 +50,11 @@ class HttpLane(asyncio.Protocol):
     async def say(self, chat: str | None = None) -> float:
         message = self._books.next()
         body = event_body(self._agent_id, chat or self._chat, message)
-        if self._transport.is_closing():  # the Host ends what was quiet for some seconds
+        if self._transport.is_closing():  # the Host closes connections that were idle for some seconds
             await self.open(self._port)
         try:
             seconds, status, content = await self._post(body)
-        except ConnectionResetError:  # it did so just now; the same event_id is the same event
+        except ConnectionResetError:  # closed just now; the event_id makes a retry safe
             await self.open(self._port)
             seconds, status, content = await self._post(body)
         check_result(self._books, message, status, content)
@@ -90,7 +90,7 @@ class HttpLane(asyncio.Protocol):
 
 
 class AiohttpLane:
-    """The same with a client that people use."""
+    """Sends the messages of `HttpLane` with aiohttp, a client that applications use."""
 
     def __init__(self, session: aiohttp.ClientSession, host: Host, agent_id: str, chat: str, books: Books) -> None:
         self._session = session
@@ -111,11 +111,11 @@ class AiohttpLane:
         return seconds
 
     async def close(self) -> None:
-        """The session belongs to whoever made it."""
+        """Does nothing: the session is closed by its creator."""
 
 
 class ChatLane(asyncio.Protocol):
-    """A chat socket: from a message to its message frame. The next one waits until the run has ended."""
+    """Times a chat socket from a message to its message frame. The next message waits until the run has ended."""
 
     def __init__(self, host: Host, agent_id: str, session: str, books: Books) -> None:
         key = base64.b64encode(os.urandom(16)).decode()
@@ -219,7 +219,7 @@ def event_body(agent_id: str, chat: str, message: Message) -> bytes:
 
 
 def check_result(books: Books, message: Message, status: int, content: bytes) -> None:
-    """By its bytes; what does not match them is parsed before it counts as wrong."""
+    """Checks a result by its bytes; one that does not match is parsed before it counts as wrong."""
     quick = b'"messages":[{"role":"assistant","content":"%b"}]' % message.text.encode()
     if status == 200 and quick in content and content.startswith(b'{"event_id":"%b"' % message.token.encode()):
         books.answered += 1
@@ -237,14 +237,14 @@ def _content(frame: bytes) -> object:
 
 
 def _client_frame(payload: bytes, opcode: int = TEXT) -> bytes:
-    """Masked with zeros: RFC 6455 asks for a mask, and this one leaves the bytes as they are."""
+    """Builds a frame masked with zeros: RFC 6455 requires a mask, and this one leaves the bytes unchanged."""
     size = len(payload)
     head = bytes((0x80 | opcode, 0x80 | size)) if size < 126 else bytes((0x80 | opcode, 0xFE)) + size.to_bytes(2)
     return head + bytes(4) + payload
 
 
 def _server_frame(buffer: bytearray) -> tuple[int, bytes] | None:
-    """Takes the next whole frame out of the buffer: opcode and payload."""
+    """Removes the next complete frame from the buffer and returns its opcode and payload."""
     if len(buffer) < 2:
         return None
     opcode, size, start = buffer[0] & 0x0F, buffer[1] & 0x7F, 2

@@ -1,4 +1,4 @@
-"""The databases that a Host can be measured on: what the Host is told, how to look into them, and their own floor."""
+"""The databases that a Host can be measured on: settings for the Host, direct access, and their own baseline."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -14,13 +14,13 @@ from parlour.stores.postgres import migrate
 from parlour.testing.postgres_server import PostgresServer
 
 Statement = tuple[str, tuple[Any, ...]]
-"""With `?` where a parameter goes."""
+"""A statement with `?` as the placeholder of parameters, and the parameters."""
 Transaction = list[Statement]
 Row = dict[str, Any]
 
 
 class Ledger(Protocol):
-    """A database of the same kind and with the same tables, empty, and the plainest way to write to it."""
+    """An empty database with the schema and kind of the Host's, and the simplest way to write to it."""
 
     async def commit(self, transaction: Transaction) -> None: ...
 
@@ -31,18 +31,18 @@ class Ledger(Protocol):
 
 class Database(Protocol):
     settings: Mapping[str, str]
-    """With which a Host uses it."""
+    """Settings with which a Host uses this database."""
 
     async def rows(self, query: str, *parameters: Any) -> list[Row]: ...
 
     async def write(self, transaction: Sequence[Statement]) -> None:
-        """Beside the Host."""
+        """Writes directly to the database, bypassing the Host."""
         ...
 
     async def floor(self, file: Path) -> Ledger: ...
 
     def cpu_seconds(self) -> float:
-        """What a server of its own has used so far."""
+        """Returns the CPU seconds that a separate database server has used so far."""
         ...
 
 
@@ -50,7 +50,7 @@ Opening = Callable[[Path], AbstractAsyncContextManager[Database]]
 
 
 class SqliteLedger:
-    """With the Host's pragmas, on one thread."""
+    """A SQLite database with the Host's pragmas, used from one thread."""
 
     def __init__(self, file: Path, schema: list[str]) -> None:
         self._connection = sqlite3.connect(file, isolation_level=None, cached_statements=512)
@@ -107,7 +107,7 @@ async def sqlite(data: Path) -> AsyncIterator[Database]:
 
 
 class PostgresLedger:
-    """One connection of asyncpg, its statements prepared: a round trip for each, and for BEGIN and COMMIT."""
+    """One asyncpg connection with prepared statements: a round trip for each statement, and for BEGIN and COMMIT."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -121,7 +121,7 @@ class PostgresLedger:
                 await self._connection.execute(_numbered(text), *parameters)
 
     async def tidy(self) -> None:
-        """The server does it by itself."""
+        """Does nothing: the server does this itself."""
 
     async def close(self) -> None:
         await self._connection.close()

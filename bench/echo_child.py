@@ -1,4 +1,5 @@
-"""The other end of the pipe: reads a JSON line, answers with one. Run as a file; standard streams are the wire."""
+"""The child process of the pipe baseline: reads a JSON line, answers with one. Run as a file; it uses standard input
+and output."""
 
 import asyncio
 import sys

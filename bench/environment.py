@@ -1,4 +1,4 @@
-"""What a reader must know to judge the figures: machine, load, versions, durability."""
+"""Describes what a reader needs to judge the figures: machine, load, versions, durability."""
 
 import importlib.util
 import os
@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 @contextmanager
 def work_folder() -> Iterator[Path]:
-    """A folder for everything, gone afterwards. /var/tmp is on a disk even where /tmp is memory."""
+    """Creates a working directory that is deleted at the end. /var/tmp is on a disk even where /tmp is in memory."""
     parent = "/var/tmp" if Path("/var/tmp").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="parlour-bench-", dir=parent))
     try:
@@ -49,7 +49,7 @@ def load() -> str:
 
 
 def _durability(database: str) -> str:
-    """As the Host's own journal sets it; a running connection can't be asked from outside."""
+    """Describes the durability that the Host's journal sets; a running connection can't be queried from outside."""
     if database == "postgres":
         return "PostgreSQL in a server of its own on this machine, fsync=on, synchronous_commit=on"
     return ", ".join(each for each in PRAGMAS if each.startswith(("journal_mode", "synchronous")))
@@ -64,7 +64,8 @@ def _file_system(folder: Path) -> str:
 
 
 def _bytecode() -> str:
-    """Start-up time depends on it: what has no bytecode is compiled at every start when it may not be written."""
+    """Describes the state of bytecode caches. Start-up time depends on it: a module without bytecode is compiled at
+    every start if the cache can't be written."""
     sources = list(REPOSITORY.glob("packages/*/src/**/*.py"))
     stale = [source for source in sources if not _is_compiled(source)]
     written = "not written" if sys.dont_write_bytecode else "written"

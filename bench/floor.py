@@ -1,4 +1,4 @@
-"""What one message costs at least on this machine, now: a hop to a process and back, and four durable commits."""
+"""Measures the minimum cost of one message on this machine: a round trip to a process, and four durable commits."""
 
 import asyncio
 import json
@@ -14,15 +14,16 @@ from .databases import Ledger
 from .rows import MessageRows, Template
 
 REQUEST_BYTES = 1371
-"""A run request of a message of three words, newline included."""
+"""Size of a run request for a message of three words, including the newline."""
 ANSWER_BYTES = 1174
-"""All frames of its answer together; here they are one, since a floor has no fragments."""
+"""Size of all frames of its answer; the baseline sends them as one, since it has no fragments."""
 TIDY_EVERY = 30
-"""Messages after which SQLite's log begins anew, between timings: the Host's has about that many when it does."""
+"""Messages after which SQLite's write-ahead log is reset, between timings; the Host resets its log at about this
+size."""
 
 
 def yardstick() -> float:
-    """CPU milliseconds of a fixed piece of Python work: how fast this machine is just now."""
+    """Returns the CPU milliseconds of a fixed piece of Python work, as a measure of the machine's current speed."""
     value = {"messages": [{"role": "user", "content": f"message {number}"} for number in range(100)]}
     started = time.process_time()
     for _ in range(20):
@@ -32,7 +33,7 @@ def yardstick() -> float:
 
 
 class Echo:
-    """Round trips of JSON lines over a pipe."""
+    """Measures round trips of JSON lines over a pipe."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None
@@ -50,7 +51,7 @@ class Echo:
         return seconds
 
     async def rate(self, count: int, in_flight: int = 50) -> float:
-        """Messages per second with several on their way."""
+        """Returns messages per second with several in flight."""
         started = time.perf_counter()
         for number in range(in_flight):
             self._send(number)
@@ -82,7 +83,7 @@ async def echo() -> AsyncIterator[Echo]:
 
 
 class Commits:
-    """Four transactions per message, one after the other and with nothing around them."""
+    """Measures four transactions per message, one after the other, without any other work."""
 
     def __init__(self, ledger: Ledger, template: Template) -> None:
         self._ledger = ledger
@@ -93,7 +94,7 @@ class Commits:
         await self.sequential(TIDY_EVERY)
 
     async def sequential(self, count: int) -> list[float]:
-        """Seconds per message."""
+        """Returns the seconds per message."""
         seconds = []
         for number in range(count):
             transactions = self._rows.next()

@@ -1,4 +1,4 @@
-"""Whether a message costs the same in a conversation that has grown, and in a database that has."""
+"""Measures whether a message costs as much in a large conversation and a large database as in small ones."""
 
 from dataclasses import dataclass
 
@@ -10,21 +10,21 @@ from .report import Figure, Target
 from .samples import percentile
 
 YOUNG_MESSAGES = 20
-"""A young conversation is left after so many."""
+"""Messages after which a young conversation is replaced by a new one."""
 RATIO = 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     aged: int
-    """Messages that the grown conversation has before it is measured."""
+    """Messages in the large conversation before it is measured."""
     compared: int
     items: int
     """Transcript items that are then written to it."""
 
 
 async def measure(lane: HttpLane, database: Database, size: Size) -> list[Figure]:
-    """Old and new conversations in turns, before and after the transcript is filled up."""
+    """Measures old and new conversations alternately, before and after the transcript is filled."""
     for _ in range(size.aged):
         await lane.say()
     old, young = await _in_turns(lane, size.compared, "before")
@@ -48,7 +48,7 @@ async def _in_turns(lane: HttpLane, count: int, name: str) -> tuple[list[float],
     for number in range(count):
         chat = f"young-{name}-{number // YOUNG_MESSAGES}"
         if number % YOUNG_MESSAGES == 0:
-            await lane.say(chat)  # the very first one makes the conversation
+            await lane.say(chat)  # the first message creates the conversation
         old.append(await lane.say())
         young.append(await lane.say(chat))
     return old, young
@@ -60,7 +60,7 @@ def _ratio(name: str, old: list[float], young: list[float]) -> Figure:
 
 
 async def fill(database: Database, chat: str, count: int) -> None:
-    """Writes copies of its last item to a conversation, beside the Host, in one transaction."""
+    """Writes copies of its last item to a conversation, bypassing the Host, in one transaction."""
     ids = SystemIds()
     [conversation] = await database.rows("SELECT * FROM conversations WHERE chat = ? AND source = 'api'", chat)
     conversation_id, last = conversation["conversation_id"], conversation["transcript_seq"]

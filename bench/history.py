@@ -1,8 +1,8 @@
-"""What a page, a search and a whole run cost in conversations of ten items, ten thousand and a million.
+"""Measures the cost of a page, a search and a whole run in conversations of ten items, ten thousand and a million.
 
-The items are written through the journal, as the Host writes them, beside it. Pages and searches are those of the run
-API; a whole run is a message to echo-agent over HTTP. The sizes take turns, so that whatever else the machine does
-falls on all of them.
+The items are written through the journal, as the Host writes them, but bypassing the Host. Pages and searches are those
+of the run API; a whole run is a message to echo-agent over HTTP. The sizes alternate, so that other load of the machine
+affects all of them equally.
 """
 
 import random
@@ -30,7 +30,7 @@ from .samples import percentile
 
 ITEMS_AT_ONCE = 500
 PAGE_ITEMS = 10
-"""As many as the smallest conversation has, so that every page holds the same."""
+"""Items per page; equal to the size of the smallest conversation, so that every page has as many."""
 WORDS_OF_AN_ITEM = 12
 VOCABULARY = [f"word{number}" for number in range(5000)]
 RATIO, SEARCH_RATIO = 1.3, 3.0
@@ -50,12 +50,12 @@ QUICK = Size((10, 1_000, 20_000), 60)
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """A conversation of one size, and what is asked in it."""
+    """A conversation of one size, and texts to search in it."""
 
     items: int
     conversation_id: str
     said: list[str]
-    """Some of what was said in it."""
+    """Some of its messages."""
 
 
 async def measure(folder: Path, opening: Opening, size: Size) -> list[Figure]:
@@ -79,7 +79,7 @@ async def measure(folder: Path, opening: Opening, size: Size) -> list[Figure]:
 
 
 async def _grow(journal: Journal, items: int) -> Grown:
-    """Fills a conversation that has begun; what is said is chance, and the same every time."""
+    """Fills an existing conversation with random texts that are identical in each benchmark run."""
     [row] = await journal.read(Select(CONVERSATIONS, where(chat=f"of {items}"), ("conversation_id",)))
     conversation_id, ids, chance = row["conversation_id"], SystemIds(), random.Random(items)
     said: list[str] = []
@@ -128,7 +128,7 @@ _CALL = {"call_id": "bench:1", "run_id": "bench"}
 
 
 def _query(grown: Grown, chance: random.Random) -> HistorySearch:
-    """Three words that somebody said."""
+    """Returns a search for three words of a stored message."""
     words = chance.choice(grown.said).split()
     return HistorySearch(**_CALL, query=" ".join(words[:3]), top_k=10)
 

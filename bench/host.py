@@ -1,4 +1,4 @@
-"""A real Host in a process of its own, set up through its command line, and what its processes cost."""
+"""A real Host in its own process, set up through its command line, and the resource use of its processes."""
 
 import http.client
 import json
@@ -25,12 +25,12 @@ READY_SECONDS = 30
 STOP_SECONDS = 15
 
 Settings = Mapping[str, str]
-"""By the names they have in the environment."""
+"""Settings by the names of their environment variables."""
 DEFAULTS: Settings = {}
 
 
 class Unmeasurable(Exception):
-    """Something that has to work before anything can be measured did not."""
+    """Raised when a precondition of a measurement does not hold."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Host:
     port: int
     key: str
     ready_seconds: float
-    """From exec to the first 200 of /readyz."""
+    """Seconds from exec to the first 200 of /readyz."""
 
     def make_agent(self, plugin: str = ECHO, config: Mapping[str, Any] | None = None) -> str:
         runner = {"runner_id": f"plugin:parlour/{plugin}/default", "runner_config": config or {}}
@@ -60,7 +60,7 @@ class Host:
 
 
 def install(data: Path, settings: Settings = DEFAULTS) -> str:
-    """A data directory with echo-agent and a database; returns a key."""
+    """Creates a data directory with echo-agent and a database; returns an API key."""
     _command(settings, "plugin", "install", str(ECHO_AGENT), "--data", str(data))
     return new_key(data, settings)
 
@@ -71,7 +71,7 @@ def new_key(data: Path, settings: Settings = DEFAULTS) -> str:
 
 @contextmanager
 def running(data: Path, key: str, settings: Settings = DEFAULTS) -> Iterator[Host]:
-    """From exec until it has ended; it is killed when it does not end by itself."""
+    """Runs a Host until the block ends; it is killed if it does not stop by itself."""
     started = time.perf_counter()
     with (data.parent / f"{data.name}.log").open("ab") as log:
         process = subprocess.Popen(
@@ -80,7 +80,7 @@ def running(data: Path, key: str, settings: Settings = DEFAULTS) -> Iterator[Hos
             stdout=subprocess.PIPE,
             stderr=log,
             env=_environment(settings),
-            start_new_session=True,  # Ctrl-C is for us; we end it
+            start_new_session=True,  # only the benchmark gets Ctrl-C; it stops the Host itself
         )
     try:
         try:
@@ -94,7 +94,7 @@ def running(data: Path, key: str, settings: Settings = DEFAULTS) -> Iterator[Hos
 
 
 def plugin_process(host: Host, plugin: str) -> psutil.Process:
-    for child in psutil.Process(host.process.pid).children(recursive=True):  # a sandbox may be between them
+    for child in psutil.Process(host.process.pid).children(recursive=True):  # a sandbox process may be in between
         started = child.cmdline()
         if started[1:3] == ["-m", "parlour_sdk.worker"] and plugin in started[3]:
             return child
@@ -103,7 +103,8 @@ def plugin_process(host: Host, plugin: str) -> psutil.Process:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """CPU seconds of a span of time; `database` is a server beside the Host, `machine` everything that ran on it."""
+    """CPU seconds of a span of time; `database` is a separate database server, `machine` everything that ran on the
+    machine."""
 
     host: float
     plugin: float
@@ -113,7 +114,7 @@ class Cost:
 
 
 class Meter:
-    """CPU and memory of the Host's and the plugin's processes, of its database's server, and of this one."""
+    """Measures CPU and memory of the Host, its plugins, its database server and this process."""
 
     def __init__(self, host: Host, database_seconds: Callable[[], float] = lambda: 0.0, plugin: str = ECHO) -> None:
         self._host = psutil.Process(host.process.pid)
@@ -135,7 +136,7 @@ class Meter:
         return float(self._plugin.memory_info().rss) / 1e6
 
     def tree_mb(self) -> float:
-        """The Host and everything that it started."""
+        """Returns the memory of the Host and all its child processes."""
         every = (self._host, *self._host.children(recursive=True))
         return sum(float(process.memory_info().rss) for process in every) / 1e6
 
@@ -160,7 +161,7 @@ def _command(settings: Settings, *arguments: str) -> str:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    """What is measured are the defaults, but for what the benchmark itself sets."""
+    """Returns the environment of the Host: default settings, except those that the benchmark sets."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PARLOUR__")}
     return {**own, **settings}
 
@@ -187,7 +188,7 @@ def _await_ready(process: subprocess.Popen[bytes], port: int) -> None:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Its plugins have sessions of their own and die with it."""
+    """Stops the Host. Its plugins run in their own sessions and exit with it."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:

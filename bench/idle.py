@@ -1,4 +1,4 @@
-"""What a Host costs when nothing happens: its start, its memory, its idle CPU, and conversations that rest."""
+"""Measures an idle Host: start, memory, CPU, and the memory of inactive conversations."""
 
 import asyncio
 import shutil
@@ -22,7 +22,7 @@ class Size:
     starts: int
     idle_seconds: float
     warming: int
-    """Messages before memory is first looked at."""
+    """Messages before memory is first measured."""
     conversations: int
 
 
@@ -48,7 +48,7 @@ async def measure(folder: Path, size: Size) -> list[Figure]:
 
 
 async def _starts(folder: Path, existing: Path, key: str, count: int) -> list[Figure]:
-    """In turns: a data directory with the plugin and nothing else, and one with a database."""
+    """Measures starts alternately with a data directory that has only the plugin, and with one that has a database."""
     seconds: dict[str, list[float]] = {"fresh": [], "existing": []}
     for number in range(count):
         fresh = folder / f"fresh-{number}"
@@ -56,7 +56,7 @@ async def _starts(folder: Path, existing: Path, key: str, count: int) -> list[Fi
         for name, data in (("fresh", fresh), ("existing", existing)):
             with running(data, key) as host:
                 seconds[name].append(host.ready_seconds)
-            await asyncio.sleep(0)  # a moment in which Ctrl-C is heard
+            await asyncio.sleep(0)  # lets Ctrl-C be handled
         shutil.rmtree(fresh)
     return [
         Figure(
@@ -88,7 +88,8 @@ async def _idle_cpu(meter: Meter, seconds: float, title: str) -> list[Figure]:
 
 
 async def _resting(host: Host, meter: Meter, agent_id: str, books: Books, size: Size) -> Figure:
-    """The Host has answered before, so that what it keeps for good is not counted as the conversations'."""
+    """Measures the memory per inactive conversation. The Host has answered messages before, so that memory that it
+    allocates once is not counted."""
     count = size.conversations
     lanes = [await HttpLane(host, agent_id, "", books).open(host.port) for _ in range(IN_FLIGHT)]
     try:

@@ -1,4 +1,4 @@
-"""Many conversations at once, each in a closed loop: the next message follows the answer to the last."""
+"""Runs many conversations concurrently, each in a closed loop: the next message follows the answer to the last."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ GRACE_SECONDS = 20
 
 @dataclass(slots=True)
 class Load:
-    """What one kind of load came to, over several slices of time."""
+    """Result of one kind of load, over several slices of time."""
 
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)
@@ -29,12 +29,13 @@ class Load:
         return self.messages / self.seconds
 
     def cpu_ms(self, who: str) -> float:
-        """CPU milliseconds per message of `host`, `plugin`, `database` or `client`."""
+        """Returns the CPU milliseconds per message of `host`, `plugin`, `database` or `client`."""
         return 1000 * sum(float(getattr(cost, who)) for cost in self.costs) / self.messages
 
     @property
     def others_cores(self) -> float:
-        """How many cores were busy with what is neither the Host, its plugin, its database nor us."""
+        """Returns the number of cores that were busy with processes other than the Host, its plugin, its database and
+        the benchmark."""
         others = sum(cost.machine - cost.host - cost.plugin - cost.database - cost.client for cost in self.costs)
         return max(0.0, others / self.seconds)
 

@@ -1,4 +1,4 @@
-"""Messages that can be told apart, and the books that are kept on them."""
+"""Distinguishable messages, and the records that are kept of them."""
 
 import itertools
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .databases import Database
 
 WORDS = 3
-"""echo-agent streams word by word, so the number of words is the number of fragments."""
+"""Words per message. echo-agent streams word by word, so this is also the number of fragments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Message:
 
 @dataclass(slots=True)
 class Books:
-    """Every message that was sent, and everything that was wrong with what came back."""
+    """Records every message that was sent, and every error in the answers."""
 
     words: int = WORDS
     sent: list[Message] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Books:
 
 
 async def audit(database: Database, books: Books) -> list[str]:
-    """Holds what the database says against what was sent: each message once, each answered once with its own text."""
+    """Compares the database with what was sent: each message exists once, and is answered once with its own text."""
     problems: list[str] = []
     expected = {message.text for message in books.sent}
     for role in ("user", "assistant"):

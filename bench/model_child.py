@@ -1,6 +1,6 @@
-"""A model that answers at once, in three fragments: `pong` and the last word of the question. Run as a file.
+"""A model server that answers immediately, in three fragments: `pong` and the last word of the question. Run as a file.
 
-Prints its port. It speaks as much of the OpenAI API as the Host asks for.
+Prints its port. It implements as much of the OpenAI API as the Host uses.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ async def serve() -> None:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     print(runner.addresses[0][1], flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # until whoever started us is gone
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # until the parent process exits
     await runner.cleanup()
 
 

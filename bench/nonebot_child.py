@@ -1,4 +1,4 @@
-"""A bot written with NoneBot2 that repeats what it is told. Run as a file with the port it is to listen on."""
+"""A NoneBot2 bot that echoes messages. Run as a file with the port to listen on."""
 
 import sys
 

@@ -1,6 +1,7 @@
-"""Runs a NoneBot2 bot that asks a model through the `openai` client. Run as a file: its port, the model's port.
+"""A NoneBot2 bot that calls a model through the `openai` client. Run as a file: its port, the model's port.
 
-It is what a bot author would write in twenty lines: it streams the answer, keeps no history and sends it once, whole.
+It is what a bot author would write in twenty lines: it streams the answer, keeps no history and sends the answer once,
+as a whole.
 """
 
 import sys

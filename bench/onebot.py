@@ -1,8 +1,9 @@
-"""One message over a OneBot bot and back: with echo-agent, and with local-agent and a model that answers at once.
+"""Measures a message over a OneBot bot and back: with echo-agent, and with local-agent and a model that answers
+immediately.
 
-Beside each, in turns, the same messages go through a bot of bare NoneBot2, which keeps and promises nothing: how
-much slower a Host may be than that says more than milliseconds do on machines that are now fast and now slow. Beside
-local-agent they also go through a NoneBot2 bot that asks the same model with the `openai` client: like against like.
+Alternately, identical messages go through a bare NoneBot2 bot, which stores nothing and guarantees nothing: the ratio
+to it says more than milliseconds do on machines of varying speed. For local-agent they also go through a NoneBot2 bot
+that calls the model with the `openai` client, as a like-for-like comparison.
 """
 
 import socket
@@ -48,12 +49,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Yardstick:
-    """Another bot that gets the same messages; `took` is what it took where the bounds were set."""
+    """A reference bot that gets identical messages; `took` is its result on the machine where the bounds were set."""
 
     name: str
     took: Bounds
     command: tuple[str, ...]
-    """The file of its process, and its arguments after the port."""
+    """File of its process, and its arguments after the port."""
 
 
 NONEBOT = Yardstick("bare NoneBot2", Bounds(1.1, 870), ("nonebot_child.py",))
@@ -65,7 +66,7 @@ def with_openai(model_port: int) -> Yardstick:
 
 @dataclass(slots=True)
 class Side:
-    """One bot and everybody who talks to it."""
+    """One bot and the users who send messages to it."""
 
     users: Sequence[User]
     meter: Meter | None = None
@@ -140,7 +141,8 @@ def _users(peer: Peer) -> list[User]:
 
 
 async def _in_turns(sides: Sequence[Side], size: Size) -> list[float]:
-    """One after the other, and fifty at once; returns how fast the machine was."""
+    """Measures the sides alternately, with sequential messages and with fifty concurrent ones; returns the machine's
+    speed."""
     for side in sides:
         for _ in range(WARMING):
             await side.users[0].say()
@@ -170,7 +172,8 @@ def _figures(name: str, side: Side, bounds: Bounds) -> list[Figure]:
 
 
 def _against(run: Trial, own: Side, other: Side, than: Yardstick) -> list[Figure]:
-    """As many times the other's time, and as large a part of its rate, as the bounds are of what it took there."""
+    """Compares latency and rate with the reference bot. The allowed ratios are those of the bounds to the reference's
+    result on the machine where they were set."""
     slower, rate = own.sequential_ms / other.sequential_ms, own.load.rate / other.load.rate
     most = Target(round(run.bounds.sequential_ms / than.took.sequential_ms, 1))
     least = Target(round(run.bounds.rate / than.took.rate, 2), "at least")
@@ -186,7 +189,7 @@ def _lost(name: str, books: Books, problems: list[str]) -> Figure:
 
 
 def _bot(host: Host, agent_id: str) -> int:
-    """The port it listens on."""
+    """Creates the bot and returns the port it listens on."""
     port = _free_port()
     config = {"mode": "reverse", "host": "127.0.0.1", "port": port}
     bot = host.request("POST", "/api/v1/bots", {"name": "bench", "adapter": "onebot11", "adapter_config": config})
@@ -219,7 +222,7 @@ def model_server() -> Iterator[int]:
 
 @contextmanager
 def started(yardstick: Yardstick) -> Iterator[int]:
-    """The port on which it listens."""
+    """Starts the reference bot and yields the port it listens on."""
     file, *rest = yardstick.command
     child, port = str(Path(__file__).with_name(file)), _free_port()
     with subprocess.Popen([sys.executable, child, str(port), *rest], stdout=subprocess.DEVNULL) as process:

@@ -1,4 +1,4 @@
-"""The other end of a OneBot bot: an implementation that connects, tells of messages and takes the replies."""
+"""The OneBot implementation on the other side of a bot: it connects, sends message events and receives the replies."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ ANSWER_SECONDS = 30
 
 
 class Peer:
-    """Replies are told apart by their user, who has one question open at a time."""
+    """Connection to a bot. Replies are assigned by user, since each user has one open question at a time."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, books: Books) -> None:
         self._socket = socket
@@ -27,7 +27,7 @@ class Peer:
         self._sent = 0
 
     async def ask(self, user: int) -> float:
-        """Seconds from the event to the send action with its reply."""
+        """Returns the seconds from the event to the send action with its reply."""
         message = self._books.next()
         answered: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._waiting[user] = message, answered
@@ -66,7 +66,7 @@ class Peer:
 
 
 class User:
-    """One conversation."""
+    """A user with one conversation."""
 
     def __init__(self, peer: Peer, number: int) -> None:
         self._peer = peer
@@ -76,7 +76,7 @@ class User:
         return await self._peer.ask(self._number)
 
     async def close(self) -> None:
-        """The connection is everybody's."""
+        """Does nothing: the connection is shared by all users."""
 
 
 @asynccontextmanager
@@ -94,7 +94,7 @@ async def connected(port: int, books: Books) -> AsyncIterator[Peer]:
 
 
 async def _socket(session: aiohttp.ClientSession, port: int) -> aiohttp.ClientWebSocketResponse:
-    """A bot listens a moment after it was made."""
+    """Connects to the bot, with retries, since it starts to listen shortly after it was created."""
     headers = {"X-Self-ID": str(SELF), "X-Client-Role": "Universal"}
     until = time.perf_counter() + REFUSED_SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""What was measured, as a table for people and as JSON. Measures nothing itself."""
+"""Formats the results as a table and as JSON. Measures nothing itself."""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ Verdict = Literal["ok", "over", ""]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A bound that the figure should keep."""
+    """A bound that the figure should meet."""
 
     bound: float
     kind: Literal["at most", "at least"] = "at most"
@@ -43,7 +43,7 @@ class Report:
     environment: dict[str, str]
     sections: dict[str, list[Figure]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    """What could not be measured, in words."""
+    """Messages about figures that could not be measured."""
 
     def add(self, section: str, figures: Iterable[Figure]) -> None:
         self.sections.setdefault(section, []).extend(figures)

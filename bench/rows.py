@@ -1,7 +1,7 @@
-"""The rows that one message of echo-agent writes, taken from a real Host's database, as four transactions.
+"""Builds the rows that one message of echo-agent writes, taken from a real Host's database, as four transactions.
 
-Schema, indexes and values are the Host's own; only ids and numbers are new for each message. What the Host spends on
-deciding, compiling and waiting is left out.
+Schema, indexes and values are the Host's own; only ids and numbers are new for each message. The time that the Host
+spends on decisions, compiling statements and waiting is not part of it.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .databases import Database, Row, Statement, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One answered message as its Host left it."""
+    """One answered message as the Host stored it."""
 
     conversation: Row
     event: Row
@@ -25,7 +25,7 @@ class Template:
 
 
 async def take_template(source: Database) -> Template:
-    """The last answered message."""
+    """Reads the last answered message."""
     outcome = await _one(source, "outcomes", "outcome = ? ORDER BY event_seq DESC LIMIT 1", "answered")
     run_id, event_seq = outcome["run_id"], outcome["event_seq"]
     event = await _one(source, "events", "seq = ?", event_seq)
@@ -41,7 +41,7 @@ async def take_template(source: Database) -> Template:
 
 
 class MessageRows:
-    """Makes the transactions of one message after another, for a database that holds nothing else."""
+    """Builds the transactions of consecutive messages, for a database without other data."""
 
     def __init__(self, template: Template) -> None:
         self._template = template
@@ -49,11 +49,11 @@ class MessageRows:
         self._number = 0
 
     def first(self) -> Transaction:
-        """What has to be there before the first message."""
+        """Returns the rows that must exist before the first message."""
         return [_insert("conversations", {**self._template.conversation, "transcript_seq": 0})]
 
     def next(self) -> list[Transaction]:
-        """Accept, open, message, end."""
+        """Returns the four transactions of a message: accept, open, message, end."""
         self._number += 1
         template, event_seq, run_id, event_id = self._template, self._number, self._ids.new(), self._ids.new()
         names = {"run_id": run_id, "event_id": event_id, "event_seq": event_seq}

@@ -1,10 +1,10 @@
-"""Timings and what is said of them. Knows nothing of what was timed."""
+"""Timings and their statistics, independent of what was timed."""
 
 from dataclasses import dataclass, field
 
 
 def percentile(values: list[float], percent: float) -> float:
-    """Nearest rank; the values need no order."""
+    """Returns the percentile by nearest rank; the values need not be sorted."""
     if not values:
         raise ValueError("nothing was measured")
     ordered = sorted(values)
@@ -13,7 +13,7 @@ def percentile(values: list[float], percent: float) -> float:
 
 @dataclass(slots=True)
 class Samples:
-    """Seconds, gathered over several rounds."""
+    """Seconds, collected over several rounds."""
 
     rounds: list[list[float]] = field(default_factory=list)
 
@@ -32,6 +32,6 @@ class Samples:
 
 
 def ratios(above: list[float], below: list[float]) -> tuple[float, float]:
-    """The lowest and the highest ratio of two rows of the same rounds."""
+    """Returns the lowest and the highest ratio of two series from identical rounds."""
     each = [one / other for one, other in zip(above, below, strict=True)]
     return min(each), max(each)

@@ -1,4 +1,4 @@
-"""One message through a real Host: against the floor, under load, and in a conversation that has grown."""
+"""Measures a message through a real Host: against the baseline, under load, and in a large conversation."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ QUICK = Size(4, 25, 2, 1.5, growth.Size(aged=200, compared=60, items=20_000))
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A running Host and who talks to it."""
+    """A running Host and its clients."""
 
     host: Host
     database: Database
@@ -69,7 +69,7 @@ async def measure(folder: Path, opening: Opening, size: Size, words: int) -> lis
 
 
 async def _sequential(bench: Bench, size: Size, floor_file: Path) -> list[Figure]:
-    """Floor and Host in turns, so that whatever else the machine does falls on both."""
+    """Measures baseline and Host alternately, so that other load of the machine affects both equally."""
     names = ("echo", "commits", "aiohttp", "http", "chat")
     taken = {name: Samples() for name in names}
     rates: list[float] = []
@@ -116,7 +116,7 @@ def _against_floor(taken: dict[str, Samples], echo_rate: float) -> list[Figure]:
 
 
 async def _load(bench: Bench, size: Size) -> list[Figure]:
-    """HTTP and chat in turns."""
+    """Measures HTTP and chat alternately."""
     loads = {"HTTP": Load(), "chat sockets": Load()}
     async with AsyncExitStack() as stack:
         lanes: dict[str, list[Client]] = {"HTTP": [], "chat sockets": []}

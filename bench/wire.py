@@ -1,4 +1,5 @@
-"""The wire between two processes: calls and parts against bare JSON lines, and a million parts in flat memory."""
+"""Measures the wire between two processes: calls and stream parts against bare JSON lines, and memory over a million
+parts."""
 
 import asyncio
 import itertools
@@ -26,7 +27,7 @@ IN_FLIGHT = 50
 MEBIBYTE = 1024 * 1024
 Call = Callable[[str, Any], Awaitable[Any]]
 QUESTION = {"run_id": "0197c2f4-0000-7000-8000-000000000000", "scope": "conversation", "key": "echo.seen"}
-"""A small call, since what a frame costs beside its bytes is what is measured."""
+"""Data of a small call, since the overhead per frame is what is measured."""
 PART = {
     "run_id": QUESTION["run_id"],
     "type": "message.delta",
@@ -41,7 +42,7 @@ class Size:
     rounds: int
     per_round: int
     parts: int
-    """Of the one long stream."""
+    """Parts of the one long stream."""
 
 
 FULL = Size(rounds=9, per_round=20_000, parts=1_000_000)
@@ -54,17 +55,17 @@ async def measure(size: Size) -> list[Figure]:
 
 
 async def _rates(peer: Peer, lines: "Lines", rounds: int, count: int) -> list[Figure]:
-    """In turns, so that whatever else the machine does falls on all of them."""
+    """Measures alternately, so that other load of the machine affects all equally."""
     calls: list[tuple[float, float]] = []
     parts: list[tuple[float, float]] = []
     for _ in range(rounds + 1):
         calls.append((await _calls(peer.call, count), await _calls(lines.call, count, lines.answers(count))))
         parts.append((await _parts(peer, count), await lines.rate(PART, count)))
-    return [*_against("calls", calls[1:]), *_against("stream parts", parts[1:])]  # the first ones warmed up
+    return [*_against("calls", calls[1:]), *_against("stream parts", parts[1:])]  # the first round is a warm-up
 
 
 def _against(name: str, rounds: list[tuple[float, float]]) -> list[Figure]:
-    """Each round has the wire's rate and that of the bare lines."""
+    """Compares the rates; each round has the wire's rate and that of the bare lines."""
     rates, floor = zip(*rounds, strict=True)
     by_round = [rate / line for rate, line in rounds]
     spread = f"{min(by_round):.2f} to {max(by_round):.2f} over {len(by_round)} rounds"
@@ -75,7 +76,7 @@ def _against(name: str, rounds: list[tuple[float, float]]) -> list[Figure]:
 
 
 async def _calls(call: Call, count: int, *beside: Awaitable[None]) -> float:
-    """As many as are to be in flight ask, and ask again as soon as they are answered."""
+    """Returns calls per second with a fixed number in flight; each is repeated as soon as it is answered."""
     turns = itertools.repeat(None, count)
 
     async def ask() -> None:
@@ -94,7 +95,7 @@ async def _parts(peer: Peer, count: int) -> float:
 
 
 async def _read(peer: Peer, count: int) -> int:
-    """As the Host reads a run: all that is there at a time."""
+    """Reads a stream as the Host reads a run: all available parts at a time."""
     stream = peer.stream("parts", {"count": count, "part": PART})
     read = 0
     while batch := await stream.batch():
@@ -111,7 +112,7 @@ async def _rate(count: int, *work: Any) -> float:
 
 
 async def _flat(peer: Peer, child: int, count: int) -> list[Figure]:
-    """Both sides' memory after a tenth of the parts and after all of them."""
+    """Compares the memory of both sides after a tenth of the parts and after all of them."""
     await _read(peer, count // 10)
     before = [_resident(pid) for pid in (os.getpid(), child)]
     started = time.perf_counter()
@@ -130,7 +131,7 @@ def _resident(pid: int) -> int:
 
 
 class Lines:
-    """The floor: JSON lines there and back, each call's answer found by its number. No limits, no errors, no order."""
+    """The baseline: JSON lines in both directions, answers assigned by number. No limits, no errors, no order."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None
@@ -146,13 +147,13 @@ class Lines:
         return await answer
 
     async def answers(self, count: int) -> None:
-        """Hands out so many."""
+        """Reads this many answers and resolves their futures."""
         for _ in range(count):
             line = from_json(await self._reader.readline())
             self._waiting.pop(line["seq_id"]).set_result(line["data"])
 
     async def rate(self, content: Any, count: int) -> float:
-        """Lines that nobody waits for one by one, as with the parts of a stream."""
+        """Returns lines per second without awaiting each answer separately, like the parts of a stream."""
         started = time.perf_counter()
         for number in range(IN_FLIGHT):
             self._send(number, "parts", content)
@@ -174,7 +175,7 @@ async def _lines() -> AsyncIterator[Lines]:
 
 @asynccontextmanager
 async def _peer() -> AsyncIterator[tuple[Peer, int]]:
-    """And the pid of its other side."""
+    """Yields the peer and the process id of its other side."""
     child_read, write_fd = os.pipe()
     read_fd, child_write = os.pipe()
     async with _child("peer", child_read, child_write) as process:

@@ -1,4 +1,5 @@
-"""The other end of the wire: `peer` serves calls and streams, `lines` answers bare JSON lines. Run as a file."""
+"""The child process of the wire benchmark: `peer` serves calls and streams, `lines` answers bare JSON lines. Run as a
+file."""
 
 import asyncio
 import os
@@ -13,7 +14,7 @@ from pydantic_core import from_json, to_json
 from parlour_sdk.wire import Limits, Peer, StdioTransport, WireError
 
 UNCAPPED = replace(Limits(), frames_per_second=inf, bytes_per_second=inf)
-"""As every connection is, but read as fast as it can be."""
+"""Default limits without a limit on the read rate."""
 
 
 class Echo:
@@ -43,7 +44,7 @@ async def peer() -> None:
 
 
 async def lines() -> None:
-    """No tables, no limits, no errors: the least that answers a line with a line."""
+    """Answers each line with a line and nothing else: no tables, no limits, no errors."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

@@ -1,6 +1,6 @@
-"""`python -m tools.code_metrics`: measures how the code reads, and fails where a figure is worse than its limit.
+"""`python -m tools.code_metrics` measures the readability of the code, and fails if a figure exceeds its limit.
 
-The limits only fall: whoever improves a figure lowers its limit here in the same commit.
+Limits are only lowered: a commit that improves a figure also lowers its limit here.
 """
 
 import ast

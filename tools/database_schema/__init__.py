@@ -1,1 +1,1 @@
-"""Writes `stores/migrations/schema.sql`: the database that the migrations make of nothing."""
+"""Writes `stores/migrations/schema.sql`: the schema that the migrations create in an empty database."""

@@ -1,4 +1,4 @@
-"""`python -m tools.database_schema`"""
+"""`python -m tools.database_schema` writes the schema file."""
 
 from parlour.stores.migrate import WHOLE
 

@@ -1,4 +1,4 @@
-"""Reads the schema of a database as statements that make it again."""
+"""Reads the schema of a database as SQL statements that recreate it."""
 
 import sqlite3
 import tempfile
@@ -11,7 +11,7 @@ HEADER = "-- Made by `make documents` from the migrations beside it; change thos
 
 
 def migrated() -> str:
-    """What the migrations make of nothing."""
+    """Returns the schema that the migrations create in an empty database."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "parlour.db"
         upgrade(file)
@@ -20,7 +20,8 @@ def migrated() -> str:
 
 
 def _statements(file: Path) -> list[str]:
-    """Tables before what belongs to them. A search index keeps its words in tables that come with it."""
+    """Returns the statements, tables before their indexes and triggers. Internal tables of a full-text index are left
+    out, since they are created with it."""
     with closing(sqlite3.connect(file)) as database:
         rows = list(database.execute("SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL"))
     rows.sort(key=lambda row: (("table", "index", "trigger").index(row[1]), row[0]))

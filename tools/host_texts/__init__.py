@@ -1,1 +1,1 @@
-"""Finds the sentences in the Host's source that people may read, and those without a translation."""
+"""Finds the texts in the Host's source that users may read, and those without a translation."""

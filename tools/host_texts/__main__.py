@@ -1,4 +1,4 @@
-"""`python -m tools.host_texts` lists sentences of the Host without translation, and stale translations."""
+"""`python -m tools.host_texts` lists texts of the Host without a translation, and stale translations."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Compares the sentences of the Host's source with the translations."""
+"""Compares the texts of the Host's source with the translations."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -10,13 +10,13 @@ from . import extraction
 from .not_shown import MODULES, STRINGS
 
 PHRASES = "phrases.json"
-"""The file with what the extraction can't find: single words, phrases, and the messages of pydantic."""
+"""File with texts that the extraction can't find: single words, phrases, and the messages of pydantic."""
 SUBJECT = "{} "
-"""What stands ahead of a sentence that the source writes without its subject."""
+"""Placeholder that precedes the translation of a text whose subject is not part of the source string."""
 
 
 SDK_PARTS = ("components/", "plugin/", "service/", "wire/", "worker.py")
-"""Parts of the SDK whose sentences the Host shows: problems of packages, failures of plugins and connections."""
+"""Parts of the SDK whose texts the Host shows: problems of packages, failures of plugins and connections."""
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
@@ -29,7 +29,7 @@ def _modules() -> Iterator[tuple[str, Path]]:
 
 @cache
 def shown() -> dict[str, str]:
-    """Returns the templates that people may read, each with the first module that has it."""
+    """Returns the templates that users may read, each with the first module that contains it."""
     found: dict[str, str] = {}
     for module, file in _modules():
         for template in extraction.sentences(file.read_text(encoding="utf-8")):
@@ -48,7 +48,7 @@ def untranslated(language: str) -> dict[str, str]:
 
 
 def stale(language: str) -> set[str]:
-    """Returns the translated templates that are in the source no more."""
+    """Returns the translated templates that no longer exist in the source."""
     phrases = sentences(language, PHRASES).keys()
     return {
         template

@@ -1,4 +1,4 @@
-"""Extracts templates of sentences from Python source: string constants, f-strings and their concatenations."""
+"""Extracts text templates from Python source: string constants, f-strings and their concatenations."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ _NAMED = re.compile(r"\{[a-z_]+\}")
 _STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|DROP|ALTER|PRAGMA|BEGIN|COPY|LOCK|SET)\b")
 _IGNORED_CALLS = frozenset(("TypeVar", "cast", "print", "split", "compile", "add_argument", "encode"))
 _IGNORED_KEYWORDS = frozenset(("description", "examples", "title", "summary", "help", "alias", "usage", "metavar"))
-"""Arguments that describe the interface in its English document."""
+"""Arguments that describe the HTTP interface in its English document."""
 _LOGGING = ("logger.", "logging.", "log.")
 
 
@@ -26,7 +26,7 @@ def sentences(source: str) -> list[str]:
 def _visit(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Assert() | ast.Compare() | ast.Subscript():
-            return  # documentation, checks, and words that are looked for
+            return  # documentation, checks and search terms
         case ast.AnnAssign(value=value):
             if value is not None:
                 yield from _visit(value)
@@ -81,7 +81,7 @@ def _escaped(text: object) -> str:
 
 
 def _values(node: ast.expr) -> Iterator[ast.expr]:
-    """Yields the expressions inside a template, which may hold sentences of their own."""
+    """Yields the expressions inside a template, which may contain texts themselves."""
     match node:
         case ast.JoinedStr():
             yield from (part.value for part in node.values if isinstance(part, ast.FormattedValue))

@@ -1,8 +1,8 @@
-"""Reads what the extraction finds and no reader of the page or the HTTP interface sees as a sentence.
+"""Reads the list of extracted strings that users of the page and the HTTP interface never see as a text.
 
-Add a module to `not_shown.json` only if none of its strings can reach an answer, a state or a reason (the command line,
-the start of the Host, statements for the database, the English document); add a single string otherwise (words that are
-looked for in answers of others, content for models and chats, values of headers).
+Add a module to `not_shown.json` only if none of its strings can reach a response, a state or a reason (the command
+line, the start of the Host, database statements, the English document). Otherwise add the single string (search terms
+for responses of other services, content for models and chats, header values).
 """
 
 import json

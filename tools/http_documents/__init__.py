@@ -1,1 +1,1 @@
-"""Writes down what the HTTP interface is: the OpenAPI document, and a page to read."""
+"""Writes the documents of the HTTP interface: the OpenAPI document and the reference page."""

@@ -1,4 +1,4 @@
-"""`python -m tools.http_documents`: writes the OpenAPI document that comes with the Host, and the reference page."""
+"""`python -m tools.http_documents` writes the OpenAPI document that is part of the release, and the reference page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the routes of a Host that is opened for it and serves nobody."""
+"""Builds the OpenAPI document from the routes of a Host that is opened only for this and serves no requests."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The reference page: every operation and every shape of the OpenAPI document."""
+"""Builds the reference page: every operation and every schema of the OpenAPI document."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Schemas of the document in words that fit into a table."""
+"""Describes the document's schemas as text that fits into a table."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ Schema = dict[str, Any]
 
 
 def words(schema: Schema) -> str:
-    """What a value may be; a shape of its own is a link to where it is told."""
+    """Describes the values that a schema allows; a named schema becomes a link to its section."""
     if "$ref" in schema:
         return link(schema["$ref"].rpartition("/")[2])
     if "const" in schema:
@@ -33,7 +33,7 @@ def _plain(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    """What is checked of a number or a text."""
+    """Describes the limits of a number or a text."""
     names = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
     told = [f"{word} {_number(schema[name])}" for name, word in names.items() if name in schema]
     if "maxLength" in schema:

@@ -1,1 +1,1 @@
-"""Writes the pages about platforms from their manifests and from what tests have shown."""
+"""Writes the pages about platforms from their manifests and from test evidence."""

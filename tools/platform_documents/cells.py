@@ -1,4 +1,4 @@
-"""What a page can claim of one thing that an adapter may do: the strongest evidence, or why there is none."""
+"""Determines what a page can claim about one capability of an adapter: the strongest evidence, or why there is none."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

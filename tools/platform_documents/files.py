@@ -1,4 +1,4 @@
-"""Which pages there are, and what is in them."""
+"""Lists the generated pages with their content."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def adapters(documents: Path) -> list[Adapter]:
 
 
 def pages(documents: Path) -> dict[str, str]:
-    """By their place in the documentation."""
+    """Returns the pages by their path in the documentation."""
     found = adapters(documents)
     told = {"platforms.md": matrix(found)}
     for adapter in found:

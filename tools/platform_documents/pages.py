@@ -1,4 +1,4 @@
-"""The matrix of all platforms, and one page for each."""
+"""Builds the matrix of all platforms, and one page for each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -26,7 +26,7 @@ NOTE = "<!-- made by `make documents` from manifests and evidence; change those 
 
 
 def matrix(adapters: Sequence[Adapter]) -> str:
-    """What every platform can do, side by side."""
+    """Builds the table that compares the capabilities of all platforms."""
     names = [adapter.manifest.name for adapter in adapters]
     heads = [f"[{name}](platforms/{name}.md)" for name in names]
     lines = [NOTE, "# Platforms\n", LEVELS]
@@ -39,12 +39,13 @@ def matrix(adapters: Sequence[Adapter]) -> str:
 
 
 def _common(cell: Cell) -> str:
-    """Each platform has its own name for what only it has."""
+    """Returns the row name of a capability; platform-specific ones, which have a different name on each platform, share
+    a row."""
     return "platform.{name}.*" if cell.name.startswith("platform.") else cell.name
 
 
 def page(adapter: Adapter, has_guide: bool) -> str:
-    """A guide is written by people, beside it."""
+    """Builds the page of a platform. `has_guide` adds a link to the guide next to it, which is written by hand."""
     manifest = adapter.manifest
     lines = [NOTE, f"# {manifest.label['en_US']}\n", f"{manifest.description['en_US']}\n"]
     if has_guide:

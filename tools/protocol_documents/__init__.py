@@ -1,1 +1,1 @@
-"""Writes what `docs/protocol` holds, from the entities themselves. No part of what is shipped."""
+"""Writes the files in `docs/protocol` from the entities themselves. Not part of the release."""

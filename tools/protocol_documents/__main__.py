@@ -1,4 +1,4 @@
-"""`python -m tools.protocol_documents [FOLDER]`: writes the schema and the reference page."""
+"""`python -m tools.protocol_documents [FOLDER]` writes the schema and the reference page."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Finds the entities of the protocol, and what their source says of each field."""
+"""Finds the entities of the protocol, and the documentation of each field in their source."""
 
 import ast
 import importlib
@@ -29,7 +29,7 @@ SHARED = {
     platform_api.GroupCall,
     platform_api.MemberCall,
 }
-"""What entities have in common; none of these crosses the wire itself."""
+"""Base classes of entities; none of these is sent itself."""
 
 
 def modules() -> list[ModuleType]:
@@ -38,18 +38,18 @@ def modules() -> list[ModuleType]:
 
 
 def entities(module: ModuleType) -> list[type[BaseModel]]:
-    """Those that the module defines, in its own order."""
+    """Returns the entities that the module defines, in source order."""
     made = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, BaseModel)]
     return [each for each in made if each.__module__ == module.__name__ and each not in SHARED]
 
 
 def summary(documented: object) -> str:
-    """A docstring as one paragraph."""
+    """Returns a docstring as one paragraph."""
     return " ".join((inspect.getdoc(documented) or "").split())
 
 
 def field_notes(entity: type[BaseModel]) -> dict[str, str]:
-    """The strings below the fields, those of the classes it is made from included."""
+    """Returns the strings below the fields, including those of base classes."""
     notes: dict[str, str] = {}
     for part in reversed(entity.__mro__):
         if part.__module__.startswith(protocol.__name__):
@@ -58,7 +58,7 @@ def field_notes(entity: type[BaseModel]) -> dict[str, str]:
 
 
 def notes_below(node: ast.AST) -> dict[str, str]:
-    """Of a class or a module: name and the string that follows its assignment."""
+    """Returns the strings that follow assignments of a class or a module, by the assigned name."""
     body = getattr(node, "body", [])
     notes: dict[str, str] = {}
     for assignment, following in pairwise(body):

@@ -1,4 +1,4 @@
-"""The reference page: the tables of the contract, then every entity by the module that it is in."""
+"""Builds the reference page: the tables of the contract, then every entity by its module."""
 
 import ast
 import inspect
@@ -35,7 +35,7 @@ GROUPS = {
     "Platforms": ("people", "chain", "platform_events", "platform_api", "listing"),
 }
 UNIONS = {"content": "ContentElement", "chain": "Component"}
-"""By the module that makes them."""
+"""Named unions by the module that defines them."""
 WHERE = {"run": "in a run", "either": "in a run or outside", "plugin": "outside a run"}
 MANNERS = {
     "ignore": "Passes over unknown fields.",

@@ -1,4 +1,4 @@
-"""The contract as JSON Schema: one definition per entity, and the tables that say which is used where."""
+"""Builds the contract as JSON Schema: one definition per entity, and the tables that say which is used where."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,7 +21,7 @@ from .entities import entities, field_notes, modules, summary
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 UNIONS = {"text": "ContentElement", "Plain": "Component"}
-"""By one of their members: unions that have a name of their own."""
+"""Named unions, by one of their members."""
 
 
 def whole() -> Schema:
@@ -60,7 +60,7 @@ def _definition(entity: type[BaseModel], generated: Schema, unions: dict[str, Sc
 
 
 def _tidy(schema: Any, unions: dict[str, Schema]) -> Any:
-    """Without the titles that only repeat a field's name, and with unions by their names."""
+    """Removes titles that only repeat a field's name, and replaces unions by their names."""
     if isinstance(schema, list):
         return [_tidy(each, unions) for each in schema]
     if not isinstance(schema, dict) or "$ref" in schema:

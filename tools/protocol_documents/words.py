@@ -1,4 +1,4 @@
-"""JSON Schema in words, for tables that people read."""
+"""Describes JSON Schema as text for tables."""
 
 import json
 from typing import Any

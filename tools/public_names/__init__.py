@@ -1,6 +1,6 @@
 """Collects every name that users, plugins, dashboards and stored data rely on.
 
-The snapshot in `tests/contracts/public_names.json` holds the names of units, error codes, metrics, settings, command
+The snapshot in `tests/contracts/public_names.json` contains the names of units, error codes, metrics, settings, command
 line options, tables, HTTP operations and protocol files. A change of it is a change of the public contract.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m tools.public_names`: writes the snapshot of public names that a test compares with the code."""
+"""`python -m tools.public_names` writes the snapshot of public names that a test compares with the code."""
 
 from . import SNAPSHOT, collect, to_text
 

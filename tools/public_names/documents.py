@@ -53,7 +53,7 @@ def _digest(value: Any) -> str:
 
 
 def _resolved(value: Any, document: dict[str, Any], within: tuple[str, ...]) -> Any:
-    """Replaces every `$ref` by what it refers to; one that refers to itself stays."""
+    """Replaces every `$ref` by its definition; a recursive reference stays."""
     if isinstance(value, list):
         return [_resolved(each, document, within) for each in value]
     if not isinstance(value, dict):

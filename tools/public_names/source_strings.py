@@ -31,7 +31,7 @@ def _strings(node: ast.AST) -> Iterator[str]:
 
 
 def unit_names() -> list[str]:
-    """Returns the dotted names that stand as a string anywhere: units of work, event types and plugin actions."""
+    """Returns the dotted names in any string constant: units of work, event types and plugin actions."""
     found = {text for node in _nodes() if isinstance(node, ast.Constant) and isinstance(text := node.value, str)}
     return sorted(text for text in found if UNIT.fullmatch(text) and not text.startswith(("parlour.", "parlour_sdk.")))
 
