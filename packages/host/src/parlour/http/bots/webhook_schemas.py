@@ -32,7 +32,7 @@ OWN_HEADERS = frozenset(
         "webhook-timestamp",
     }
 )
-"""Headers that the Host or its HTTP client sets; a duplicate or wrong value would make the request invalid."""
+"""Headers of framing, transport and signing; a duplicate or wrong value would make the request invalid."""
 NAME = re.compile(r"[a-z0-9._-]+", re.IGNORECASE)
 ActionType = Literal[
     "send_message",

@@ -31,8 +31,8 @@ class Said:
         """Returns pairs of position and event number; the position places the event among the frames, since events have
         no frame number.
 
-        The caller loads each with `frame` right before sending it, so that a client that does not read holds only one
-        in memory.
+        The caller loads each with `load_frame` right before sending it, so that a client that does not read holds only
+        one in memory.
         """
         begun = feed_seq // MICROSECONDS - MARGIN_MILLISECONDS
         own = where(conversation_id=conversation_id, event_type="message.received", created_at=at_least(begun))
