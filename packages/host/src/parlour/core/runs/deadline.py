@@ -1,5 +1,5 @@
-"""Ends a run at its deadline. The deadline is the one that its runner received, not counted from when that was
-stored.
+"""Ends a run at its deadline. That is the time which its runner received, not one counted from the commit of the
+run.
 """
 
 import asyncio

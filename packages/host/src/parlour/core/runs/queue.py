@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 STORAGE_RETRY_SECONDS = 1.0
 """Seconds between attempts to read a lane again while the database fails."""
 FAULTS = 3
-"""Failures of the Host after which the next one quarantines an event, so that those behind it get their turn."""
+"""Failed attempts of the Host to handle an event; one more quarantines it, so that those behind it get their turn."""
 
 TRIAL_SECONDS = 30.0
 """Seconds for which one event is tried alone; after that, other conversations continue beside the events still to be
