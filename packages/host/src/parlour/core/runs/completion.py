@@ -144,7 +144,9 @@ class Endings:
         return self.tell_if_due(draft, entry.event, entry.parent_run_id, code, "")
 
     def _settle_all(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
-        """Completes the event and all injected events, because the run answered them or its user cancelled it."""
+        """Completes the event and all injected events, because the run answered them or its user cancelled it. Claimed
+        events that were not pulled are queued again.
+        """
         if run.claimed:
             draft.add(inbox.release_claimed(run.run_id))
         outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
@@ -158,7 +160,9 @@ class Endings:
             aftermath.rows.append(self.tell(draft, run.event, run.run_id, "cancelled", text))
 
     def _settle_badly(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
-        """Queues the injected events again, and either retries the run's own event or notifies its sender."""
+        """Queues the claimed and injected events again, and either retries the run's own event or notifies its
+        sender.
+        """
         draft.add(inbox.release_all(run.run_id))
         aftermath.owed_again += run.injected
         trouble = notices.model_trouble(run.model_failure) if ending.by_runner else ""

@@ -124,8 +124,8 @@ class RunControl:
         return (await self._held_once(caller, run_id))["status"] in _OVER
 
     async def _fed(self, caller: Caller, run_id: str) -> tuple[Live | None, RemoteRun | None]:
-        """Returns the run if it is active, and its lease if it is remote. Only the runner's own plugin and the holder
-        get it.
+        """Returns the run if it is active, and its remote part if it has one. Only the runner's own plugin and the
+        holder get it, and for a remote run also plugins that may administer runtimes.
         """
         leased = self._claims.get(run_id)
         live = leased.live if leased is not None else self._recording.find(run_id)
