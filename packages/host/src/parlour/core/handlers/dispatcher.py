@@ -1,4 +1,6 @@
-"""What happens with one owed event when its turn comes: wait, expire, quarantine, drop, refuse, hand on, or run."""
+"""Decides what happens to a queued event at its turn: wait, expire, quarantine, drop, reject, pass to another handler,
+or run.
+"""
 
 import logging
 
@@ -28,10 +30,14 @@ LIMITED = {
     "bots": "accounts that behave like bots have had their runs of this minute (runs.per_sender_per_minute)",
     "group": "the group has had its runs of this minute (runs.per_conversation_per_minute)",
 }
+"""Reasons of the outcome `limited`, by the limit that is exceeded."""
 EXHAUSTED = {"agent": "it failed its run too often", "host": "the Host stopped each time that it was tried"}
+"""Reasons of the outcome `quarantined`, by the part that failed."""
 
 
 class Dispatcher:
+    """Passes each queued event to the handler that the router chooses."""
+
     def __init__(
         self,
         router: Router,
@@ -91,7 +97,7 @@ class Dispatcher:
         return await self._orchestrator.run(entry, binding)
 
     async def give_up(self, entry: Entry) -> None:
-        """An event at which the Host itself fails, whatever its handler is."""
+        """Quarantines an event whose handling repeatedly failed in the Host itself, with any kind of handler."""
         await self._settle(entry, "quarantined", "the Host failed at it too often; the log says where", "quarantined")
 
     async def _listen(self, entry: Entry, listened: Listened) -> None:
@@ -103,11 +109,13 @@ class Dispatcher:
             await self._handing.to_listeners(entry, listened)
 
     def _limited(self, entry: Entry) -> Limited:
-        """A try after a failure is no new run."""
+        """Counts a new run and returns the limit that it exceeds, if any. A retry after a failure is not a new run."""
         return "" if entry.attempts else self._cap.admit(entry.event)
 
     async def _settle(self, entry: Entry, outcome: str, reason: str, notice: str = "") -> None:
-        """An expired event says nothing on a platform; on the Host's own surfaces its sender sees it."""
+        """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
+        surfaces, not on a platform.
+        """
         draft = Draft("event.settle")
         self._endings.call_off(draft, entry, outcome, reason)
         settled = self._endings.settle(draft, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)

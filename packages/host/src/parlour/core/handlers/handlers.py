@@ -1,4 +1,4 @@
-"""What happens with events that no run answers: plugins' listeners hear them, or a webhook gets them."""
+"""Handles events that no run answers: passes them to plugin listeners or queues webhook calls for them."""
 
 from parlour.core.config.bots import BotBook
 from parlour.core.journal import Draft, Journal, Unit
@@ -17,6 +17,8 @@ from parlour.core.webhooks.outbound import Webhooks
 
 
 class Handing:
+    """Handles events whose route names plugin listeners or a webhook."""
+
     def __init__(
         self,
         audience: Audience,
@@ -45,7 +47,9 @@ class Handing:
         return bool(self._audience.listening(entry.event.envelope.event_type, decision.plugins))
 
     async def to_listeners(self, entry: Entry, decision: Listened) -> None:
-        """In its turn, so that a conversation's events are heard in order. A crash before the end repeats it."""
+        """Calls the listeners at the event's turn, so that they receive a conversation's events in order. A crash
+        before the end repeats the calls.
+        """
         await self._journal.commit(Unit("event.attempt", (inbox.attempt(entry.seq),)))
         heard = await self._listeners.hand(entry.event, decision.plugins)
         draft, now = Draft("event.listened"), self._clock.now()
@@ -63,7 +67,9 @@ class Handing:
         self._later.offer(*heard.missed)
 
     async def to_webhook(self, entry: Entry, decision: Hooked) -> None:
-        """The conversation goes on at once; the call is owed from here on."""
+        """Completes the event and queues the webhook call in one unit. The conversation continues without waiting for
+        the call.
+        """
         bot_id, now = entry.event.envelope.bot_id, self._clock.now()
         bot = payloads.bot(self._bots, bot_id) or {"id": bot_id, "name": "", "adapter": entry.event.envelope.source}
         call = WebhookCall(self._ids.new(), entry.seq, bot, decision.route.handler_config, now)

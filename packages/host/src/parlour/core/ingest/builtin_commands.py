@@ -1,4 +1,6 @@
-"""`/new` and `/stop`, said in a chat that an agent serves. Whatever else begins with a slash is a message."""
+"""The built-in chat commands `/new` and `/stop`, for chats that an agent serves. Any other text with a slash is a
+message.
+"""
 
 from parlour.core.model.command import CHATS, Acted, ControlInput
 from parlour.core.model.event import EventEnvelope, RecordedEvent
@@ -13,6 +15,8 @@ STOPPED = Ending("cancelled", "cancelled", "a person stopped the run")
 
 
 class Commands:
+    """Recognizes and executes the built-in chat commands."""
+
     def __init__(
         self,
         router: Router,
@@ -41,7 +45,9 @@ class Commands:
         return await (self._begin_anew(event) if control_input.name == "/new" else self._stop(event))
 
     async def _begin_anew(self, event: RecordedEvent) -> Acted:
-        """What goes on in the conversation before ends there. Done once, however often the event comes."""
+        """Moves the chat to a new conversation. Runs of the previous one end there. A repeated event has no further
+        effect.
+        """
         key = event.envelope.conversation
         latest = await self._conversations.find(key)
         if latest is None or latest == event.conversation_id:

@@ -1,7 +1,8 @@
-"""Carries out control input: recorded first, then acted upon, then settled with a word to whoever gave it.
+"""Executes chat commands: records the event, executes the command, then writes the outcome and a reply to the sender.
 
-What a stop cuts off between the first and the last is done at the next start, or when the same event is delivered
-again; what fails in between is told as such.
+A command that is interrupted between the first and the last step is executed at the next start, or when its event is
+delivered again. A long-running command is not executed a second time: its sender gets a reply that it was interrupted.
+A command that fails is reported to its sender as failed.
 """
 
 import asyncio
@@ -27,19 +28,25 @@ from parlour_sdk.values import dataclass
 logger = logging.getLogger(__name__)
 
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between attempts to write the outcome of a background command while the database fails."""
 FORGOTTEN = Acted("it was cut off, and means nothing any more")
+"""Result of an interrupted command that is no longer recognized as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obeyed:
+    """The result of handing an event to the command executor."""
+
     seq: int
     conversation_id: str
-    """Where the chat goes on."""
+    """Conversation in which the chat continues."""
     again: bool
-    """The same event was obeyed before."""
+    """True if the event was recorded before and is not executed again."""
 
 
 class Obeying:
+    """Records and executes chat commands, and recovers those that a crash interrupted."""
+
     def __init__(
         self,
         journal: Journal,
@@ -64,7 +71,10 @@ class Obeying:
         self._clock = clock
 
     async def obey(self, event: EventEnvelope, recognized: Recognized, also: Sequence[Statement]) -> Obeyed:
-        """`also` is written after the event, whose number is that of statement 0."""
+        """Records and executes a command; a long-running one continues in the background after this returns.
+
+        `also` is written after the event, whose number is that of statement 0.
+        """
         name = recognized.control_input.name
         recorded, new = await self._recorded(event, name, also)
         settled = await self._inbox.outcome(recorded.seq)
@@ -78,32 +88,36 @@ class Obeying:
         return Obeyed(recorded.seq, acted.conversation_id or recorded.conversation_id, again=False)
 
     async def _carry_out(self, event: RecordedEvent, recognized: Recognized) -> Acted:
-        """Raises StorageFailed: then whoever brought it brings it again."""
+        """Executes the command and writes its outcome. Raises StorageFailed; the source of the event then delivers it
+        again.
+        """
         name = recognized.control_input.name
         try:
             acted = await recognized.act(event)
         except StorageFailed:
             raise
-        except Exception:  # whoever gave it is told now, not at the next start
-            logger.exception("%s of event %s was cut off", name, event.envelope.event_id)
+        except Exception:  # the sender gets a reply now, not at the next start
+            logger.exception("%s of event %s failed", name, event.envelope.event_id)
             acted = self._failed(event, name)
         await self._settle(event, name, acted)
         return acted
 
     async def _carry_out_alone(self, event: RecordedEvent, recognized: Recognized) -> Acted:
-        """Nobody brings it again: the database is waited for, and what was lost by its failure is told."""
+        """Executes a command whose event is not delivered again. It retries until the outcome is written, and a command
+        that was interrupted by a database failure is reported as failed.
+        """
         name = recognized.control_input.name
         try:
             acted = await recognized.act(event)
-        except Exception:  # as above
-            logger.exception("%s of event %s was cut off", name, event.envelope.event_id)
+        except Exception:  # the sender gets a reply now, as in `_execute`
+            logger.exception("%s of event %s failed", name, event.envelope.event_id)
             acted = self._failed(event, name)
         while True:
             try:
                 await self._settle(event, name, acted)
                 return acted
             except StorageFailed as failure:
-                logger.error("the end of %s waits for the database: %s", name, failure.message)
+                logger.error("the outcome of %s could not be written and is retried: %s", name, failure.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
     def _in_background(self, work: Coroutine[Any, Any, Acted]) -> None:
@@ -114,23 +128,26 @@ class Obeying:
     def _over(self, task: "asyncio.Task[Acted]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("an instruction was cut off, and is told so at the next start: %s", error)
+            logger.error("command interrupted; it will be reported after the next start: %s", error)
 
     async def close(self) -> None:
+        """Cancels background commands and waits until they have stopped."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def take_up(self, control: Control) -> None:
-        """What an earlier life of the Host may not have carried out: not every platform tells it again."""
+        """Executes commands that a previous process of the Host recorded and may not have executed. Not every platform
+        delivers an event again.
+        """
         for seq in await self._inbox.controls():
             event = await self._log.by_seq(seq)
             if event is None or event.erased:
                 continue
             try:
                 await self._take_up(event, control.recognize(event.envelope))
-            except Exception:  # one that can't be carried out keeps no Host from starting
-                logger.exception("the instruction of event %s was not carried out", event.envelope.event_id)
+            except Exception:  # a command that can't be executed must not keep the Host from starting
+                logger.exception("the command of event %s was not executed", event.envelope.event_id)
 
     async def _take_up(self, event: RecordedEvent, recognized: Recognized | None) -> None:
         if recognized is None:
@@ -141,8 +158,10 @@ class Obeying:
             await self._carry_out(event, recognized)
 
     async def _recorded(self, event: EventEnvelope, name: str, also: Sequence[Statement]) -> tuple[RecordedEvent, bool]:
-        """With an outcome already, so that one that is cut off here is no event that nobody knows of. And whether it
-        is new.
+        """Records the event and returns it, with whether it is new.
+
+        A preliminary outcome is written in the same unit, so that a command that is interrupted here has a visible
+        outcome.
         """
         conversation_id = await self._conversations.open(event.conversation, self._ids, self._clock)
         now = self._clock.now()
@@ -159,7 +178,9 @@ class Obeying:
         return RecordedEvent(receipt[0][0]["seq"], conversation_id, now, event), True
 
     async def _settle(self, event: RecordedEvent, name: str, acted: Acted) -> None:
-        """The word is no part of the transcript: it is the Host that speaks, and not about what was talked of."""
+        """Writes the outcome and the reply. The reply is not part of the transcript, because it comes from the Host and
+        is not about the topic of the conversation.
+        """
         settled = Settled(event.seq, "control", f"{name}: {acted.told}", "")
         draft = Draft("control.settle")
         now = self._clock.now()

@@ -1,4 +1,4 @@
-"""The one way in. An event is accepted when it is durable; a redelivery stops here."""
+"""The single entry of all events. An event is accepted when it is committed; a redelivery ends here."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,16 +26,20 @@ from .command_executor import Obeying
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
+    """The result of accepting an event: its number, its conversation, and whether it was a redelivery."""
+
     event_id: str
     seq: int
     conversation_id: str
     duplicate: bool
     settled: bool = False
-    """Nothing is owed for it: it was an instruction, and is carried out."""
+    """True if the event was a chat command, which is handled by the gateway and not queued."""
 
 
 PLATFORM = "platform"
-"""A platform does not ask again: what it tells while the Host stops is kept and answered after the next start."""
+"""Surface of events from platforms. A platform does not repeat an event that was rejected, so events that arrive while
+the Host stops are stored and answered after the next start.
+"""
 
 
 class Closed(Exception):
@@ -45,6 +49,8 @@ class Closed(Exception):
 
 
 class Gateway:
+    """Stores events and queues them in the lanes of their conversations; chat commands are executed instead."""
+
     def __init__(
         self,
         journal: Journal,
@@ -77,22 +83,24 @@ class Gateway:
         self._clock = clock
         self._closed = False
         self._doubtful: set[tuple[ConversationKey, str]] = set()
-        """Events of which nobody knows whether they were recorded, until they come again."""
+        """Events whose commit failed with an unknown result, until they are delivered again."""
 
     def close(self) -> None:
+        """Rejects new events from now on, except those of platforms."""
         self._closed = True
 
     async def rest(self) -> None:
-        """Instructions that take their time are cut off."""
+        """Cancels long-running commands."""
         await self._obeying.close()
 
     async def take_up(self) -> None:
-        """Instructions that were cut off."""
+        """Executes or reports commands that were interrupted by the last stop of the Host."""
         await self._obeying.take_up(self._control)
 
     async def ingest(self, event: EventEnvelope, *also: Statement) -> Accepted:
-        """Returns after the commit; from then on a crash loses nothing. `also` is written with it, or with the note
-        that it came before.
+        """Accepts an event and returns after the commit; from then on a crash loses nothing.
+
+        `also` is written in the same unit or, if the event is a redelivery, with the note about it.
         """
         if self._closed and event.surface != PLATFORM:
             raise Closed(Closed.__doc__)
@@ -109,7 +117,7 @@ class Gateway:
             if accepted is None:
                 raise
             await self._repeated(accepted, also)
-            return accepted  # its files were there when it came first
+            return accepted  # its files were available at the first delivery
         alone = self._beginnings.arrives(key)
         try:
             while (accepted := await self._accept(taken, decision, observers, also, alone)) is None:
@@ -121,9 +129,11 @@ class Gateway:
     async def _accept(
         self, taken: Taken, decision: Decision, observers: Sequence[str], also: Sequence[Statement], alone: bool
     ) -> Accepted | None:
-        """None when something else happened at the same moment, and it is to be tried again.
+        """Commits the event and queues it. Returns None if a concurrent change made the commit fail and the caller has
+        to retry.
 
-        An event that is alone takes its run along, if it gets one at once.
+        If no other event of the conversation is arriving (`alone`) and a run can start immediately, the run starts in
+        the same unit.
         """
         event, now = taken.event, self._clock.now()
         key = event.conversation
@@ -162,7 +172,7 @@ class Gateway:
         number = resolved(receipt, seq)
         if beginning is not None:
             beginning.offer(receipt)
-            await asyncio.sleep(0)  # the run goes first
+            await asyncio.sleep(0)  # lets the run start first
         else:
             self._lanes.offer(Entry(RecordedEvent(number, conversation_id, now, event)))
         self._later.offer(*(plugin_id for plugin_id in observers if not _in_turn(plugin_id, decision)))
@@ -179,13 +189,15 @@ class Gateway:
         return accepted
 
     async def _begin_anew(self, event: EventEnvelope, decision: Decision) -> None:
-        """A chat that was silent for longer than its agent remembers, unless this is a redelivery."""
+        """Starts a new conversation if the chat was silent for longer than the agent's `conversation_ttl`, unless this
+        is a redelivery.
+        """
         seconds = decision.binding.agent.conversation_ttl if isinstance(decision, Bound) else 0
         if seconds and await self._log.same_as(event) is None:
             await self._conversations.renew_after(event.conversation, seconds, self._ids, self._clock)
 
     async def recorded(self, event: EventEnvelope) -> Accepted | None:
-        """What was answered when this event came before."""
+        """Returns the result for an event that was accepted before, or None if it is new."""
         recorded = await self._log.same_as(event)
         if recorded is None:
             return None
@@ -213,5 +225,5 @@ def _observed(seq: Ref, plugin_id: str, now: int, decision: Decision) -> Stateme
 
 
 def _in_turn(plugin_id: str, decision: Decision) -> bool:
-    """Whether listeners of this plugin are to handle it: then its observers hear of it with them."""
+    """Returns whether listeners of this plugin handle the event; its observers then receive it together with them."""
     return isinstance(decision, Listened) and (not decision.plugins or plugin_id in decision.plugins)

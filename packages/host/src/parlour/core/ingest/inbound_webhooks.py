@@ -1,4 +1,4 @@
-"""Takes a call of a webhook: checked, then an event like any other, once."""
+"""Accepts inbound webhook calls: a call is verified and becomes one event, even if it is repeated."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +13,8 @@ from .gateway import Accepted, Gateway
 
 
 class WebhookCalls:
+    """Verifies inbound webhook calls and passes them to the gateway."""
+
     def __init__(self, gateway: Gateway, secrets: SecretBox, ids: Ids, clock: Clock) -> None:
         self._gateway = gateway
         self._secrets = secrets
@@ -20,7 +22,7 @@ class WebhookCalls:
         self._clock = clock
 
     async def take(self, webhook: Webhook, headers: Mapping[str, str], body: bytes) -> Accepted:
-        """Raises NotGenuine or CallMalformed."""
+        """Accepts one call. Raises InvalidSignature or CallMalformed."""
         now = self._clock.now()
         repeated = call_id(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
         content = _read(body)

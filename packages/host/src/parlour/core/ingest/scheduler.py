@@ -1,7 +1,7 @@
-"""Brings an event for each time that a schedule is due.
+"""Creates an event each time a schedule is due.
 
-The event's id is made of the schedule and the time, and the log takes an id once: whatever happens between the event
-and the note that it came, it comes exactly once.
+The event's id consists of the schedule's id and the due time, and the event log accepts an id once. The event therefore
+comes exactly once, even after a crash between the event and the update of the schedule.
 """
 
 import asyncio
@@ -18,13 +18,16 @@ from .gateway import Closed, Gateway
 logger = logging.getLogger(__name__)
 
 LATE = 60_000
-"""A time that is so long past was missed; before that it is only late."""
+"""Milliseconds after which a due time counts as missed; before that it is only late."""
 LONGEST_SLEEP = 30.0
-"""Clocks are set and machines sleep: what is due is looked for at least so often."""
+"""Maximum seconds between two checks for due schedules, because clocks may be set and machines may sleep."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds before the next check after a database failure."""
 
 
 class Scheduler:
+    """Waits for schedules to become due and passes their events to the gateway."""
+
     def __init__(self, book: ScheduleBook, gateway: Gateway, ids: Ids, clock: Clock) -> None:
         self._book = book
         self._gateway = gateway
@@ -34,11 +37,11 @@ class Scheduler:
         self._looked_at: int | None = None
 
     def changed(self) -> None:
-        """Schedules were made or changed."""
+        """Wakes the scheduler after schedules were created or changed."""
         self._changed.set()
 
     async def serve(self) -> None:
-        """Until it is cancelled, or the Host takes nothing new."""
+        """Runs until it is cancelled or the Host accepts no more events."""
         while True:
             self._changed.clear()
             try:
@@ -46,7 +49,7 @@ class Scheduler:
             except Closed:
                 return
             except StorageFailed as error:
-                logger.error("schedules wait for the database: %s", error.message)
+                logger.error("due schedules could not be processed and are retried: %s", error.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
                 continue
             try:
@@ -65,27 +68,29 @@ class Scheduler:
                 await self._bring(kept, now)
 
     async def _rewind(self, now: int) -> None:
-        """Plans anew what was planned by a clock that was ahead. Times that fired before are not repeated: the log
-        knows their events.
+        """Plans schedules again whose next time was computed while the clock was ahead. Times that fired before are not
+        repeated, because the event log knows their events.
         """
         for kept in self._book.all():
             try:
                 if kept.schedule.enabled and kept.due_at > kept.schedule.following(now):
-                    logger.warning("schedule '%s' was planned by a clock that was ahead", kept.schedule.name)
+                    logger.warning("schedule '%s' is planned again because the clock was ahead", kept.schedule.name)
                     await self._book.plan(kept, now)
             except GuardFailed:
-                continue  # it was changed or deleted since
+                continue  # the schedule was changed or deleted concurrently
 
     async def _bring(self, kept: Kept, now: int) -> None:
         wanted = now - kept.due_at <= LATE or kept.schedule.missed == "once"
         if wanted:
             await self._gateway.ingest(self._event(kept))
         else:
-            logger.warning("schedule '%s' was due while no Host ran, and skips what it missed", kept.schedule.name)
+            logger.warning(
+                "schedule '%s' was due while no Host was running; the missed times are skipped", kept.schedule.name
+            )
         try:
             await self._book.advance(kept, wanted)
         except GuardFailed:
-            return  # it was changed or deleted meanwhile
+            return  # the schedule was changed or deleted concurrently
 
     def _until_next(self) -> float:
         due = [kept.due_at for kept in self._book.all() if kept.schedule.enabled]

@@ -1,1 +1,1 @@
-"""Runs that remote runtimes execute: the queue, leases and registered workers."""
+"""Runs that remote workers execute: the queue, leases and registered workers."""

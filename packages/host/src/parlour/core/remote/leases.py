@@ -1,6 +1,6 @@
-"""A run that is executed by a remote runtime: queued, claimed, running, under leases that follow each other.
+"""A run that a remote worker executes: queued, claimed, then running, under successive leases.
 
-Knows one run. Which runtime gets it is the claims' business, what its results do is the recorder's.
+This module knows one run. `RemoteRunQueue` decides which worker gets it, and the recorder applies its results.
 """
 
 import asyncio
@@ -22,20 +22,28 @@ from parlour_sdk.values import dataclass
 logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
+"""Seconds after which a lease that is not renewed expires."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between attempts to process an expired lease while the database fails."""
 
 
 @dataclass(slots=True)
 class Lease:
+    """The time-limited right of one worker to execute a run."""
+
     token: str
     runtime: Runtime
     until: int
+    """Time of expiry in milliseconds since the epoch, as it is stored."""
     ends: float = 0.0
-    """The same on the loop's own clock, which is the one that counts."""
+    """Time of expiry on the event loop's clock, which is the one that is enforced."""
 
 
 class LeasedRun:
-    """Whatever changes who holds the run happens under its live run's lock, and in the database first."""
+    """A run in the remote queue and its current lease.
+
+    Every change of the holder is made under the lock of the active run, and in the database first.
+    """
 
     def __init__(
         self,
@@ -73,14 +81,15 @@ class LeasedRun:
         return self.lease.runtime.plugin_id if self.lease is not None else ""
 
     def abort(self, error: BaseException) -> None:
-        """The run is over, or is to be ended."""
+        """Wakes the run's suspended lane, because the run is over or has to end."""
         self._wake.set()
 
     async def over(self) -> None:
+        """Returns when the run is over or has to end."""
         await self._wake.wait()
 
     async def claim(self, runtime: Runtime, token: str) -> bool:
-        """False when it is no longer to be had."""
+        """Leases the run to a worker. Returns False if the run is no longer available."""
         async with self.live.lock:
             if self.status != "queued" or self.live.session.is_over():
                 return False
@@ -93,12 +102,13 @@ class LeasedRun:
             try:
                 await self._journal.commit(Unit("run.claim", (claimed, remote_queue.hold(self.run_id, token), entry)))
             except GuardFailed:
-                self.status = "claimed"  # somebody with the same database was faster
+                self.status = "claimed"  # another process with the same database was faster
                 return False
             self.hold(Lease(token, runtime, until), "claimed")
             return True
 
     def hold(self, lease: Lease, status: Status) -> None:
+        """Sets the lease in memory and starts its timer."""
         self.status, self.lease = status, lease
         session = self.live.session
         session.executor, session.lease = lease.runtime.plugin_id, lease.token
@@ -106,6 +116,7 @@ class LeasedRun:
         self._wind_up(lease)
 
     async def renew(self, token: str, plugin_id: str) -> Lease:
+        """Extends the lease to its full duration from now on."""
         async with self.live.lock:
             lease = self.check(token, plugin_id)
             now = self._clock.now()
@@ -117,6 +128,7 @@ class LeasedRun:
             return lease
 
     async def release(self, token: str, plugin_id: str) -> None:
+        """Puts a claimed run that has not started back into the queue."""
         async with self.live.lock:
             self.check(token, plugin_id)
             if self.status != "claimed":
@@ -125,12 +137,12 @@ class LeasedRun:
             await self._requeue("released")
 
     async def begin(self) -> None:
-        """Its first call or result: from now on a lost lease ends it."""
+        """Marks the run as started, at its first call or result; from then on a lost lease ends it."""
         async with self.live.lock:
             await self.begun()
 
     async def begun(self) -> None:
-        """The lock is held."""
+        """Marks a claimed run as started. The caller holds the lock of the active run."""
         if self.status != "claimed" or self.lease is None:
             return
         now = self._clock.now()
@@ -139,7 +151,7 @@ class LeasedRun:
         self.status = "running"
 
     def check(self, token: str | None, plugin_id: str) -> Lease:
-        """The lease, if this token is the current one's and comes from the holder or the runner's own plugin."""
+        """Returns the lease if the token is the current one and comes from the holder or the runner's own plugin."""
         lease = self.lease
         if lease is None or token != lease.token:
             raise Refused("unauthorized", "lease: it is not the one that this run is held by; claim the run anew")
@@ -148,7 +160,9 @@ class LeasedRun:
         return lease
 
     async def lose(self, token: str, why: str, unless_renewed: bool = False) -> None:
-        """The holder is gone: before it began the run is queued again, after that it is cut off."""
+        """Takes the lease from a holder that is gone. A run that has not started is queued again, one that has started
+        is ended.
+        """
         async with self.live.lock:
             lease = self.lease
             if lease is None or lease.token != token or self.live.session.is_over():
@@ -167,7 +181,7 @@ class LeasedRun:
             session.stop(Ending("failed", "interrupted", f"{why} while it executed the run"))
 
     def close(self) -> None:
-        """It is over; no lease is watched any more."""
+        """Drops the lease and its timer, because the run is over."""
         self._let_go()
 
     async def _requeue(self, outcome: str) -> None:
@@ -208,5 +222,9 @@ class LeasedRun:
                 await self.lose(lease.token, why, unless_renewed=True)
                 return
             except StorageFailed as failure:
-                logger.error("the lost lease of run %s waits for the database: %s", self.run_id, failure.message)
+                logger.error(
+                    "the expired lease of run %s could not be processed and is retried: %s",
+                    self.run_id,
+                    failure.message,
+                )
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)

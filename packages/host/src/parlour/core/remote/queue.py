@@ -1,6 +1,6 @@
-"""Runs for remote runtimes: parks them in their lanes, hands each to one claimer, and takes in what that one says.
+"""The queue of runs for remote workers: suspends the lane of each run, leases the run to one worker, and completes it.
 
-A claimer that waits is woken when a run is queued; nothing polls. Leases are the leased run's own business.
+A waiting worker is woken when a run is queued; nothing polls. `LeasedRun` handles the leases.
 """
 
 import asyncio
@@ -31,17 +31,19 @@ from .leases import Lease, LeasedRun
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
+    """A leased run and the request for its runner."""
+
     lease: Lease
     request: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a claimer can execute."""
+    """The runs that a worker can execute."""
 
     labels: frozenset[str]
     runners: frozenset[str]
-    """None named means any."""
+    """Ids of runners; empty for any runner."""
 
     def fits(self, run: LeasedRun) -> bool:
         known = not self.runners or run.descriptor.runner_id in self.runners
@@ -49,7 +51,7 @@ class Wanted:
 
 
 class Bell:
-    """Rung for a worker that listens; what it does then is its own business."""
+    """Wakes one connection of a worker that listens for queued runs."""
 
     def __init__(self) -> None:
         self.rung = asyncio.Event()
@@ -61,6 +63,8 @@ class Bell:
 
 
 class Claims:
+    """Queues runs for remote workers and leases them."""
+
     def __init__(
         self,
         journal: Journal,
@@ -85,9 +89,11 @@ class Claims:
         self._clock = clock
         self._runs: dict[str, LeasedRun] = {}
         self._waiting: dict[str, set[asyncio.Future[bool]]] = {}
-        """Of each runtime that waits for a run: true when one may be there, false when it is to give up."""
+        """Waiting claims by worker. Each is resolved with True if a run may be available, or False if the claim has to
+        end.
+        """
         self._bells: dict[str, set[Bell]] = {}
-        """Of each runtime that listens for runs while it does other things."""
+        """Signals by worker, of connections that listen for runs while the worker does other things."""
 
     def get(self, run_id: str) -> LeasedRun | None:
         return self._runs.get(run_id)
@@ -97,13 +103,13 @@ class Claims:
         return [run for run in held if run.lease and run.lease.runtime.runtime_id == runtime_id]
 
     async def park(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> Turn:
-        """The run is queued, or goes on if it was parked before this Host was started."""
+        """Queues the run, or resumes one that was queued before this Host was started."""
         async with self._sessions.counting(session.run_id):
             self._sessions.announce(session)
             try:
                 run = await self._queued(session, descriptor, labels)
             except BaseException:
-                self._sessions.unregister(session)  # its lane tries it anew, with another session
+                self._sessions.unregister(session)  # its lane retries with another session
                 raise
         self._runs[session.run_id] = run
         self._sessions.register(session)
@@ -113,7 +119,7 @@ class Claims:
         return Turn(parked=parked)
 
     async def claim(self, runtime: Runtime, wanted: Wanted, seconds: float) -> Claimed | None:
-        """The oldest that fits; waits for one at most so long."""
+        """Leases the oldest matching run to the worker. Waits at most this many seconds for one, then returns None."""
         end = asyncio.get_running_loop().time() + seconds
         while True:
             if len(self.held_by(runtime.runtime_id)) >= runtime.slots:
@@ -127,7 +133,9 @@ class Claims:
                 return None
 
     async def wakeups(self, runtime: Runtime, wanted: Wanted) -> AsyncGenerator[int, None]:
-        """How many runs there are to claim, each time that there may be more; ends when the runtime is dismissed."""
+        """Yields the number of runs to claim whenever there may be more; ends when the worker registers again or is
+        gone.
+        """
         bell = Bell()
         bells = self._bells.setdefault(runtime.runtime_id, set())
         bells.add(bell)
@@ -144,7 +152,7 @@ class Claims:
                 del self._bells[runtime.runtime_id]
 
     def dismiss(self, runtime_id: str) -> None:
-        """Whoever waits for this runtime is not its present process, or it is gone."""
+        """Ends all waits of this worker, because they belong to an earlier process of it or it is gone."""
         self._wake(runtime_id, again=False)
         for bell in self._bells.get(runtime_id, ()):
             bell.dismiss()
@@ -191,7 +199,9 @@ class Claims:
         return self._leased(session, descriptor, labels, "queued")
 
     async def _resumed(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> LeasedRun:
-        """Whoever holds it could not renew while the Host was gone, and so has a whole lease from now on."""
+        """Restores a run that was queued before a restart. Its holder could not renew the lease while the Host was
+        down, and so gets a full lease from now on.
+        """
         row, queued = await self._ledger.run(session.run_id), await self._queue.row(session.run_id)
         if row is None or queued is None:
             raise LookupError(f"run {session.run_id} was parked and is not in the queue")
@@ -222,7 +232,7 @@ class Claims:
 
 
 class ParkedRun:
-    """Holds its lane until the run is over."""
+    """Keeps the lane of a remote run suspended until the run is over."""
 
     def __init__(self, run: LeasedRun, ended: Callable[[LeasedRun], Any], deadline: asyncio.TimerHandle | None) -> None:
         self._run = run

@@ -1,4 +1,4 @@
-"""Remote runtimes as they come and go: registered by their plugin, heard of in time, or gone with all they held."""
+"""Registers remote workers, watches their heartbeats, and releases the runs of workers that left or became silent."""
 
 import asyncio
 import logging
@@ -17,11 +17,14 @@ from .queue import Claims
 logger = logging.getLogger(__name__)
 
 SILENCE_SECONDS = 30.0
-"""How long a runtime counts as there after it was heard of."""
+"""Seconds after the last heartbeat at which a worker counts as gone."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between attempts to expire a worker while the database fails."""
 
 
 class Workers:
+    """The registered remote workers and their heartbeat timers."""
+
     def __init__(self, journal: Journal, claims: Claims, clock: Clock) -> None:
         self._journal = journal
         self._known = Runtimes(journal)
@@ -31,7 +34,9 @@ class Workers:
         self._expiries: set[asyncio.Task[None]] = set()
 
     async def take_up(self) -> None:
-        """After a start: nobody could be heard of meanwhile, so each has its whole time from now on."""
+        """Watches all active workers after a start. They could not send heartbeats while the Host was down, so each
+        gets the full time from now on.
+        """
         for runtime in await self._known.all():
             if runtime.status == ACTIVE:
                 self._watch(runtime)
@@ -51,14 +56,14 @@ class Workers:
             try:
                 await self._journal.commit(Unit("runtime.register", (statement, entry)))
             except GuardFailed:
-                continue  # somebody else was faster
-            self._claims.dismiss(runtime_id)  # whoever waits in its name is an earlier process of its
+                continue  # a concurrent registration was faster
+            self._claims.dismiss(runtime_id)  # waits in its name belong to an earlier process of the worker
             self._watch(runtime)
             return runtime
 
     async def heartbeat(self, plugin_id: str, runtime_id: str) -> Runtime:
         runtime = await self.own(plugin_id, runtime_id)
-        self._watch(runtime)  # it was heard of, whatever becomes of the record
+        self._watch(runtime)  # the heartbeat counts even if it can't be written
         now = self._clock.now()
         until = now + _silence()
         try:
@@ -77,20 +82,21 @@ class Workers:
         await self._left(runtime, f"runtime '{runtime_id}' left")
 
     async def own(self, plugin_id: str, runtime_id: str) -> Runtime:
+        """Returns an active worker of this plugin; raises Refused if there is none with this id."""
         runtime = await self._known.get(runtime_id)
         if runtime is None or runtime.plugin_id != plugin_id or runtime.status != ACTIVE:
             raise _absent(runtime_id)
         return runtime
 
     async def reconcile(self, runtime: Runtime) -> None:
-        """A runtime that was not heard of in time is gone, and whatever it held is lost to it."""
+        """Marks a worker as gone that sent no heartbeat in time, and takes its leases away."""
         now = self._clock.now()
         entry = audit.runtime(runtime.plugin_id, runtime.runtime_id, "runtime_heartbeat", GONE, now)
         try:
             await self._journal.commit(Unit("runtime.expire", (remote_workers.leave(runtime), entry)))
         except GuardFailed:
-            return  # it left on its own
-        logger.warning("runtime %s was not heard of for %g s and is gone", runtime.runtime_id, SILENCE_SECONDS)
+            return  # the worker deregistered before
+        logger.warning("remote worker %s sent no heartbeat for %g s and is gone", runtime.runtime_id, SILENCE_SECONDS)
         await self._left(runtime, f"runtime '{runtime.runtime_id}' was not heard of for {SILENCE_SECONDS:g} s")
 
     async def _left(self, runtime: Runtime, why: str) -> None:
@@ -121,7 +127,11 @@ class Workers:
                 await self.reconcile(runtime)
                 return
             except StorageFailed as failure:
-                logger.error("runtime %s waits for the database: %s", runtime.runtime_id, failure.message)
+                logger.error(
+                    "the expiry of remote worker %s could not be written and is retried: %s",
+                    runtime.runtime_id,
+                    failure.message,
+                )
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
 

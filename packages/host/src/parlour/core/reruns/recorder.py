@@ -1,6 +1,7 @@
-"""Writes down what a rerun says and does. Nothing of it is shown, delivered or put into a transcript.
+"""Records the output and effects of a rerun. Nothing of it is shown, delivered or added to a transcript.
 
-Fragments are written when they fill a row or something else follows; a rerun that dies with its Host loses the rest.
+Deltas are written when they fill a row or another result follows; a rerun that is interrupted by a crash of the Host
+loses the rest.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an an
 
 
 class RerunRecorder:
+    """Applies the results of one rerun to the ledger and to its dry-run state."""
+
     def __init__(
         self, session: RunSession, rehearsal: Rehearsal, journal: Journal, artifacts: Artifacts, clock: Clock
     ) -> None:

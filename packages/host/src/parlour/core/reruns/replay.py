@@ -1,4 +1,4 @@
-"""A run once more as its people saw it: the frames of the chat, from the ledger, each with its time. Pure reading."""
+"""Rebuilds a run as users saw it: the chat's frames, read from the ledger, each with its time. It writes nothing."""
 
 from collections.abc import Iterable
 from dataclasses import field
@@ -12,12 +12,15 @@ from parlour.core.store.tables import TRANSCRIPT
 from parlour_sdk.values import dataclass
 
 PAGE = 500
+"""Ledger rows per read."""
 ROWS = 20_000
-"""Of a run that has more, the rest is left out, and the replay says so."""
+"""Ledger rows after which the rest of a run is left out; the replay is then marked as incomplete."""
 
 
 @dataclass(slots=True)
 class Replay:
+    """The frames of one run, in order."""
+
     frames: list[Frame]
     complete: bool = True
 
@@ -27,6 +30,8 @@ class Replay:
 
 
 class Replays:
+    """Builds replays from the ledger."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._ledger = Ledger(journal)
@@ -42,7 +47,7 @@ class Replays:
 
 
 def frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]:
-    """The text of its deltas, joined, is the text of its messages."""
+    """Builds the frames of a run. The joined text of its deltas equals the text of its messages."""
     shown = _Shown(run["run_id"])
     shown.add({"type": "run", "status": "running"}, run["started_at"] or run["created_at"])
     for row in rows:
@@ -62,13 +67,17 @@ def frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]
 
 @dataclass(slots=True)
 class _Shown:
+    """Collects frames from ledger rows."""
+
     run_id: str
     frames: list[Frame] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
-    """Of a message that is not completed."""
+    """Deltas of a message that is not completed."""
 
     def add(self, frame: Frame, at: int) -> None:
-        """Time never goes back, though a notice and the end of its run may be stamped a millisecond the other way."""
+        """Appends a frame whose time is never before that of the previous one. A notice and the end of its run may be
+        stamped a millisecond in the wrong order.
+        """
         latest = self.frames[-1]["at"] if self.frames else at
         self.frames.append({**frame, "run_id": self.run_id, "at": max(at, latest)})
 
@@ -88,7 +97,7 @@ class _Shown:
                 self.add({"type": "tool", **named, "status": status}, at)
 
     def leftover(self, at: int) -> None:
-        """Fragments that nothing completed became the message."""
+        """Appends the deltas that no message completed as a message, as the run's end did."""
         text = "".join(self.text)
         if text.strip():
             self.add({"type": "message", "message": {"role": "assistant", "content": text}}, at)

@@ -1,7 +1,7 @@
-"""Reruns: the event of a run as it was, once more, with the same or another agent or configuration.
+"""Executes reruns: an old event again, unchanged, with the same or another agent or configuration.
 
-History ends at the event, state is a copy, nothing is delivered. It holds no lane, and nothing is owed for it: a rerun
-that is cut off is over.
+The history ends at the event, the state is a copy, and nothing is delivered. A rerun occupies no lane and has no inbox
+row: one that is interrupted is over.
 """
 
 import asyncio
@@ -45,15 +45,18 @@ from .recorder import RerunRecorder
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 16
+"""Maximum number of concurrent reruns."""
 JOIN_SECONDS = 3.0
+"""Seconds that active reruns get to end when the Host stops."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between attempts to write the end of a rerun while the database fails."""
 UNWRITTEN = Ending("failed", "runtime_error", "the database could not keep what it said")
 BROKEN = Ending("failed", "runtime_error", "the Host failed to carry it out; its log says why")
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be different this time; what is not named is as it was."""
+    """The changes of a rerun; an option that is not set stays as in the original run."""
 
     agent_id: str | None = None
     runner_config: Mapping[str, Any] | None = None
@@ -62,6 +65,8 @@ class Wish:
 
 
 class Reruns:
+    """Starts reruns and ends those that were interrupted."""
+
     def __init__(
         self,
         journal: Journal,
@@ -91,7 +96,7 @@ class Reruns:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def begin(self, run: Row, wish: Wish, *beside: Statement) -> Row:
-        """The ledger's row of the rerun, which goes on. Raises Refused when it can't begin."""
+        """Starts a rerun in the background and returns its ledger row. Raises Refused if it can't start."""
         if len(self._tasks) >= AT_ONCE:
             raise Refused("rate_limited", f"{AT_ONCE} reruns are going on; wait for one to end", retryable=True)
         event = await self._log.by_seq(run["event_seq"])
@@ -113,14 +118,16 @@ class Reruns:
         return opened
 
     async def take_up(self) -> None:
-        """What another life of the Host left is over."""
+        """Ends reruns that a previous process of the Host left active."""
         left = where(status=one_of(*ACTIVE), rerun_of=other_than(""))
         for row in await self._journal.read(Select(RUNS, left, ("run_id",))):
-            if self._sessions.get(row["run_id"]) is None:  # one that was begun just now goes on
+            if self._sessions.get(row["run_id"]) is None:  # a rerun that has just started continues
                 await self._give_up(row["run_id"], INTERRUPTED)
 
     async def join(self) -> None:
-        """Until those that go on have ended, for a moment; whoever stops the Host stops them."""
+        """Waits a few seconds until active reruns have ended, then cancels the rest. The caller has stopped their
+        sessions before.
+        """
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=JOIN_SECONDS)
             for task in late:
@@ -141,7 +148,7 @@ class Reruns:
         form = descriptor.manifest.config_schema
         for field, sentence in problems(form, prefilled(form, agent.runner_config)):
             raise Refused("invalid_argument", f"runner_config.{field}: {sentence}")
-        # recorded answers of calls are the original's, and keeping these would mix with them
+        # cached call results belong to the original run; those of the rerun must not mix with them
         binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
         try:
             return self._openings.with_secrets(binding), descriptor
@@ -179,7 +186,9 @@ class Reruns:
         return session
 
     def _grant(self, run: Row, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
-        """Frozen anew, for the sender of the event; what a plugin had created can't touch more than it did then."""
+        """Computes a new grant for the sender of the event. A run that was created by a plugin gets at most what it had
+        then.
+        """
         grant = grants.compute(event, binding, descriptor, self._providers)
         if event.envelope.commission is None:
             return grant
@@ -202,25 +211,27 @@ class Reruns:
         await self._journal.commit(Unit("rerun.open", (ledger.open_run(row), *beside)))
 
     async def _serve(self, session: RunSession, descriptor: Descriptor) -> None:
-        """A supervision boundary: nobody else hears what goes wrong here."""
+        """Executes the rerun. This is a supervision boundary: no caller receives its errors."""
         assert session.rehearsal is not None
         recorder = RerunRecorder(session, session.rehearsal, self._journal, self._artifacts, self._clock)
         try:
-            # the runner gets the copy as it begins; what is written to it later is no part of what it was told
+            # the runner receives the state as of the start; later writes to the copy must not change the request
             state = {scope: dict(values) for scope, values in session.rehearsal.state.items()}
             request = await self._openings.request(session, descriptor, state)
             await invoke(self._plugins, descriptor.plugin_id, request, session, recorder, self._clock)
         except StorageFailed as failure:
-            logger.error("rerun %s is cut off: %s", session.run_id, failure.message)
+            logger.error("rerun %s is interrupted: %s", session.run_id, failure.message)
             await self._give_up(session.run_id, UNWRITTEN)
         except Exception:
-            logger.exception("rerun %s could not be carried out", session.run_id)
+            logger.exception("rerun %s could not be executed", session.run_id)
             await self._give_up(session.run_id, BROKEN)
         finally:
             self._sessions.unregister(session)
 
     async def _give_up(self, run_id: str, ending: Ending) -> None:
-        """As often as the database needs; a Host that stops meanwhile leaves it to the next start."""
+        """Writes the end of a rerun and retries while the database fails; if the Host stops before, the next start does
+        it.
+        """
         while True:
             try:
                 run = await self._ledger.run(run_id)

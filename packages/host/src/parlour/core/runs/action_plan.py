@@ -15,11 +15,13 @@ from .session import RunSession
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Statements of one unit, and rows that are handed to delivery after it."""
+    """The decision about one requested action: statements of one unit, and outbox rows that are delivered after its
+    commit.
+    """
 
     name: str
     told: dict[str, Any]
-    """For the ledger."""
+    """Data of the ledger's event about the decision."""
     statements: list[Statement]
     rows: list[Outgoing] = field(default_factory=list)
     approval: Approval | None = None
@@ -27,17 +29,17 @@ class Plan:
 
     @property
     def acts(self) -> bool:
-        """Whether it changes anything: then its run is not repeated."""
+        """True if the action changes something; its run is then not repeated."""
         return self.refusal is None
 
 
 class ActionPlanner(Protocol):
-    """Decides whether an action is executed, put before a person, or refused."""
+    """Decides whether an action is executed, submitted for approval, or rejected."""
 
     async def plan(
         self, session: RunSession, action: str, target: Mapping[str, Any] | None, payload: Mapping[str, Any] | None
     ) -> Plan:
-        """Raises Refused for a request that is not valid."""
+        """Plans one action. Raises Refused for an invalid request."""
         ...
 
     def asked(self, approval: Approval) -> None:

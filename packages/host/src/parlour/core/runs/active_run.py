@@ -1,6 +1,7 @@
-"""A run that goes on, with what applies its results: those of its own stream and those handed in from outside.
+"""An active run with the recorder that applies its results, from its own stream or from calls of a plugin.
 
-A result that is handed in is known by its number: the same once more is accepted silently, another is refused.
+A result from a call is identified by its sequence number: the same result again is accepted silently, a different one
+is rejected.
 """
 
 import asyncio
@@ -31,10 +32,12 @@ Recall = Callable[[str], Awaitable[Progress]]
 
 
 class Live:
+    """Applies the results and the end of one active run, one at a time."""
+
     def __init__(self, session: RunSession, record: Record, recall: Recall) -> None:
         self.session = session
         self.lock = asyncio.Lock()
-        """Held while the run is changed: its results, its end, and whose it is."""
+        """Lock for every change of the run: its results, its end and its holder."""
         self._record = record
         self._recall = recall
         self._recorder = record(session)
@@ -46,14 +49,16 @@ class Live:
             return self._aftermath or await self._recorder.take(batch)
 
     async def end(self, ending: Ending | None) -> Aftermath:
-        """How it ended, if it did; otherwise it ends so."""
+        """Returns the completion of the run; ends it with `ending` if it has not ended yet."""
         async with self.lock:
             if self._aftermath is None:
                 self._aftermath = await self._recorder.end(ending)
             return self._aftermath
 
     async def resume(self) -> None:
-        """Begins with what the ledger holds of a run that goes on after its Host was gone."""
+        """Reloads the progress from the ledger, for a run that continues after a restart of the Host or after a failed
+        write.
+        """
         progress = await self._recall(self.session.run_id)
         await self._recorder.abandon()
         self._recorder = self._record(self.session)
@@ -62,7 +67,7 @@ class Live:
         self._doubtful = False
 
     async def append(self, result: AgentRunResult) -> None:
-        """The lock is held."""
+        """Applies one result from a call. The caller holds the lock."""
         await self._trust()
         self._check_open()
         sequence = result.sequence if result.sequence is not None else self._recorder.next_result
@@ -78,7 +83,9 @@ class Live:
         self._ended(await self._carried_out(self._recorder.take([raw])))
 
     async def finalize(self, ending: Ending) -> None:
-        """The lock is held. A run completes only if it said something."""
+        """Ends the run on request of a call. The caller holds the lock. A run completes only if it has sent a
+        message.
+        """
         await self._trust()
         self._check_open()
         self._ended(await self._carried_out(self._recorder.end(None if ending.status == "completed" else ending)))
@@ -97,7 +104,7 @@ class Live:
             raise
 
     async def _trust(self) -> None:
-        """After a failure memory is not trusted: what was taken is what the ledger holds."""
+        """Reloads the progress after a failed write, because only the ledger knows which results were applied."""
         if self._doubtful:
             await self.resume()
 
@@ -119,7 +126,7 @@ LiveRun = Callable[[RunSession], Live]
 
 
 class Recording:
-    """Makes live runs, and finds those that go on."""
+    """Creates active runs and finds them by id."""
 
     def __init__(
         self,
@@ -162,4 +169,5 @@ class Recording:
 
 
 def digest(result: AgentRunResult) -> str:
+    """Returns a short digest of a result's type and data, to recognize a repeated result."""
     return hashlib.sha256(dumps([result.type, result.data]).encode()).hexdigest()[:32]

@@ -1,7 +1,8 @@
-"""Decides whether a run that was cut off had already given its whole answer, from what is durable.
+"""Decides from stored data whether an interrupted run had already given its complete answer.
 
-Nothing says that a message is a runner's last one. So a run counts as answered if its last result is a whole message
-and nothing that it began is open: no tool call, model call, approval, state write or message that is shown in part.
+No result says that a message is the runner's last one. A run therefore counts as answered if its last result is a
+complete message and nothing that it started is open: no tool call, model call, approval, state write or partly shown
+message.
 """
 
 from parlour.core.encoding import loads
@@ -15,6 +16,7 @@ from .usage import CALLING
 
 
 async def is_answered(journal: Journal, run: Row) -> bool:
+    """Returns whether the interrupted run had given its complete answer."""
     run_id = run["run_id"]
     if not run["shown"] or loads(run["usage"]).get(CALLING):
         return False

@@ -1,6 +1,7 @@
-"""Brings the files of a platform's message before its run starts, since a platform's links do not last.
+"""Downloads the files of a platform message before its run starts, because links of a platform expire.
 
-As far as that takes little time: who reads one that did not come fetches it then, or is told why it can't be had.
+The run waits only a limited time. A file that was not downloaded by then is fetched when it is read, or the reader gets
+the reason why it is not available.
 """
 
 import asyncio
@@ -16,14 +17,17 @@ from .session import RunSession
 logger = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 10.0
+"""Maximum seconds that a run waits for the files of its message."""
 
 
 class Bringing:
+    """Downloads the files of the message that a run answers."""
+
     def __init__(self, kept: Artifacts) -> None:
         self._kept = kept
 
     async def bring(self, session: RunSession) -> None:
-        """Returns at once when the run is stopped."""
+        """Downloads the files concurrently. Returns immediately if the run is stopped."""
         envelope = session.event.envelope
         attached = envelope.input.get("attachments")
         if not attached or envelope.surface != PLATFORM:
@@ -38,7 +42,7 @@ class Bringing:
             session.stream = None
             work.cancel()
         if late:
-            logger.warning("event %s: not all of its files came in time", envelope.event_id)
+            logger.warning("event %s: not all of its files were downloaded in time", envelope.event_id)
 
     async def _bring(self, artifact_id: str) -> None:
         try:
@@ -47,11 +51,13 @@ class Bringing:
                 await self._kept.present(artifact)
         except (ProviderFailed, StorageFailed) as failure:
             logger.warning("artifact %s: %s", artifact_id, failure.message)
-        except Exception:  # whatever it was, the message can be answered without it
-            logger.exception("artifact %s could not be brought", artifact_id)
+        except Exception:  # the message can be answered without the file
+            logger.exception("artifact %s could not be downloaded", artifact_id)
 
 
 class _Work:
+    """The downloads of one message, which are cancelled when the run is stopped."""
+
     def __init__(self, tasks: list[asyncio.Task[None]]) -> None:
         self.tasks = tasks
 

@@ -1,7 +1,8 @@
-"""The files of a run's messages: those it made before, those it names, and those it holds inside.
+"""Resolves and stores the files of a run's messages: files it created before, files it names, and files inside a
+message.
 
-A message leaves here as it is kept and shown: references instead of content, and of a text that is too long a preview
-with the whole beside it. Bytes are stored here; rows are the recorder's to commit.
+The resulting message is the one that is stored and shown: references instead of content, and for a text that is too
+long a preview with the whole text as a file. Bytes are stored here; the recorder commits the rows.
 """
 
 import base64
@@ -31,7 +32,7 @@ BLANK = "a completed message is dropped: there is nothing in it that people coul
 
 @dataclass(slots=True)
 class Carried:
-    """A message as it is shown, all the files that belong to it, and the rows of those that are new."""
+    """A message as it is shown, all files that belong to it, and the artifacts of those that are new."""
 
     message: dict[str, Any]
     text: str
@@ -40,7 +41,7 @@ class Carried:
 
     @property
     def blank(self) -> bool:
-        """Whether people would see nothing of it: no word that is not a thought, no file, no mention."""
+        """True if users would see nothing of it: no text besides reasoning, no file, no mention."""
         if says_something(thinking.spoken(self.text)):
             return False
         content = self.message.get("content", "")
@@ -48,6 +49,7 @@ class Carried:
 
 
 def place_of(session: RunSession) -> Place:
+    """Returns the scope of artifacts that the run may read."""
     envelope = session.event.envelope
     return Place(
         envelope.workspace_id,
@@ -61,24 +63,26 @@ def place_of(session: RunSession) -> Place:
 
 
 def home_of(session: RunSession) -> Place:
-    """Where the files belong that it makes; those of a rerun are its own only."""
+    """Returns the scope of artifacts that the run creates; those of a rerun belong to the rerun only."""
     place = place_of(session)
     return place if session.rehearsal is None else replace(place, conversation_id="", binding_id="")
 
 
 class Attachments:
+    """Resolves and stores the files of one run."""
+
     def __init__(self, kept: Artifacts, session: RunSession, warn: Callable[[str], None]) -> None:
         self._kept = kept
         self._session = session
         self._warn = warn
         self._waiting: list[Ref] = []
-        """Made since the last completed message."""
+        """References to files created since the last completed message."""
 
     def resume(self, waiting: list[Ref]) -> None:
         self._waiting = list(waiting)
 
     async def created(self, effect: Created) -> Artifact | None:
-        """The artifact, which goes with the next message; None when there is nothing to go."""
+        """Stores or looks up the file, which goes with the next message. Returns None if that is not possible."""
         said = effect.data
         try:
             if effect.content is None:
@@ -97,6 +101,7 @@ class Attachments:
         return artifact
 
     async def carry(self, message: dict[str, Any], text: str) -> Carried:
+        """Returns the message with its files resolved and stored."""
         content = message.get("content", "")
         if not self._waiting and isinstance(content, str) and "artifact_refs" not in message:
             encoded_most = len(text) * 4
@@ -117,7 +122,9 @@ class Attachments:
         return carried
 
     async def _shorten(self, carried: Carried, beside: list[Ref]) -> None:
-        """A text that is too long for the transcript, or even to be shown, is kept whole as a file."""
+        """Stores a text as a file if it is too long for the transcript, and shortens it if it is too long to be
+        shown.
+        """
         encoded = carried.text.encode(errors="replace")
         if len(encoded) <= TRANSCRIPT_TEXT_BYTES:
             return
@@ -158,7 +165,7 @@ class Attachments:
         return {**rest, **_shown(artifact)}
 
     async def _value(self, element: dict[str, Any], carried: Carried) -> dict[str, Any] | None:
-        """A value that is too large for a message is a file of it."""
+        """Replaces a JSON value that is too large for a message by a file."""
         content = to_json(element.get("value"))
         if len(content) <= RESULT_BYTES:
             return element

@@ -1,4 +1,4 @@
-"""History inlined into a run's context, only when its runner asked for it and never beyond the Host's own caps."""
+"""Inlines history into a run's context, only if its runner asks for it and never beyond the Host's own limits."""
 
 from typing import Any
 
@@ -12,6 +12,8 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
+    """The inlined messages, and the policy that was applied."""
+
     inline_policy: dict[str, Any]
     bootstrap: dict[str, Any] | None = None
 
@@ -20,7 +22,9 @@ NOTHING = Inlined({"mode": "none"})
 
 
 async def inline(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> Inlined:
-    """`transcript_seq` is the number of the event's own item; the tail is what came before it."""
+    """Selects the messages to inline. `transcript_seq` is the number of the event's own item; the tail is what came
+    before.
+    """
     match policy.bootstrap:
         case "none":
             return NOTHING
@@ -57,7 +61,7 @@ async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, t
 
 
 def _within(rows: list[Row], size: int) -> list[Row]:
-    """The newest that fit; the first that does not fit ends it, so that there is no hole."""
+    """Returns the newest rows that fit. The first row that does not fit ends the selection, so that there is no gap."""
     chosen: list[Row] = []
     for row in rows:
         size -= len(str(row["content"]).encode())

@@ -1,4 +1,4 @@
-"""Who calls: a plugin inside one of its runs, or outside any. Made by the gate, handed to the action."""
+"""The caller of an action: a plugin inside one of its runs, or outside any. The gate creates it for the action."""
 
 from parlour.core.access.grants import Grant
 from parlour.core.model.providers import Asking
@@ -8,18 +8,20 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Caller:
+    """A plugin with its grant, and its run if the call belongs to one."""
+
     plugin_id: str
     grant: Grant
     session: RunSession | None = None
 
     @property
     def runner_id(self) -> str:
-        """Empty outside runs."""
+        """Id of the run's runner; empty outside runs."""
         return self.grant.runner_id if self.session is not None else ""
 
     @property
     def run(self) -> RunSession:
-        """For actions whose row says that they need one."""
+        """The session of the run, for actions that are declared to need one."""
         assert self.session is not None
         return self.session
 

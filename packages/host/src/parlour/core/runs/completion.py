@@ -1,4 +1,6 @@
-"""The last unit of a run: its status, what becomes of its event and of what it took in, and a word if one is due."""
+"""Builds the unit that ends a run: the run's status, the outcomes of its events, and a notice to the sender if
+needed.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
@@ -25,42 +27,44 @@ from .session import Ending, Entry
 
 @dataclass(frozen=True, slots=True)
 class EndingRun:
-    """What is known of a run that ends, whether its session lives or was lost with a process."""
+    """The facts about a run that ends, from its session or, if that was lost with a process, from the ledger."""
 
     run_id: str
     event: RecordedEvent
     agent: Agent | None
     tries: Tries
-    """Before this ending."""
+    """Failed attempts before this end."""
     shown: bool
     effects: bool
     next_sequence: Callable[[], int]
-    """Of the ledger."""
+    """Assigns the next sequence number of the ledger."""
     usage: Mapping[str, Any] = field(default_factory=dict)
     claimed: tuple[Entry, ...] = ()
     injected: tuple[Entry, ...] = ()
     cancel_requested_at: int = 0
     streaming: bool = True
-    """A message may be shown in part."""
+    """True if a message may be partly shown."""
     model_failure: str = ""
-    """The code with which its last model call failed; empty if that was answered."""
+    """Error code of the last model call; empty if that call was answered."""
 
 
 @dataclass(slots=True)
 class Aftermath:
-    """What follows once the unit is durable."""
+    """The effects that follow after the unit is committed."""
 
     status: Status
     feed_seq: int = 0
     retry: bool = False
     tries: Tries = Tries()
-    """Of the event that is tried again."""
+    """Failed attempts of the event that is retried."""
     owed_again: list[Entry] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
     rows: list[Outgoing] = field(default_factory=list)
 
 
 class Endings:
+    """Adds the end of a run, or the outcome of an event without a run, to a unit."""
+
     def __init__(self, delivery: Delivery, tact: Tact, languages: Languages, ids: Ids, clock: Clock) -> None:
         self._delivery = delivery
         self._tact = tact
@@ -69,9 +73,11 @@ class Endings:
         self._clock = clock
 
     def draft(self, draft: Draft, run: EndingRun, ending: Ending) -> Aftermath:
-        """Replaces the draft's first statement, the guard that the run is still running, by its end."""
+        """Adds the end of the run. It replaces the first statement of the unit, the guard that the run is still
+        running.
+        """
         if ending.error:
-            ending = replace(ending, error=REDACTOR.clean(ending.error))  # its words may be shown
+            ending = replace(ending, error=REDACTOR.clean(ending.error))  # the text may be shown to users
         now = self._clock.now()
         if run.streaming:
             draft.add(outbox_rows.break_streams(run.run_id, ending.code or ending.status, now))
@@ -82,7 +88,7 @@ class Endings:
         else:
             self._settle_badly(draft, run, ending, aftermath)
         aftermath.owed_again.sort(key=lambda entry: entry.seq)
-        aftermath.feed_seq = self._delivery.feed.stamp()  # after whatever the run and its end had to say
+        aftermath.feed_seq = self._delivery.feed.stamp()  # numbered after all output of the run and of its end
         end = RunEnd(
             ending.status,
             ending.code,
@@ -97,28 +103,32 @@ class Endings:
         return aftermath
 
     def settle(self, draft: Draft, event: RecordedEvent, outcome: str, reason: str, run_id: str = "") -> Settled:
+        """Removes the event from the inbox and stores its outcome."""
         settled = Settled(event.seq, outcome, reason, run_id)
         draft.add(*inbox.settle(settled, self._clock.now()))
         return settled
 
     def call_off(self, draft: Draft, entry: Entry, code: str, reason: str) -> None:
-        """A run that was created for the event, or parked before this Host was started, does not begin or go on."""
+        """Ends a run that was created for the event, or queued for remote workers before this start, and will not
+        execute.
+        """
         if not entry.run_id:
             return
         now = self._clock.now()
-        # a run that waits in the queue can't fail
+        # a queued run can't fail
         draft.add(ledger.end_run(entry.run_id, RunEnd("cancelled" if entry.parked else "failed", code, reason), now))
         if entry.parked:
             draft.add(remote_queue.drop(entry.run_id))
 
     def tell(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str = "") -> Outgoing:
+        """Adds a notice to the sender of the event."""
         sentence = notices.sentence(code, error, self._languages.of(event.envelope))
         row = self._delivery.notice(event, run_id, code, sentence)
         notices.say(draft, self._ids.new(), event, row, self._clock.now())
         return row
 
     def tell_if_due(self, draft: Draft, event: RecordedEvent, run_id: str, code: str, error: str) -> list[Outgoing]:
-        """A word about a failure, unless tact forbids it; then the trail says why there was none."""
+        """Adds a notice about a failure unless the notice policy suppresses it; the trail then gets the reason."""
         silence = self._tact.silence(event)
         if not silence:
             return [self.tell(draft, event, run_id, code, error)]
@@ -126,13 +136,17 @@ class Endings:
         return []
 
     def refuse(self, draft: Draft, entry: Entry, code: str) -> list[Outgoing]:
-        """The word to the sender of an event that gets no run; what was said comes first in the transcript."""
+        """Adds a notice to the sender of an event that gets no run. The sender's message is added to the transcript
+        first.
+        """
         if not entry.transcribed:
             transcript.add_user_item(draft, self._ids.new(), entry.event, self._clock.now())
         return self.tell_if_due(draft, entry.event, entry.parent_run_id, code, "")
 
     def _settle_all(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
-        """The run answered, or its user ended it: so is everything it had taken in."""
+        """Completes the event and all injected events, because the run answered them or its user cancelled it. Claimed
+        events that were not pulled are queued again.
+        """
         if run.claimed:
             draft.add(inbox.release_claimed(run.run_id))
         outcome = "cancelled" if ending.by_user else "silent" if ending.silent else "answered"
@@ -146,7 +160,9 @@ class Endings:
             aftermath.rows.append(self.tell(draft, run.event, run.run_id, "cancelled", text))
 
     def _settle_badly(self, draft: Draft, run: EndingRun, ending: Ending, aftermath: Aftermath) -> None:
-        """What the run had taken in is owed again; its own event is tried anew, or its sender is told."""
+        """Queues the claimed and injected events again, and either retries the run's own event or notifies its
+        sender.
+        """
         draft.add(inbox.release_all(run.run_id))
         aftermath.owed_again += run.injected
         trouble = notices.model_trouble(run.model_failure) if ending.by_runner else ""

@@ -1,6 +1,7 @@
-"""Builds what a runner is told: the event, who and where, what it may use, and cursors to the rest.
+"""Builds the context that a runner receives: event, participants, conversation, granted resources, and cursors to the
+rest.
 
-Plain JSON, built once and encoded once; a test holds it against the protocol's entity.
+It is plain JSON, built once and encoded once; a test compares it with the protocol's entity.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ _SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the run's first unit settled."""
+    """Values that are known after the run's first unit."""
 
     run_id: str
     attempt: int
@@ -32,7 +33,7 @@ class Opening:
     latest_cursor: str = ""
     inlined: Inlined = NOTHING
     delivery: dict[str, Any] | None = None
-    """Where its answer goes, and what can be done there."""
+    """Target of the reply, and what the target supports."""
 
 
 def build(
@@ -45,6 +46,7 @@ def build(
     host_version: str,
     time_zone: str,
 ) -> dict[str, Any]:
+    """Builds the request to a runner: its id, its name and the context."""
     envelope = event.envelope
     form = descriptor.manifest.config_schema
     config = prefilled(form, binding.agent.runner_config)
@@ -87,7 +89,7 @@ def build(
 
 
 def event_parts(event: RecordedEvent, multimodal: bool) -> dict[str, Any]:
-    """The event and its parties, as a run and a steering item both tell them."""
+    """Returns the event and its participants, in the form that contexts and steering items share."""
     envelope = event.envelope
     return {
         "event": {

@@ -1,4 +1,6 @@
-"""Runs from outside their own stream: seen, cancelled, fed and ended by those who may."""
+"""Operations on runs from outside their own stream: reading, cancelling, appending results and ending, with access
+checks.
+"""
 
 from parlour.core.delivery.composer import Delivery
 from parlour.core.errors import Refused
@@ -23,6 +25,8 @@ _OVER = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
 
 
 class RunControl:
+    """Reads, cancels, feeds and ends runs for chat commands, the HTTP interface and plugins."""
+
     def __init__(
         self,
         journal: Journal,
@@ -48,14 +52,14 @@ class RunControl:
         self._clock = clock
 
     async def visible(self, caller: Caller, run_id: str) -> Row:
-        """A run of another plugin answers like one that never was."""
+        """Returns the run's row. A run of another plugin is reported as not found, like one that never existed."""
         run = await self._ledger.run(run_id)
         if run is None or not (caller.grant.has(ADMIN) or _own(caller, run)):
             raise Refused("not_found", "no run that this plugin may see has this id")
         return run
 
     def active(self, conversation_id: str) -> RunSession | None:
-        """The run that can be cancelled in this conversation, also while its runner has yet to be called."""
+        """Returns the run of this conversation that can be cancelled, even if its runner has not been called yet."""
         registered = self._sessions.in_lane(conversation_id)
         if registered is not None:
             return registered
@@ -63,7 +67,7 @@ class RunControl:
         return next((each for each in mine if each.rehearsal is None), None)
 
     async def cancel(self, run_id: str, ending: Ending) -> bool:
-        """Returns when the run is over; False when there was nothing to end."""
+        """Cancels a run and returns when it is over; returns False if there was nothing to end."""
         session = self._sessions.get(run_id)
         if session is not None:
             session.cancel_requested_at = self._clock.now()
@@ -80,6 +84,7 @@ class RunControl:
         return True
 
     async def append(self, caller: Caller, run_id: str, result: AgentRunResult, lease: str | None) -> None:
+        """Applies one result that a plugin sends for a run."""
         if result.run_id != run_id:
             raise Refused("invalid_argument", f"result.run_id: it must be {run_id}, the run that is named")
         live, leased = await self._fed(caller, run_id)
@@ -93,6 +98,7 @@ class RunControl:
             await live.append(result)
 
     async def finalize(self, caller: Caller, run_id: str, ending: Ending, lease: str | None) -> None:
+        """Ends a run on request of the plugin that executes it."""
         live, leased = await self._fed(caller, run_id)
         if live is None:
             run = await self._ledger.run(run_id)
@@ -108,7 +114,7 @@ class RunControl:
         await live.session.ended.wait()
 
     async def ended(self, caller: Caller, run_id: str) -> Refused:
-        """Returns the refusal for a run that is over, if the caller holds it or did."""
+        """Returns the error for a run that is over, if the caller holds it or did."""
         return _over(await self._held_once(caller, run_id))
 
     async def was_cancelled(self, caller: Caller, run_id: str) -> bool:
@@ -118,7 +124,9 @@ class RunControl:
         return (await self._held_once(caller, run_id))["status"] in _OVER
 
     async def _fed(self, caller: Caller, run_id: str) -> tuple[Live | None, RemoteRun | None]:
-        """The run, if it goes on, for the runner's own plugin or whoever holds it."""
+        """Returns the run if it is active, and its remote part if it has one. Only the runner's own plugin and the
+        holder get it, and for a remote run also plugins that may administer runtimes.
+        """
         leased = self._claims.get(run_id)
         live = leased.live if leased is not None else self._recording.find(run_id)
         if live is None or live.session.ended.is_set():
@@ -131,6 +139,7 @@ class RunControl:
         return live, leased
 
     async def _held_once(self, caller: Caller, run_id: str) -> Row:
+        """Returns the row of a run that the caller executes or has executed."""
         run = await self._ledger.run(run_id)
         runtime = await self._runtimes.get(run["claimed_by"]) if run is not None and run["claimed_by"] else None
         holder = runtime.plugin_id if runtime is not None else ""
@@ -139,7 +148,9 @@ class RunControl:
         return run
 
     async def _accept_repeat(self, run_id: str, result: AgentRunResult) -> None:
-        """The answer to the run's last result may have been lost."""
+        """Accepts the repetition of a result after the end of the run, because the response to it may have been
+        lost.
+        """
         progress = await recall(self._ledger, run_id)
         if result.sequence is None or progress.digest(result.sequence) != digest(result):
             raise _over(await self._ledger.run(run_id))

@@ -1,8 +1,8 @@
-"""Deletes a conversation: transcript, state, files and what its events and runs said. A tombstone stays in the log.
+"""Deletes a conversation: transcript, state, files and the content of its events and runs. The log keeps a tombstone.
 
-It is decided by one unit, which refuses while anything is owed, and carried out in small ones, so that no message waits
-for a long conversation to go. What is cut off in between is gone on with at the next start, or when it is asked for
-again.
+One unit decides the deletion; it fails while an event or a delivery is pending. Small units then carry it out, so that
+no message waits for the deletion of a long conversation. A deletion that is interrupted continues at the next start, or
+when it is requested again.
 """
 
 import asyncio
@@ -62,11 +62,17 @@ from .session import Ending
 logger = logging.getLogger(__name__)
 
 ROUNDS = 40
+"""Attempts to decide a deletion while something in the conversation is pending."""
 ROUND_SECONDS = 0.05
+"""Seconds between two such attempts."""
 UNSENT: Final = ("pending", "streaming", "sending")
+"""Outbox states of rows that are not sent yet."""
 AT_ONCE = 500
+"""Rows per unit."""
 RUNS_AT_ONCE = 20
+"""Runs whose rows are deleted in one unit."""
 MARK = "erasing:"
+"""Prefix of the name of the meta row that marks a decided deletion."""
 ENDING = Ending("cancelled", "cancelled", "the conversation is being deleted")
 NOTHING = dumps(
     {
@@ -81,13 +87,16 @@ NOTHING = dumps(
         "context": {"id": "", "parent_id": "", "origin": ""},
     }
 )
-"""The body of an event that says nothing any more."""
+"""Body of an event whose content was deleted."""
 BY_RUN: Final = (RUN_EVENTS, CALLS, MODEL_CALLS, ARTIFACTS)
-"""Tables whose rows go with the run that they name."""
+"""Tables whose rows are deleted with the run that they name."""
 BLANK: Final = {"body": NOTHING, "input_summary": "", "actor_name": ""}
+"""Columns of an event whose content was deleted."""
 
 
 class Erasing:
+    """Deletes conversations and continues interrupted deletions."""
+
     def __init__(
         self,
         journal: Journal,
@@ -107,7 +116,9 @@ class Erasing:
         self._under_way: set[str] = set()
 
     async def erase(self, conversation_id: str, by: Party, *also: Statement) -> None:
-        """Ends what goes on in it first. Raises Refused when that can't be done now; then nothing was deleted."""
+        """Deletes the conversation after cancelling its active runs. Raises Refused if that is not possible now;
+        nothing is deleted then.
+        """
         for _ in range(ROUNDS):
             await self._end_runs(conversation_id)
             try:
@@ -116,7 +127,7 @@ class Erasing:
                 if await self._cut_off(conversation_id):
                     await self._carry_out(conversation_id)
                 else:
-                    await asyncio.sleep(ROUND_SECONDS)  # something is still owed in it
+                    await asyncio.sleep(ROUND_SECONDS)  # something in it is still pending
             else:
                 await self._carry_out(conversation_id)
                 return
@@ -124,7 +135,7 @@ class Erasing:
         raise Refused("conflict", told, retryable=True)
 
     async def take_up(self) -> None:
-        """What another life of the Host had decided is carried out beside everything else."""
+        """Continues deletions that a previous process of the Host had decided, in the background."""
         marks = await self._journal.read(Select(META, where(name=starting(MARK)), ("name",)))
         if marks:
             self._rest = asyncio.create_task(self._go_on([mark["name"].removeprefix(MARK) for mark in marks]))
@@ -146,13 +157,13 @@ class Erasing:
                     raise
 
     async def _decide(self, conversation_id: str, by: Party, also: tuple[Statement, ...]) -> None:
-        """From then on it is deleted, whatever happens to this process."""
+        """Commits the decision; from then on the conversation is deleted, even if this process ends."""
         here = where(conversation_id=conversation_id)
         columns = ("transcript_seq", "bot_id", "chat")
         [conversation] = await self._journal.read(Select(CONVERSATIONS, here, columns))
         until = conversation["transcript_seq"]
         draft = Draft("conversation.erase")
-        # nothing may be owed: neither an answer nor its delivery
+        # nothing may be pending: neither an answer nor its delivery
         draft.add(Update(INBOX, {"attempts": 0}, where(lane=conversation_id), expect=0))
         draft.add(Update(OUTBOX, {"attempts": 0}, here + where(state=one_of(*UNSENT)), expect=0))
         draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
@@ -164,7 +175,7 @@ class Erasing:
         await self._journal.commit(draft.unit())
 
     async def _cut_off(self, conversation_id: str) -> bool:
-        """Whether it was decided before, and the database failed in the middle of it."""
+        """Returns whether the deletion was decided before and interrupted by a database failure."""
         marks = await self._journal.read(Select(META, where(name=f"{MARK}{conversation_id}"), ("name",)))
         return bool(marks) and conversation_id not in self._under_way
 
@@ -177,7 +188,7 @@ class Erasing:
             self._under_way.discard(conversation_id)
 
     async def _empty(self, conversation_id: str) -> None:
-        """What was said since it was decided stays."""
+        """Deletes the rows of the conversation. Messages that came after the decision stay."""
         name, here = where(name=f"{MARK}{conversation_id}"), where(conversation_id=conversation_id)
         marks = await self._journal.read(Select(META, name, ("value",)))
         until = int(loads(marks[0]["value"])["until"])
@@ -208,7 +219,7 @@ class Erasing:
         columns: tuple[str, ...] = (),
         limit: int = AT_ONCE,
     ) -> AsyncIterator[list[Row]]:
-        """In the order of a key that the conversation's rows are found by."""
+        """Yields matching rows in batches, in the order of a key by which a conversation's rows are found."""
         position: tuple[Condition, ...] = ()
         while True:
             query = Select(table, conditions + position, (key, *columns), order=(key,), limit=limit)

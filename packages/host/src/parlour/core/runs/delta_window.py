@@ -1,4 +1,4 @@
-"""Fragments reach the ledger within a moment, also when nothing follows them that would take them along."""
+"""Writes deltas to the ledger after a short interval, even if no other result follows that would include them."""
 
 import asyncio
 import logging
@@ -14,6 +14,8 @@ logger = logging.getLogger(__name__)
 
 
 class DeltaWindow:
+    """Flushes the delta buffer of one run by a timer."""
+
     def __init__(self, session: RunSession, journal: Journal, deltas: Deltas, writing: Writing, clock: Clock) -> None:
         self._session = session
         self._journal = journal

@@ -1,13 +1,17 @@
-"""The fragments of a message on their way: to whoever watches at once, to the ledger by the window."""
+"""Buffers message deltas: published immediately, written to the ledger in batches."""
 
 from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 
 WINDOW_SECONDS = 0.25
+"""Seconds after which buffered deltas are written to the ledger."""
 WINDOW_CHARACTERS = 32 * 1024
+"""Buffered characters from which deltas are written without waiting for the timer."""
 
 
 class Deltas:
-    """Memory stays flat however long a runner streams: the text kept for a message is bounded by its limit."""
+    """The deltas of one run. The text kept for a message is bounded by its limit, so memory stays flat however long a
+    runner streams.
+    """
 
     def __init__(self) -> None:
         self._unshown: list[str] = []
@@ -48,18 +52,18 @@ class Deltas:
         return text
 
     def take_unwritten(self) -> tuple[str, int, int]:
-        """The text since the last time, and the runner's first and last number of it."""
+        """Returns the text since the last call, with the runner's first and last sequence number of it."""
         text = "".join(self._unwritten)
         self._unwritten.clear()
         self._unwritten_characters = 0
         return text, self._first, self._last
 
     def leftover(self) -> str:
-        """What was written of a message that was never completed."""
+        """Returns the text of a message that was never completed."""
         return "".join(self._message)
 
     def resume(self, text: str) -> None:
-        """What another life of the Host had of a message that goes on."""
+        """Restores the incomplete text of a message that a previous process of the Host received."""
         self._message, self._message_characters = [text], len(text)
 
     def message_completed(self) -> None:

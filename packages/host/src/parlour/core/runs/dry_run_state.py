@@ -1,4 +1,4 @@
-"""What makes a run a rerun: how far back its history ends, and copies of what it would change, thrown away with it."""
+"""State of a rerun: where its history ends, and copies of what it would change, which are discarded with it."""
 
 from dataclasses import field
 from typing import Any
@@ -9,20 +9,22 @@ from parlour.core.model.resource_policy import Selection
 from parlour_sdk.values import dataclass
 
 StorageCopy = dict[tuple[str, str], bytes | None]
-"""By area and key; None for what was deleted."""
+"""Storage values by area and key; None for a deleted one."""
 
 
 COPY_BYTES = 16 * 1024 * 1024
-"""What a rerun may write into its copies, in all: they are in memory."""
+"""Maximum bytes that a rerun may write into its copies in total, because they are kept in memory."""
 
 
 @dataclass(slots=True)
 class Rehearsal:
+    """The limits and copies with which a rerun executes."""
+
     rerun_of: str
     event_seq: int
     event_at: int
     transcript_seq: int
-    """The number of its event's own item; zero when that is not kept any more."""
+    """Number of the event's own transcript item; zero if that is no longer stored."""
     effects: Selection
     """Tools that may run although they are not read-only."""
     state: dict[str, dict[str, Any]]
@@ -30,12 +32,13 @@ class Rehearsal:
     written: int = 0
 
     def take(self, size: int) -> None:
+        """Counts bytes that are written into the copies. Raises Refused beyond the limit."""
         self.written += size
         if self.written > COPY_BYTES:
             raise Refused("payload_too_large", f"a rerun writes at most {COPY_BYTES // 1024} KiB of state and storage")
 
     def transcript_until(self, own_conversation: bool) -> tuple[Condition, ...]:
-        """What its event's first run could have found in a transcript."""
+        """Returns conditions for transcript items that the event's first run could have found."""
         if own_conversation and self.transcript_seq:
             return where(seq=at_most(self.transcript_seq))
         return where(created_at=at_most(self.event_at))

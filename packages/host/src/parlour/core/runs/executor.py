@@ -1,6 +1,6 @@
-"""The single entry for every run: opens it, calls its plugin, applies its results, closes it whatever happens.
+"""The single entry of every run: starts it, calls its plugin, applies its results, and ends it in every case.
 
-A run for remote runtimes is handed to the claims, which hold its lane until it is over.
+A run for remote workers is passed to the remote queue, which keeps its lane suspended until the run is over.
 """
 
 import logging
@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 
 class Orchestrator:
+    """Executes the runs of queued events."""
+
     def __init__(
         self,
         journal: Journal,
@@ -60,6 +62,7 @@ class Orchestrator:
         self._clock = clock
 
     async def run(self, entry: Entry, binding: Binding) -> Turn:
+        """Executes a run for the event, or rejects the event if its agent has no usable runner."""
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
             await self._refuse(entry, absence(binding.agent.runner_id))
@@ -80,7 +83,7 @@ class Orchestrator:
             return await self._carry_out(entry, session, descriptor, self._openings.begin(session, descriptor))
 
     async def carry_on(self, entry: Entry, opened: Opened) -> Turn:
-        """A run that began together with its event."""
+        """Executes a run that was started in the unit that accepted its event."""
         entry.opened = None
         session, descriptor = opened.session, opened.descriptor
         with about_run(session.run_id):
@@ -102,7 +105,7 @@ class Orchestrator:
         return queue_result.after(entry, session.run_id, aftermath)
 
     async def _refuse(self, entry: Entry, reason: str) -> None:
-        """No run: the sender is told, and the event is settled."""
+        """Completes an event that can't have a run, and notifies its sender."""
         logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
         draft = Draft("event.settle")
         self._endings.call_off(draft, entry, "runner.unavailable", reason)

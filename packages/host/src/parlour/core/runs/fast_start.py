@@ -1,6 +1,6 @@
-"""A run that begins with its event: where nobody is ahead of it, both are one unit, and the disk is waited for once.
+"""Starts a run in the same unit that accepts its event if its lane is idle, so that the disk is waited for once.
 
-Whatever speaks against that is no failure: the event is then accepted alone, and its turn decides.
+An obstacle is not a failure: the event is then accepted alone, and everything is decided at its turn.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from .starter import Openings
 
 @dataclass(slots=True)
 class Beginning:
-    """A run that is being written together with its event; it ends with `offer` or with `give_up`."""
+    """A run that is written together with its event; it ends with `confirm` or `rollback`."""
 
     opened: Opened
     reserved: Reserved
@@ -47,7 +47,9 @@ class Beginning:
         self.reserved.begin(entry)
 
     def _foresee(self, receipt: Receipt) -> None:
-        """The numbers it will have: what follows can be prepared."""
+        """Sets the numbers that the rows will have, so that the request can be prepared before the commit is
+        durable.
+        """
         entry = self.opened.session.entry
         entry.event, entry.opened = replace(entry.event, seq=resolved(receipt, self.numbered)), self.opened
         entry.attempts, entry.transcribed = 1, resolved(receipt, self.transcribed)
@@ -58,6 +60,8 @@ class Beginning:
 
 
 class Beginnings:
+    """Decides whether an event can start its run immediately, and prepares that start."""
+
     def __init__(
         self,
         registry: Registry,
@@ -76,7 +80,9 @@ class Beginnings:
         self._arriving: Counter[ConversationKey] = Counter()
 
     def arrives(self, key: ConversationKey) -> bool:
-        """Whether this event is the only one of its conversation that is on its way in, until it has `arrived`."""
+        """Registers an arriving event until `leave` is called. Returns whether it is the only one of its
+        conversation.
+        """
         self._arriving[key] += 1
         return self._arriving[key] == 1
 
@@ -86,7 +92,9 @@ class Beginnings:
             del self._arriving[key]
 
     async def prepare(self, event: RecordedEvent, decision: Decision) -> Beginning | None:
-        """None where the event has to wait for its turn, or gets no run."""
+        """Reserves the lane and creates the session. Returns None if the event has to wait for its turn or gets no
+        run.
+        """
         if not isinstance(decision, Bound) or event.envelope.commission is not None:
             return None
         agent = decision.binding.agent
@@ -105,12 +113,14 @@ class Beginnings:
         except BaseException as error:
             reserved.release()
             if isinstance(error, SecretUnreadable):
-                return None  # its turn tells what is wrong
+                return None  # the problem is reported at its turn
             raise
         self._sessions.announce(session)
         return Beginning(opened, reserved, self._sessions, self._openings, self._cap)
 
     async def _look(self, opened: Opened) -> None:
-        """Whatever fails is tried again when the run is carried out, and told there: its beginning is on the way."""
+        """Prepares the request during the commit. The start is already being written, so a failure is ignored here; the
+        step is repeated when the run is executed and its failure is reported then.
+        """
         with suppress(Exception):
             await self._openings.prepare(opened)

@@ -1,9 +1,9 @@
-"""Limits how many runs a minute begins on platforms, so that two bots never keep each other talking.
+"""Limits how many runs per minute start on platforms, so that two bots never keep answering each other.
 
-In a group the limit of a sender counts that sender's messages alone, and those of all accounts that behave like bots
-together; the group as a whole has a higher limit of its own. A person who writes to the bot alone may write as fast as
-they like for a while; a private chat that goes on beyond the limit for ten minutes is held to it. Requests with a key
-and the web chat are not limited here.
+In a group the limit per sender counts the messages of each sender alone, and those of all accounts that behave like
+bots together; the group as a whole has a higher limit of its own. A user in a private chat may exceed the limit for a
+while; a private chat that exceeds it for ten minutes is throttled. Requests with an API key and the web chat are not
+limited here.
 """
 
 from bisect import bisect_right
@@ -19,32 +19,32 @@ from parlour_sdk.values import dataclass
 
 MINUTE_MILLISECONDS = 60_000
 PATIENCE_MILLISECONDS = 10 * MINUTE_MILLISECONDS
-"""So long a private chat may be beyond the limit without a break."""
+"""Milliseconds for which a private chat may exceed the limit continuously before it is throttled."""
 HELD_MILLISECONDS = 60 * MINUTE_MILLISECONDS
-"""So long it is held to the limit then, since it was last refused; and so long an account counts as a bot."""
+"""Milliseconds for which a private chat stays throttled after its last refusal, and an account counts as a bot."""
 REFUSED_MINUTES = 3
-"""An account that was refused in so many minutes of the last hour behaves like a bot."""
+"""Minutes of the last hour with a refusal, from which an account counts as a bot."""
 KEPT = 1000
-"""Conversations that are remembered before those that went quiet are let go."""
+"""Conversations kept in memory before idle ones are evicted."""
 KEPT_SENDERS = 500
-"""The same for the senders of one conversation."""
+"""Senders kept in memory per conversation before idle ones are evicted."""
 
 Limited = Literal["", "sender", "bots", "group"]
-"""Whose limit is reached; empty if none is."""
+"""The limit that is exceeded; empty if none is."""
 _ALL = "all"
 _BOTS = "bots"
 
 
 @dataclass(slots=True)
 class Talk:
-    """A conversation's runs of the last minute, and the accounts that were refused in the last hour."""
+    """The runs of a conversation in the last minute, and the accounts that were refused in the last hour."""
 
     begun: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """When runs began: of all together, of each sender, and of accounts that behave like bots."""
+    """Start times of runs: of all together, of each sender, and of all accounts that behave like bots."""
     refused: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The minutes in which a sender was refused."""
+    """Times of refusals by sender, at most one per minute."""
     beyond_since: int = 0
-    """Since when every minute of a private chat has had too many; 0 if the last one had not."""
+    """Time from which every minute of a private chat exceeded the limit; 0 if the last one did not."""
     held_until: int = 0
 
     def recent(self, counted: str, before: int) -> list[int]:
@@ -68,14 +68,16 @@ class Talk:
         return len(times) >= REFUSED_MINUTES and now - times[-1] < HELD_MILLISECONDS
 
     def lively(self, before: int) -> bool:
-        """`before` is a minute ago."""
+        """Returns whether the entry is still needed. `before` is the time one minute ago."""
         limited = any(times[-1] > before - HELD_MILLISECONDS for times in self.refused.values() if times)
         return limited or self.held_until > before or any(times[-1] > before for times in self.begun.values() if times)
 
 
 class LoopCap:
+    """Counts the runs of conversations and senders and rejects those beyond the limits."""
+
     def __init__(self, per_sender: int, per_group: int, clock: Clock) -> None:
-        """Of a limit of 0 there is none."""
+        """A limit of 0 means that there is none."""
         self._per_sender = per_sender
         self._per_group = per_group
         self._clock = clock
@@ -88,13 +90,14 @@ class LoopCap:
         self._per_group = per_group
 
     def admit(self, event: RecordedEvent) -> Limited:
-        """Counts one more run, or names whose limit keeps it from beginning."""
+        """Counts one more run, or returns the limit that keeps it from starting."""
         limited = self.limited(event)
         if not limited:
             self.count(event)
         return limited
 
     def limited(self, event: RecordedEvent) -> Limited:
+        """Returns the limit that one more run would exceed, and records the refusal."""
         envelope = event.envelope
         if not self._limits(envelope):
             return ""
@@ -148,7 +151,7 @@ class LoopCap:
         return talk
 
     def _let_go(self, before: int) -> None:
-        """Forgets conversations that went quiet, when they are as many again as were kept last time."""
+        """Evicts idle conversations once their number has grown well beyond what was kept last time."""
         if len(self._talks) >= self._most:
             lively = {name: talk for name, talk in self._talks.items() if talk.lively(before)}
             self._talks, self._most = lively, KEPT + 2 * len(lively)

@@ -8,11 +8,13 @@ from parlour.core.redaction import Redactor
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 
 MAX_TEXT_CHARACTERS = 32 * 1024
+"""Maximum characters of one text."""
 MAX_CALL_CHARACTERS = 128 * 1024
-"""Of all texts of a request, and as many of an answer."""
+"""Maximum characters of all texts of a request, and of all texts of an answer."""
 MAX_TOOLS_CHARACTERS = 64 * 1024
+"""Maximum characters of all tool definitions; beyond it only their names are stored."""
 MARGIN_CHARACTERS = 4 * 1024
-"""A long text is redacted with so many characters beyond the cut, so that no half of a secret is left before it."""
+"""Characters beyond the cut that are redacted too, so that no half of a secret is left before the cut."""
 _DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,\s]{0,100};base64,[A-Za-z0-9+/=_-]*")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=_\r\n-]{2048,}")
 
@@ -20,7 +22,7 @@ Request = InvokeModel | Embed | Rerank
 
 
 class ContentBuilder:
-    """Bounds and redacts the values of one request or one answer; `truncated` tells whether it left something out."""
+    """Limits and redacts the values of one request or one answer; `truncated` is true if something was left out."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor

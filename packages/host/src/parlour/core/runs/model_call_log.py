@@ -1,7 +1,7 @@
 """Records the prompt, parameters and answer of model calls, in batches after the calls are over.
 
-No message waits for it: a batch is written within a moment, and a Host that is killed in that moment loses only these
-records, not the usage, which is in the ledger. What is stored of a call is built by `model_call_content`.
+No message waits for it: a batch is written within a fraction of a second, and a Host that is killed before that loses
+only these records, not the usage, which is in the ledger. `model_call_content` builds what is stored of a call.
 """
 
 import asyncio
@@ -23,18 +23,20 @@ from .session import RunSession
 logger = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.25
+"""Seconds after which finished calls are written."""
 UNIT_CALLS = 25
-"""Written at once, so that a message never waits long behind them."""
+"""Calls per unit, so that a message never waits long behind them."""
 MAX_WAITING_CALLS = 1000
+"""Maximum calls that wait to be written; calls beyond that are not recorded."""
 MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
-"""Of prompts that wait to be written; calls beyond that are not recorded."""
+"""Maximum characters of prompts that wait to be written; calls beyond that are not recorded."""
 THREAD_CHARACTERS = 8 * 1024
-"""Longer prompts are encoded in a thread, so that the event loop goes on."""
+"""Characters from which a call is encoded in a thread, so that the event loop is not blocked."""
 
 
 @dataclass(slots=True, eq=False)
 class OpenCall:
-    """A model call under way, with what its answer has brought so far."""
+    """A model call in progress, with the parts of its answer received so far."""
 
     call_id: str
     session: RunSession
@@ -45,14 +47,14 @@ class OpenCall:
     outcome: str = ""
     error: str = ""
     forgotten: bool = False
-    """Its conversation or person was deleted: it must not be written."""
+    """True if its conversation or user was deleted; it must not be written."""
     answer: dict[str, Any] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     characters: int = 0
 
     def take(self, part: ModelChunk) -> None:
-        """Adds a fragment of a streamed answer; text beyond what is stored anyway is not kept."""
+        """Adds a chunk of a streamed answer. Text beyond the limit of what is stored is not kept."""
         chunk = part.chunk
         if self.characters <= MAX_CALL_CHARACTERS:
             text = chunk.content if isinstance(chunk.content, str) else ""
@@ -78,7 +80,7 @@ class OpenCall:
                 self.answer = {"results": [each.model_dump(mode="json") for each in answer.results]}
 
     def row(self) -> ModelCall:
-        """Encodes what is stored. Costs some milliseconds for a long prompt."""
+        """Encodes the record. Takes some milliseconds for a long prompt."""
         request, cut = encode_request(self.request, dict(self.parameters), REDACTOR)
         answer, cut_too = encode_answer(self._answer(), REDACTOR)
         actor = self.session.event.envelope.actor
@@ -104,13 +106,15 @@ class OpenCall:
 
     @property
     def size(self) -> int:
-        """Roughly, in characters, without looking into anything."""
+        """Approximate size in characters, without inspecting the content."""
         if not isinstance(self.request, InvokeModel):
             return self.characters + 1000
         return self.characters + sum(len(each.content) for each in self.request.messages)
 
 
 class ModelCallLog:
+    """Collects finished model calls and writes them in batches."""
+
     def __init__(self, journal: Journal, ids: Ids, clock: Clock, enabled: bool = True) -> None:
         self._journal = journal
         self._ids = ids
@@ -125,7 +129,9 @@ class ModelCallLog:
         self._closed = False
 
     def begin(self, session: RunSession | None, request: Request, parameters: Mapping[str, Any]) -> OpenCall | None:
-        """Returns None where nothing is recorded: outside a run, or when there is too much to write already."""
+        """Starts the record of a call. Returns None if it is not recorded: outside a run, or if too much waits to be
+        written already.
+        """
         full = len(self._waiting) >= MAX_WAITING_CALLS or self._waiting_characters >= MAX_WAITING_CHARACTERS
         if session is None or not self._enabled or self._closed or full:
             return None
@@ -144,7 +150,7 @@ class ModelCallLog:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._due)
 
     async def forget_conversation(self, conversation_id: str) -> None:
-        """After this, no call of the conversation that had begun before is written any more."""
+        """Discards the calls of a conversation. After this returns, no call that began before is written any more."""
         await self._forget(lambda call: call.session.event.conversation_id == conversation_id)
 
     async def forget_person(self, actor_type: str, actor_id: str) -> None:
@@ -163,7 +169,7 @@ class ModelCallLog:
                 await self._write(batch)
 
     async def close(self) -> None:
-        """Writes what waits; calls that end later are not recorded."""
+        """Writes all waiting calls; calls that end later are not recorded."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -172,7 +178,7 @@ class ModelCallLog:
     async def _forget(self, matches: Callable[[OpenCall], bool]) -> None:
         for call in (*self._open, *self._waiting):
             call.forgotten = call.forgotten or matches(call)
-        async with self._turn:  # a batch that is being written is durable when this returns
+        async with self._turn:  # waits until a batch that is being written is durable
             self._waiting = [call for call in self._waiting if not call.forgotten]
 
     async def _write(self, batch: list[OpenCall]) -> None:

@@ -1,4 +1,4 @@
-"""Lets a caller wait until an event is settled."""
+"""Lets callers wait for the outcome of an event."""
 
 import asyncio
 from collections.abc import Iterable
@@ -7,17 +7,20 @@ from parlour.core.store.inbox import Settled
 
 
 class Outcomes:
+    """The futures of callers that wait for outcomes."""
+
     def __init__(self) -> None:
         self._waiting: dict[int, set[asyncio.Future[Settled]]] = {}
 
     def expect(self, event_seq: int) -> "asyncio.Future[Settled]":
-        """Done when the event is settled from now on; whoever asks looks whether it already is."""
+        """Returns a future for the next outcome of the event. The caller checks whether the event already has one."""
         future: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(event_seq, set()).add(future)
         future.add_done_callback(lambda _: self._forget(event_seq, future))
         return future
 
     def settled(self, events: Iterable[Settled]) -> None:
+        """Resolves the futures of these events."""
         for settled in events:
             for future in list(self._waiting.get(settled.event_seq, ())):
                 if not future.done():

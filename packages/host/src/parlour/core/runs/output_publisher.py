@@ -1,6 +1,6 @@
-"""What of a run's messages its people see, and when: a step is told what it adds, and what it shows once it is durable.
+"""Publishes a run's messages: adds their rows to the current batch, and the publication to the steps after its commit.
 
-A message that is shown while it grows has its row, `streaming`, before its first fragment.
+A message that is streamed has its outbox row, in state `streaming`, before its first delta is published.
 """
 
 from functools import partial
@@ -18,6 +18,8 @@ from .session import RunSession
 
 
 class Showing:
+    """Publishes the messages, deltas and reasoning of one run."""
+
     def __init__(self, session: RunSession, delivery: Delivery, deltas: Deltas, ids: Ids) -> None:
         self._session = session
         self._delivery = delivery
@@ -27,12 +29,14 @@ class Showing:
         self._streams = delivery.streams(session.event, self._policy)
         self._stream_row: Outgoing | None = None
         self._grown_before: list[Outgoing] = []
-        """Under which another life of the Host showed the message; it grows no more, and is finished there."""
+        """Rows under which a previous process of the Host streamed the message. It is not streamed further, but
+        completed there.
+        """
         self._resumed = False
         self.messages = 0
 
     async def resume(self, messages: int) -> None:
-        """Goes on where another life of the Host was."""
+        """Continues a run of a previous process of the Host."""
         self.messages = messages
         self._resumed = True
         self._grown_before = await self._delivery.grown_before(self._session.event, self._session.run_id)
@@ -40,10 +44,11 @@ class Showing:
 
     @property
     def begun(self) -> bool:
-        """Whether a message may be shown in part."""
+        """True if a message may be partly shown."""
         return self._stream_row is not None or self._resumed
 
     async def message(self, step: Step, carried: Carried) -> None:
+        """Adds a completed message to the batch: transcript item, artifacts and outbox rows."""
         session, message = self._session, carried.message
         step.draft.add(*(artifact.insert() for artifact in carried.made))
         transcript.add_reply_item(
@@ -73,7 +78,7 @@ class Showing:
         session.shown = True
 
     def growth(self, step: Step) -> None:
-        """What came of a message that is not whole yet."""
+        """Publishes the new deltas of a message that is not complete yet."""
         if not self._streams:
             self._deltas.take_unshown()
         elif self._deltas.unshown:
@@ -82,13 +87,13 @@ class Showing:
             self._fragment(step)
 
     def thoughts(self, step: Step, thoughts: str) -> None:
-        """While they are had; what is kept of them comes with the message."""
+        """Publishes reasoning while it is streamed; the part that is stored comes with the message."""
         if thoughts and self._streams:
             event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.stamp()
             step.then.append(partial(self._delivery.think, event, run_id, thoughts, seq))
 
     def over(self) -> None:
-        """What is not whole stays so."""
+        """Aborts the stream of a message that was not completed."""
         self._delivery.broken(self._stream_row)
 
     def _open(self, step: Step) -> Outgoing:
@@ -100,7 +105,9 @@ class Showing:
         return row
 
     def _fragment(self, step: Step) -> None:
-        """Numbered now, before the message they belong to: frames come in the order of their numbers."""
+        """Numbers the pending deltas before the message that they belong to, because frames are sent in the order of
+        their numbers.
+        """
         text = self._deltas.take_unshown()
         if text and self._streams:
             fragment = Fragment(text, self._delivery.feed.stamp(), first_message=not self.messages)

@@ -1,4 +1,4 @@
-"""Calls a run's plugin and hands on what it streams back, until the run is over one way or another."""
+"""Calls a run's plugin and passes on the results that it streams, until the run is over."""
 
 from typing import Any, Protocol, TypeVar
 
@@ -11,14 +11,14 @@ Over = TypeVar("Over", covariant=True)
 
 
 class Results(Protocol[Over]):
-    """Who applies what a runner says."""
+    """Receives the results of a runner and applies them."""
 
     async def take(self, batch: list[Any]) -> Over | None:
-        """What follows, when the batch ended the run."""
+        """Applies a batch; returns the completion if the batch ended the run."""
         ...
 
     async def end(self, ending: Ending | None) -> Over:
-        """None when the stream is over without a last word."""
+        """Ends the run; `ending` is None if the stream ended without a terminal result."""
         ...
 
 
@@ -30,6 +30,7 @@ async def invoke(
     results: Results[Over],
     clock: Clock,
 ) -> Over:
+    """Calls the plugin and returns the completion of the run."""
     if session.is_over():
         return await results.end(session.stopping)
     timer = deadline.set_timer(session, clock)
@@ -47,7 +48,9 @@ async def invoke(
     except PluginLost as lost:
         return await results.end(Ending("failed", lost.code, f"the plugin was lost during the run: {lost}"))
     except PluginRefused as refusal:
-        code = refusal.code if refusal.code == "payload_too_large" else "runner.error"  # nobody's code failed
+        code = (
+            refusal.code if refusal.code == "payload_too_large" else "runner.error"
+        )  # a rejected size is no error of the runner's code
         return await results.end(Ending("failed", code, str(refusal)))
     except PluginUnavailable as absence:
         return await results.end(Ending("failed", absence.code, str(absence)))
@@ -55,5 +58,5 @@ async def invoke(
         if timer is not None:
             timer.cancel()
         if session.stream is not None:
-            session.stream.abort(Stopped())  # whatever the runner still says is of no interest
+            session.stream.abort(Stopped())  # further output of the runner is ignored
     return await results.end(session.stopping)

@@ -1,4 +1,6 @@
-"""One lane per conversation: its events are handled in order, lanes run side by side, an idle lane costs nothing."""
+"""One lane per conversation: its events are handled in order, lanes run concurrently, and an idle lane costs
+nothing.
+"""
 
 import asyncio
 import logging
@@ -16,11 +18,14 @@ from .slots import Slots, person_of
 logger = logging.getLogger(__name__)
 
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between attempts to read a lane again while the database fails."""
 FAULTS = 3
-"""An event whose handling fails more often is given up, so that those behind it have their turn."""
+"""Failed attempts of the Host to handle an event; one more quarantines it, so that those behind it get their turn."""
 
 TRIAL_SECONDS = 30.0
-"""How long one event is tried alone; after so long, other conversations go on beside the events still to be tried."""
+"""Seconds for which one event is tried alone; after that, other conversations continue beside the events still to be
+tried.
+"""
 
 Handle = Callable[[Entry], Awaitable[Turn]]
 Claim = Callable[[Entry], Awaitable[bool]]
@@ -29,29 +34,32 @@ GiveUp = Callable[[Entry], Awaitable[None]]
 
 
 class Lane:
+    """The waiting events of one conversation, and the tasks that handle them."""
+
     def __init__(self) -> None:
         self.waiting: list[Entry] = []
         self.task: asyncio.Task[None] | None = None
         self.claims: asyncio.Task[None] | None = None
         self.parked: asyncio.Task[None] | None = None
-        """Waits for a run that is executed elsewhere."""
+        """Task that waits while the lane is suspended, such as for a run that is executed elsewhere."""
         self.handling = False
         self.current = 0
         self.faulty = 0
-        """The event whose handling failed last, and how often it did."""
+        """Number of the event whose handling failed last; `failures` counts its failures."""
         self.faults = 0
 
 
 class Reserved:
-    """The next turn of an idle lane, with its slot; it ends with `begin` or with `release`."""
+    """The reserved next turn of an idle lane, with its slot; it ends with `start` or `release`."""
 
     def __init__(self) -> None:
         self._coming: asyncio.Future[Entry | None] = asyncio.get_running_loop().create_future()
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
-        """What can be done until it begins."""
+        """Called before the wait for the start."""
 
     async def come(self) -> Entry | None:
-        await asyncio.sleep(0)  # whoever writes it down goes first
+        """Returns the event to handle, or None if the reservation was released."""
+        await asyncio.sleep(0)  # lets the caller write the event first
         if self.meanwhile is not None:
             await self.meanwhile()
         return await self._coming
@@ -64,6 +72,8 @@ class Reserved:
 
 
 class Lanes:
+    """The lanes of all conversations with waiting or active events."""
+
     def __init__(self, handle: Handle, claim: Claim, reopen: Reopen, give_up: GiveUp, slots: Slots) -> None:
         self._handle = handle
         self._claim = claim
@@ -72,18 +82,19 @@ class Lanes:
         self._slots = slots
         self._lanes: dict[str, Lane] = {}
         self._early: list[Entry] | None = []
+        """Events that arrive before `open` is called; None after that."""
         self._trials: asyncio.Task[None] | None = None
         self._held: dict[str, list[Entry]] = {}
-        """By lane, what waits until the events of that lane were tried alone."""
+        """Events by lane that wait until the suspect events of that lane were tried alone."""
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._lanes)
 
     def open(self, owed: list[Entry]) -> None:
-        """Begins with what was owed at the start; what came meanwhile follows.
+        """Starts handling: first the events that were pending at the start, then those that arrived since.
 
-        Events that were in flight at too many deaths of the Host go first, one at a time.
+        Events that were in flight at too many crashes of the Host go first, one at a time.
         """
         if any(retry_policy.needs_trial_alone(entry.tries) for entry in owed):
             self._trials = asyncio.create_task(self._try_alone(owed))
@@ -91,8 +102,9 @@ class Lanes:
             self._open_all(owed)
 
     def offer(self, entry: Entry) -> None:
+        """Adds an event to its lane. A duplicate is ignored."""
         if self._closed:
-            return  # it is owed; the next start takes it up
+            return  # it is in the inbox, and is recovered at the next start
         if self._early is not None:
             self._early.append(entry)
         elif entry.lane in self._held:
@@ -101,9 +113,9 @@ class Lanes:
             self._admit(entry)
 
     async def _try_alone(self, owed: list[Entry]) -> None:
-        """Runs each suspect after what is before it in its lane, one at a time; then opens their lanes.
+        """Handles each suspect event after the events before it in its lane, one at a time; then opens their lanes.
 
-        The first ones run with nothing beside them. When that takes too long, all other lanes open meanwhile.
+        The first ones run with nothing beside them. If that takes too long, all other lanes open.
         """
         suspects = [entry for entry in owed if retry_policy.needs_trial_alone(entry.tries)]
         self._held = {each.lane: [] for each in suspects}
@@ -135,9 +147,9 @@ class Lanes:
     def _admit(self, entry: Entry) -> None:
         lane = self._lanes.setdefault(entry.lane, Lane())
         place = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
-        known = entry.seq == lane.current and not entry.run_id  # a run that was created is always another one
+        known = entry.seq == lane.current and not entry.run_id  # an explicitly created run is never a duplicate
         if known or [each.seq for each in lane.waiting[place : place + 1]] == [entry.seq]:
-            return  # it was taken up as owed before its arrival was told
+            return  # it was recovered from the inbox before it was enqueued
         lane.waiting.insert(place, entry)
         if lane.task is None:
             lane.task = asyncio.create_task(self._work(entry.lane, lane))
@@ -145,7 +157,7 @@ class Lanes:
             lane.claims = asyncio.create_task(self._offer_to_run(lane))
 
     def reserve(self, event: RecordedEvent) -> Reserved | None:
-        """None where its turn would not be at once."""
+        """Reserves an idle lane and a slot for the event. Returns None if it could not be handled immediately."""
         name, person = event.conversation_id, person_of(event.envelope)
         opening = self._early is not None or name in self._held
         if self._closed or opening or name in self._lanes or not self._slots.take(person):
@@ -156,12 +168,14 @@ class Lanes:
         return reserved
 
     async def look(self, name: str) -> None:
-        """Something may be owed there that nobody offered. What is known is offered in vain."""
+        """Reads the inbox for this conversation again and enqueues events that are missing; duplicates are ignored."""
         for entry in await self._reopen(name):
             self.offer(entry)
 
     def close(self) -> None:
-        """Nothing new starts; what is active may end. What is executed elsewhere goes on without this Host."""
+        """Stops handling further events; active ones may end. Runs that are executed elsewhere continue without this
+        Host.
+        """
         self._closed = True
         if self._trials is not None:
             self._trials.cancel()
@@ -170,7 +184,7 @@ class Lanes:
                 lane.parked.cancel()
 
     def withdraw(self, name: str, seq: int) -> Entry | None:
-        """Takes an event back that has not had its turn."""
+        """Removes an event that still waits for its turn and returns it."""
         lane = self._lanes.get(name)
         found = next((entry for entry in lane.waiting if entry.seq == seq), None) if lane is not None else None
         if lane is not None and found is not None:
@@ -178,6 +192,7 @@ class Lanes:
         return found
 
     async def join(self) -> None:
+        """Waits until all lanes have stopped."""
         await asyncio.gather(*(lane.task for lane in self._lanes.values() if lane.task), return_exceptions=True)
 
     async def _work(self, name: str, lane: Lane) -> None:
@@ -195,7 +210,7 @@ class Lanes:
             del self._lanes[name]
 
     async def _work_reserved(self, name: str, lane: Lane, person: str, reserved: Reserved) -> None:
-        """What the lane was reserved for, and then whatever came after it."""
+        """Handles the event that the lane was reserved for, then all that came after it."""
         try:
             try:
                 entry = await reserved.come()
@@ -209,7 +224,7 @@ class Lanes:
 
     async def _next(self, name: str, lane: Lane) -> Parked | None:
         if not lane.waiting:
-            return None  # it was withdrawn while there was no slot
+            return None  # it was removed while waiting for a slot
         return await self._take(name, lane, lane.waiting.pop(0))
 
     async def _take(self, name: str, lane: Lane, entry: Entry) -> Parked | None:
@@ -218,7 +233,7 @@ class Lanes:
         return await self._turn(name, lane, self._handle(entry))
 
     async def _stay(self, name: str, lane: Lane, parked: Parked) -> None:
-        """A run that is executed elsewhere holds its lane and no slot."""
+        """Waits for a suspended event, such as a run that is executed elsewhere. It keeps its lane but no slot."""
         lane.parked = asyncio.create_task(_over(parked))
         if self._closed:
             lane.parked.cancel()
@@ -230,11 +245,13 @@ class Lanes:
             await self._turn(name, lane, parked.finish())
 
     async def _turn(self, name: str, lane: Lane, handling: Awaitable[Turn]) -> Parked | None:
-        """What is to be waited for, if the run goes on elsewhere."""
+        """Awaits the handling of an event and updates the lane. Returns the suspension if the run continues
+        elsewhere.
+        """
         try:
             turn = await handling
         except StorageFailed as failure:
-            logger.error("lane %s waits for the database: %s", name, failure.message)
+            logger.error("lane %s is read again after a database failure: %s", name, failure.message)
             await self._stop_claims(lane)
             await self._read_again(name, lane)
         except Exception:
@@ -249,7 +266,7 @@ class Lanes:
         return None
 
     async def _offer_to_run(self, lane: Lane) -> None:
-        """Further messages join the active run, head first, as long as it takes them."""
+        """Offers waiting messages to the active run, the first one first, until it takes no more."""
         try:
             while lane.waiting and lane.handling:
                 entry = lane.waiting[0]
@@ -258,7 +275,7 @@ class Lanes:
                 lane.waiting.remove(entry)
         except StorageFailed as failure:
             logger.error("a message could not join the active run: %s", failure.message)
-        except Exception:  # it has its own turn
+        except Exception:  # the message gets its own turn
             logger.exception("a message could not join the active run")
         finally:
             lane.claims = None
@@ -280,7 +297,9 @@ class Lanes:
                 logger.exception("event %s is left for the next start", found.seq)
 
     async def _read_again(self, name: str, lane: Lane) -> None:
-        """After a storage failure memory is not trusted: the lane is what is owed, and what comes meanwhile."""
+        """Reads the lane from the inbox, because memory is not reliable after a failure. Events that arrive during the
+        read are kept.
+        """
         lane.waiting = []
         owed = await self._reopened(name)
         known = {entry.seq for entry in owed}
@@ -292,7 +311,7 @@ class Lanes:
             try:
                 return await self._reopen(name)
             except StorageFailed as failure:
-                logger.error("lane %s still waits for the database: %s", name, failure.message)
+                logger.error("lane %s could not be read and is retried: %s", name, failure.message)
             except Exception:
                 logger.exception("lane %s could not be read and is left for the next start", name)
                 return []

@@ -1,4 +1,4 @@
-"""What a lane is told when an event was handled: what comes next, or that the run goes on elsewhere."""
+"""The result of handling an event, for its lane: the events that come next, or a suspension."""
 
 from dataclasses import field
 from typing import Protocol
@@ -11,10 +11,10 @@ from .session import Entry
 
 
 class Parked(Protocol):
-    """Something that holds its lane and no slot: a run that is executed elsewhere, or an event whose runner comes."""
+    """Keeps a lane suspended without a slot: a run that is executed elsewhere, or an event whose runner is starting."""
 
     async def over(self) -> None:
-        """Returns when it is to be finished. Writes nothing, and so may be given up at any time."""
+        """Returns when `finish` can be called. It writes nothing, so it may be cancelled at any time."""
         ...
 
     async def finish(self) -> "Turn": ...
@@ -22,14 +22,17 @@ class Parked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
+    """The result of handling one event."""
+
     back: list[Entry] = field(default_factory=list)
-    """What goes back to the head of the lane, in order."""
+    """Events that go back to the head of the lane, in order."""
     parked: Parked | None = None
+    """Set if the lane has to wait before it continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expecting:
-    """An event whose runner is about to come; then it has its turn."""
+    """Suspends an event until its runner has started; then the event gets its turn."""
 
     entry: Entry
     runner_id: str
@@ -43,7 +46,9 @@ class Expecting:
 
 
 def after(entry: Entry, run_id: str, aftermath: Aftermath) -> Turn:
-    """The event of a run that is tried anew, and what the run had taken in."""
+    """Returns the events that go back to the lane: the run's own event if it is retried, and those that the run
+    released.
+    """
     if not aftermath.retry:
         return Turn(aftermath.owed_again)
     entry.parent_run_id, entry.run_id, entry.parked = run_id, "", False

@@ -1,7 +1,7 @@
-"""Applies a run's results: each batch is one unit, and only what is durable is shown.
+"""Applies a run's results: each batch is one unit, and only what is committed is shown.
 
-A completed message is one transaction with its run events, transcript item and outbox row; a terminal result in the
-same batch joins it.
+A completed message is one unit with its run events, transcript item and outbox row; a terminal result in the same batch
+is part of that unit.
 """
 
 import asyncio
@@ -30,12 +30,14 @@ from .run_warnings import Warnings
 from .session import Ending, RunSession
 
 MOST_CHARACTERS = 128 * 1024 * 1024
-"""That a run may tell the ledger. Whoever goes on for ever would fill the disk of all."""
+"""Maximum characters of results that a run may write to the ledger, because an endless run would fill the disk."""
 FLOODED = Ending("failed", "runner.error", "the run told more than 128 MiB of results, and was ended")
 NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
 
 
 class Recorder:
+    """Applies the results of one run."""
+
     def __init__(
         self,
         session: RunSession,
@@ -63,7 +65,7 @@ class Recorder:
 
     @property
     def marked(self) -> dict[int, str]:
-        """Digests of results that were handed in one by one, by number, until they are written with them."""
+        """Digests of results from calls, by sequence number, until they are written with the results."""
         return self._writing.marked
 
     @property
@@ -74,18 +76,18 @@ class Recorder:
         return self._rules.has_taken(sequence)
 
     async def resume(self, progress: Progress) -> None:
-        """Goes on where another life of the Host was."""
+        """Continues a run of a previous process of the Host."""
         self._rules.resume(progress.last, progress.missing)
         self._attachments.resume(progress.waiting)
         self._deltas.resume(progress.text)
         await self._showing.resume(progress.messages)
 
     async def abandon(self) -> None:
-        """Somebody else goes on with the run; this one writes nothing more."""
+        """Stops writing, because another recorder continues the run."""
         await self._window.close()
 
     async def take(self, batch: list[Any]) -> Aftermath | None:
-        """Applies a batch in stream order; the aftermath when it ended the run."""
+        """Applies a batch in stream order; returns the completion if the batch ended the run."""
         step = Step(self._session.run_id, self._clock.now())
         for raw in batch:
             ending = await self._apply(step, self._rules.take(raw))
@@ -97,7 +99,7 @@ class Recorder:
         return None
 
     async def end(self, ending: Ending | None) -> Aftermath:
-        """The stream is over without a last word (None), or the Host ended the run."""
+        """Ends the run, because the Host ended it or the stream ended without a terminal result (None)."""
         step = Step(self._session.run_id, self._clock.now())
         if ending is None:
             await self._complete_leftover(step)
@@ -126,7 +128,7 @@ class Recorder:
         return None
 
     async def _complete(self, step: Step, effect: Completed) -> dict[str, Any] | None:
-        """The message as it is kept and shown; none if it is blank."""
+        """Returns the message as it is stored and shown; None if it is blank."""
         carried = await self._attachments.carry(effect.message, effect.text)
         if carried.blank:
             self._warn(BLANK)
@@ -166,7 +168,7 @@ class Recorder:
             self._warn(f"a result has the unknown type '{effect.type[:100]}'; it is recorded and has no effect")
 
     async def _request(self, step: Step, effect: Note) -> None:
-        """An action is begun by the unit that records it, whatever becomes of the run."""
+        """Plans a requested action. The action starts with the unit that records it, whatever becomes of the run."""
         self._writing.result(step, effect.type, effect.data, effect.sequence)
         about, data = {"request_id": effect.data.get("request_id")}, effect.data
         try:
@@ -209,7 +211,7 @@ class Recorder:
         return replace(ending, silent=False) if ending.silent and self._showing.messages else ending
 
     async def _progress(self, step: Step) -> None:
-        """No end in this batch: commit what it holds, and show it."""
+        """Commits and publishes a batch that does not end the run."""
         self._showing.growth(step)
         if self._deltas.due:
             self._writing.deltas(step)
@@ -221,7 +223,7 @@ class Recorder:
         self._window.open()
 
     def _touch(self, step: Step) -> Update:
-        """With what was used, when there is something new to tell of it."""
+        """Builds the update of the run's row, with its usage if that has changed."""
         session = self._session
         usage = session.meter.usage({}) if session.meter.has_notes else None
         self._writing.notes(step)
@@ -245,7 +247,7 @@ class Recorder:
         self._showing.over()
         self._delivery.committed(aftermath.rows)
         self._delivery.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
-        await asyncio.sleep(0)  # the answer goes first
+        await asyncio.sleep(0)  # lets the answer be sent first
         return aftermath
 
     async def _commit(self, step: Step, *closing: Statement) -> None:
@@ -254,7 +256,7 @@ class Recorder:
         try:
             await self._journal.commit(step.draft.unit())
         except (GuardFailed, StorageFailed) as failure:
-            self._session.audited[:0] = audited  # the calls were made, whatever became of the results
+            self._session.audited[:0] = audited  # the calls were made even if the results are not stored
             self._delivery.abandoned(step.rows, failure)
             raise
 

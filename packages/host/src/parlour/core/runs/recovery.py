@@ -1,4 +1,4 @@
-"""Takes up what is owed: at the start for every lane, after a storage failure for one."""
+"""Recovers pending events from the inbox: at the start for all lanes, after a storage failure for one."""
 
 import logging
 from itertools import count
@@ -21,12 +21,15 @@ from .unrecorded_usage import unfinished
 logger = logging.getLogger(__name__)
 
 PAGE = 200
+"""Rows per query."""
 INTERRUPTED = Ending("failed", "interrupted", "the Host stopped while the run was active", by_host=True)
 ANSWERED = Ending("completed", "stop")
 CUT_OFF = Ending("failed", "interrupted", "the run was cut off when the Host could not go on with it")
 
 
 class Recovery:
+    """Ends interrupted runs and returns the events to handle."""
+
     def __init__(
         self,
         journal: Journal,
@@ -47,16 +50,20 @@ class Recovery:
         self._sessions = sessions
 
     async def everything(self) -> list[Entry]:
-        """What is owed, in the order it came; runs that were cut off are ended first."""
+        """Returns all pending events in the order of their arrival; interrupted runs are ended first."""
         return await self._take_up(await self._count_death(await self._inbox.all()), INTERRUPTED)
 
     async def lane(self, name: str) -> list[Entry]:
+        """Returns the pending events of one lane; runs that were interrupted by a failure of the Host are ended
+        first.
+        """
         return await self._take_up([row for row in await self._inbox.all() if row["lane"] == name], CUT_OFF)
 
     async def _count_death(self, rows: list[Row]) -> list[Row]:
-        """Counts the death of the Host before this one, for the events that were in flight; the rows as they are then.
+        """Counts a crash of the previous process for the events that were in flight, and returns the updated rows.
 
-        One unit for all of them, so that a death in the middle of the recovery makes no event look alone.
+        One unit counts it for all of them, so that another crash during the recovery makes no event look as if it was
+        alone.
         """
         in_flight = [row for row in rows if row["in_flight"]]
         if not in_flight:
@@ -64,7 +71,7 @@ class Recovery:
         instructions = [row for row in rows if row["state"] == "control"]
         alone = len(in_flight) + len(instructions) == 1
         await self._journal.commit(Unit("inbox.death", (inbox.count_death(alone),)))
-        logger.warning("the Host had stopped without notice while %d events were in flight", len(in_flight))
+        logger.warning("the Host had stopped unexpectedly while %d events were in flight", len(in_flight))
         return await self._inbox.all()
 
     async def _take_up(self, rows: list[Row], ending: Ending) -> list[Entry]:
@@ -83,7 +90,9 @@ class Recovery:
         return sorted(owed, key=lambda entry: entry.seq)
 
     async def _release(self, rows: list[Row]) -> list[int]:
-        """What a run had taken in that is over: whether it was is uncertain where the database was lost over it."""
+        """Releases events that were claimed by or injected into a run that is over. A database failure at its end
+        leaves them behind, because it is then uncertain whether the run ended.
+        """
         at_work = {row["run_id"] for row in rows if row["state"] == "running"}
         taken = [row for row in rows if row["state"] in ("claimed", "injected") and row["run_id"] not in at_work]
         left = {row["event_seq"]: row["run_id"] for row in taken if self._sessions.get(row["run_id"]) is None}
@@ -93,7 +102,9 @@ class Recovery:
         return list(left)
 
     def _park(self, row: Row, entry: Entry) -> Entry:
-        """Whoever executes it may be alive: its lane waits for it again."""
+        """Marks the event of a remote run; its lane waits for the run again, because the worker may still execute
+        it.
+        """
         entry.run_id, entry.parked = row["run_id"], True
         return entry
 
@@ -130,7 +141,7 @@ class Recovery:
             if aftermath.retry
             else "its sender is told"
         )
-        logger.warning("run %s was cut off; %s", run["run_id"], then)
+        logger.warning("run %s was interrupted; %s", run["run_id"], then)
         self._delivery.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)
         self._outcomes.settled(aftermath.settled)
         entry.parent_run_id, entry.tries = run["run_id"], aftermath.tries
@@ -156,7 +167,7 @@ class Recovery:
         ]
 
     async def _created(self, run_ids: list[str]) -> set[str]:
-        """Of these, the runs that have yet to begin."""
+        """Returns those of the runs that have not started yet."""
         created: set[str] = set()
         for start in range(0, len(run_ids), PAGE):
             conditions = where(run_id=one_of(*run_ids[start : start + PAGE]), status="created")

@@ -1,4 +1,4 @@
-"""Declares what runs need of the queue for remote runtimes. `core.remote` implements it."""
+"""Declares what runs need of the queue for remote workers. `core.remote` implements it."""
 
 from typing import Protocol
 
@@ -10,25 +10,27 @@ from .session import RunSession
 
 
 class RemoteRun(Protocol):
-    """A run that a remote runtime executes, or may claim."""
+    """A run that a remote worker executes or may claim."""
 
     live: Live
 
     @property
     def holder(self) -> str:
-        """The plugin whose runtime holds the run; empty while none does."""
+        """Plugin whose worker holds the run; empty while none does."""
         ...
 
     def check(self, token: str | None, plugin_id: str) -> object:
-        """Raises Refused unless this token is the current lease's and the plugin may use it."""
+        """Raises Refused unless the token is that of the current lease and the plugin may use it."""
         ...
 
     async def begun(self) -> None:
-        """Marks the run as running. The caller holds the lock of the live run."""
+        """Marks a claimed run as started. The caller holds the lock of the active run."""
         ...
 
 
 class RemoteQueue(Protocol):
+    """Queues runs for remote workers and finds them by id."""
+
     def get(self, run_id: str) -> RemoteRun | None: ...
 
     async def park(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> Turn:

@@ -1,4 +1,4 @@
-"""What a run was granted, as its runner is told: the frozen grant, and what there is to say of each resource."""
+"""Describes the granted resources to a runner: the frozen grant, and the providers' description of each resource."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ Projected = dict[str, Any]
 
 
 def project(grant: Grant, providers: Providers) -> Projected:
-    """The fields of `AgentResources`; a kind of which nothing was granted is left out."""
+    """Returns the fields of `AgentResources`; a kind without granted resources is left out."""
     told: Projected = {"storage": {f"{area}_storage": True for area in grant.storage}}
     there_are: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
         "models": ("model_id", providers.models.resources),
@@ -42,7 +42,7 @@ def _told(resource: BaseModel, operations: Iterable[str]) -> dict[str, Any]:
 
 
 def static_refs(form: list[FormItem], config: Mapping[str, Any], resources: Projected) -> dict[str, dict[str, str]]:
-    """Hashes that stay the same while the prompt, the tools and the resources do."""
+    """Returns hashes that stay the same while the prompt, the tools and the resources do."""
     prompts = [config.get(item.name) for item in form if item.type == "prompt-editor"]
     parts = {
         "prompt": prompts,

@@ -1,6 +1,6 @@
-"""A unit of a run in the making: what it changes, what of it the ledger tells, and what is done once it is durable.
+"""A unit of a run that is being built: its statements, its run events, and the steps after its commit.
 
-Committing it is the recorder's.
+The recorder commits it.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +15,14 @@ from .session import RunSession
 
 
 class Step:
+    """One unit of a run, with the outbox rows and callbacks that follow its commit."""
+
     def __init__(self, run_id: str, now: int) -> None:
         self.draft = Draft("run.progress")
         self.draft.add(ledger.touch(run_id, now))
         self.rows: list[Outgoing] = []
         self.then: list[Callable[[], None]] = []
+        """Callbacks after the commit."""
         self.now = now
 
     @property
@@ -28,15 +31,15 @@ class Step:
 
 
 class Writing:
-    """Puts what a run did into the ledger, in order: fragments that wait come before whatever follows them."""
+    """Adds run events to a batch, in order: buffered deltas come before whatever follows them."""
 
     def __init__(self, session: RunSession, deltas: Deltas) -> None:
         self._session = session
         self._deltas = deltas
         self.marked: dict[int, str] = {}
-        """Digests of results that were handed in one by one, by number, until they are written with them."""
+        """Digests of results from calls, by sequence number, until they are written with the results."""
         self.characters = 0
-        """What the ledger was told in all."""
+        """Characters written to the ledger in total."""
 
     def result(self, step: Step, type: str, data: Any, sequence: int, refs: Sequence[Any] = ()) -> None:
         self.deltas(step)
@@ -48,7 +51,7 @@ class Writing:
             self._add(step, "message.delta", {"chunk": {"role": "assistant", "content": text}}, first, last)
 
     def notes(self, step: Step) -> None:
-        """What the Host has to tell of the run's calls."""
+        """Adds the Host's own events about the run's calls."""
         for type, told in self._session.meter.take_notes():
             number = self._session.next_sequence()
             step.draft.add(ledger.append(self._session.run_id, number, type, told, step.now, source="host"))

@@ -1,4 +1,4 @@
-"""The rules for what a runner streams back: each raw result becomes one effect. Pure; acting is the recorder's."""
+"""Parses the results that a runner streams: each raw result becomes one effect. Pure; the recorder applies effects."""
 
 import base64
 import binascii
@@ -26,14 +26,17 @@ from parlour_sdk.values import dataclass
 from .session import Ending
 
 FIELDS = 64
-"""More than any payload has."""
+"""Maximum fields of a payload; no valid payload has as many."""
 SKIPPED_REMEMBERED = 1000
+"""Maximum missing sequence numbers that are tracked."""
 _SAID = {"message.delta": "chunk", "message.completed": "message"}
 _PLAIN = {"role", "content"}
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
+    """A fragment of a message."""
+
     text: str
     sequence: int
     reasoning: str = ""
@@ -41,6 +44,8 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
+    """A complete message."""
+
     message: dict[str, Any]
     text: str
     sequence: int
@@ -48,7 +53,7 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Stored in the ledger; shown at most as telemetry."""
+    """A result that is stored in the ledger and published at most as telemetry."""
 
     type: str
     data: dict[str, Any]
@@ -57,7 +62,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A file for the next message: its content, or the id of one that the Host has."""
+    """A file for the next message: its content, or the id of an artifact that the Host has."""
 
     data: ArtifactCreated
     content: bytes | None
@@ -66,6 +71,8 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class StateWrite:
+    """A state value to store."""
+
     scope: str
     key: str
     value: Any
@@ -74,7 +81,7 @@ class StateWrite:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The runner's own last word. `message` counts only if none was completed before it."""
+    """The terminal result of a runner. `message` counts only if none was completed before it."""
 
     data: dict[str, Any]
     type: str
@@ -85,7 +92,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Has no effect; says why."""
+    """A result that has no effect; `warning` contains the reason."""
 
     warning: str
 
@@ -94,7 +101,9 @@ Effect = Delta | Completed | Note | Created | StateWrite | Finish | Ignored
 
 
 class ResultRules:
-    """At most once and in stream order: a repeat is dropped, a gap or an inversion is only warned about."""
+    """Parses each result at most once and in stream order: a repeat is dropped, a gap or an inversion only causes a
+    warning.
+    """
 
     def __init__(self, run_id: str, warn: Callable[[str], None]) -> None:
         self._run_id = run_id
@@ -103,7 +112,7 @@ class ResultRules:
         self._skipped: set[int] = set()
 
     def resume(self, last: int, missing: set[int]) -> None:
-        """Goes on after the results that another life of the Host took."""
+        """Continues after the results that a previous process of the Host applied."""
         self._last, self._skipped = last, missing
 
     @property
@@ -121,7 +130,7 @@ class ResultRules:
         return _plain(type, data, self._last) or effect_of(type, data, self._last)
 
     def _is_next(self, raw: Any) -> bool:
-        """Whether it is what nearly every result is: whole and in order. All others are looked at closely."""
+        """Returns whether the result is complete and in order, as nearly all are. All others are fully validated."""
         try:
             return (
                 raw["run_id"] == self._run_id
@@ -165,7 +174,7 @@ class ResultRules:
 
 
 def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | Completed | None:
-    """The commonest results in their commonest form, an assistant's text, without the cost of validating that."""
+    """Parses the most common results in their most common form, an assistant's text, without the cost of validation."""
     if type not in _SAID or len(data) != 1:
         return None
     said = data.get(_SAID[type])
@@ -178,10 +187,13 @@ def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | Completed 
 
 
 def effect_of(type: str, data: dict[str, Any], sequence: int) -> Effect:
+    """Validates the payload of a result and returns its effect."""
     model = PAYLOADS.get(type)
     if model is None:
         return _bounded(Note(type, data, sequence))
-    if len(data) > FIELDS and model.model_config.get("extra") == "forbid":  # to name them all would take its time
+    if (
+        len(data) > FIELDS and model.model_config.get("extra") == "forbid"
+    ):  # an error that lists all fields would take long to build
         return Ignored(f"result {sequence} ({type}) is dropped: it has {len(data)} fields")
     try:
         payload = model.model_validate(data)
@@ -246,7 +258,7 @@ def _bounded(note: Note) -> Note | Ignored:
 
 
 def preview(text: str) -> tuple[str, bool]:
-    """What is shown of a text: all of it, or as much as a message may hold."""
+    """Returns the part of a text that may be shown, and whether it was cut."""
     encoded = text.encode(errors="replace")
     if len(encoded) <= MESSAGE_TEXT_BYTES:
         return text, False

@@ -1,7 +1,7 @@
 """Decides what follows when a run did not end well: a new run, quarantine, or a notice to the sender.
 
-A death of the Host is held against an event only if nothing else was in flight at every such death. Otherwise the event
-is tried again; after three deaths it is tried alone at the next start, so that a fourth one tells who caused it.
+A crash of the Host counts against an event only if nothing else was in flight at every such crash. Otherwise the event
+is tried again; after three crashes it is tried alone at the next start, so that a fourth crash identifies its cause.
 """
 
 from typing import Literal
@@ -12,23 +12,23 @@ from parlour.core.store.inbox import Tries
 from .session import Ending
 
 ATTEMPTS = 2
-"""An event whose own doing ended its run this often is quarantined."""
+"""Failures caused by an event itself after which it is quarantined."""
 DEATHS_BEFORE_ALONE = 3
-"""An event that was in flight at so many deaths of the Host is tried alone at the next start."""
+"""Crashes of the Host with the event in flight, after which it is tried alone at the next start."""
 
 Next = Literal["retry", "quarantine", "tell"]
 Fault = Literal["", "agent", "host"]
 
 
 def after(ending: Ending, agent: Agent | None, tries: Tries, shown: bool, effects: bool) -> Next:
-    """`tries` count this ending too."""
+    """Decides what follows a run that did not complete. `tries` include this end."""
     if agent is None or not _may_repeat(ending, agent, shown, effects):
         return "tell"
     return "quarantine" if exhausted(tries) else "retry"
 
 
 def exhausted(tries: Tries) -> Fault:
-    """Names what stopped each time, if the event must not be tried again."""
+    """Returns what failed each time if the event must not be tried again; empty otherwise."""
     own_deaths = tries.lone_deaths if tries.lone_deaths == tries.deaths else 0
     if tries.failures + own_deaths < ATTEMPTS and tries.deaths <= DEATHS_BEFORE_ALONE:
         return ""

@@ -1,6 +1,6 @@
-"""Runs that somebody asks for: created by a plugin with its frozen grant, or a new one of an event that had its run.
+"""Creates runs on request: for a plugin with a frozen grant, or as a new run of an event that already had one.
 
-Each is written with what is owed and takes its turn in its conversation's lane like any other.
+Each is written together with its inbox row and waits for its turn in its conversation's lane like any other.
 """
 
 from collections.abc import Sequence
@@ -35,16 +35,19 @@ from .starter import new_run
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A run to be: its event, where that happens, and in whose name."""
+    """A requested run: its event, its conversation, and the event whose sender it acts for."""
 
     envelope: EventEnvelope
     conversation_id: str
-    """Empty for the one that the event itself leads to."""
+    """Empty for the conversation that the event itself belongs to."""
     authority: EventEnvelope
+    """Event of the sender on whose behalf the run acts."""
     parent_run_id: str = ""
 
 
 class Creating:
+    """Creates runs for plugins and retries runs."""
+
     def __init__(
         self,
         journal: Journal,
@@ -70,7 +73,9 @@ class Creating:
         self._clock = clock
 
     async def create(self, caller: Caller, asked: Asked) -> Row:
-        """The ledger's row. An event id that the plugin used before leads to the run that it led to."""
+        """Creates a run and returns its ledger row. An event id that the plugin used before returns the run of that
+        event.
+        """
         binding, descriptor = self._target(asked.envelope)
         taken = await self._media.take(asked.envelope, self._conversations)
         conversation_id = asked.conversation_id or await self._conversations.open(
@@ -86,7 +91,9 @@ class Creating:
             return await self._known(taken.event)
 
     async def retry(self, run: Row) -> Row:
-        """A new run of the same event, with the next number; its grant is frozen anew, a created run's stays."""
+        """Creates a new run of the same event with the next attempt number. Its grant is computed again; a run that was
+        created by a plugin keeps its grant.
+        """
         if run["rerun_of"]:
             raise Refused("invalid_argument", "this run is a rerun, of which there is nothing to retry")
         event = await self._log.by_seq(run["event_seq"])
@@ -128,7 +135,9 @@ class Creating:
     def _granted(
         self, caller: Caller, asked: Asked, event: RecordedEvent, binding: Binding, descriptor: Descriptor
     ) -> Grant:
-        """What the agent's own configuration selects counts; what its creator puts there instead grants nothing."""
+        """Computes the grant. Resources selected by the agent's own configuration count; those in a configuration that
+        the creating plugin sends instead grant nothing.
+        """
         commission = asked.envelope.commission
         if commission is not None and not commission.runner_id:
             own = self._router.decide(replace(asked.envelope, commission=replace(commission, config=None)))
@@ -162,7 +171,7 @@ class Creating:
         parent_run_id: str,
         statements: Sequence[Statement],
     ) -> int:
-        """One unit; the number of the event, which is the first statement's if it is new."""
+        """Commits one unit and returns the event's number, which comes from the first statement if the event is new."""
         draft = Draft("run.create" if not entry.seq else "run.retry")
         draft.add(*statements)
         row = new_run(

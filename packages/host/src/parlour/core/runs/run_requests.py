@@ -1,4 +1,6 @@
-"""What a plugin asks for, as an event: in whose name it acts, and where. Nobody acts for a sender they don't serve."""
+"""Turns a plugin's request for a run into an event: on whose behalf the run acts, and in which conversation. A plugin
+can't act for a sender whom it does not serve.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -17,10 +19,12 @@ from .caller import Caller
 from .run_creation import Asked
 
 DEEPEST = 8
-"""Runs that create runs end here."""
+"""Maximum depth of runs that create runs."""
 
 
 class Commissions:
+    """Builds run requests from the calls of plugins."""
+
     def __init__(self, journal: Journal, ids: Ids, clock: Clock) -> None:
         self._journal = journal
         self._ids = ids
@@ -47,7 +51,9 @@ class Commissions:
         )
 
     def _within(self, caller: Caller, request: RunCreate, commission: Commission) -> Asked:
-        """It acts for the sender whom the run serves, in a conversation of its own or in the run's."""
+        """Builds a request of a run. It acts for the sender whom the run serves, in a new conversation or in the run's
+        own.
+        """
         session = caller.run
         sender = session.event.envelope
         _check_actor(request.event.actor, sender.actor, "the one whom this run serves")
@@ -63,7 +69,9 @@ class Commissions:
         return Asked(replace(envelope, data=_happened_there(envelope, sender)), named, sender, session.run_id)
 
     async def _outside(self, caller: Caller, request: RunCreate, commission: Commission) -> Asked:
-        """It acts for itself, in a conversation that it has begun before or in a new one."""
+        """Builds a request from outside a run. It acts for the plugin itself, in a conversation that the plugin has
+        started before or in a new one.
+        """
         actor = Party("plugin", caller.plugin_id, caller.plugin_id)
         _check_actor(request.event.actor, actor, "the plugin itself, outside a run")
         event, named = request.event, request.event.conversation_id
@@ -114,7 +122,9 @@ class Commissions:
 
 
 def _happened_there(envelope: EventEnvelope, sender: EventEnvelope) -> dict[str, Any]:
-    """Its answer goes where the sender's would: a plugin names no chat by what it says of its event."""
+    """Returns the event data with the sender's address, so that the reply goes to the sender's chat. A plugin can't
+    choose a chat by the data of its event.
+    """
     said = {name: value for name, value in envelope.data.items() if name not in targets.OWN}
     return said | {name: value for name, value in sender.data.items() if name in targets.OWN}
 

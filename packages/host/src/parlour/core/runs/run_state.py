@@ -1,4 +1,4 @@
-"""How far a run has come, read from the ledger: for whoever goes on with it after its Host was gone."""
+"""Loads the progress of a run from the ledger, to continue it after a restart of the Host."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,29 +10,34 @@ from parlour.core.store.ledger import Ledger
 from parlour_sdk.values import dataclass
 
 PAGE = 500
+"""Ledger rows per read."""
 MISSING_REMEMBERED = 1000
+"""Maximum missing sequence numbers that are tracked."""
 
 
 @dataclass(slots=True)
 class Progress:
+    """The applied results of a run, as the ledger knows them."""
+
     sequence: int = 0
-    """The ledger's last number."""
+    """Last sequence number of the ledger."""
     last: int = 0
-    """The highest of the runner's own numbers."""
+    """Highest sequence number of the runner's own results."""
     messages: int = 0
     text: str = ""
-    """Of a message that is not completed."""
+    """Text of a message that is not completed."""
     waiting: list[dict[str, Any]] = field(default_factory=list)
-    """Files that go with the next message."""
+    """References to files that go with the next message."""
     taken: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
-    """The runner's numbers that a row stands for, with the digests of those that were handed in."""
+    """First and last result number of each row, with the digests of results from calls."""
     ends_with_message: bool = False
-    """Whether its last result is a whole message, with nothing taken in after it."""
+    """True if the last result is a complete message and no event was injected after it."""
     open_tools: set[str] = field(default_factory=set)
-    """Tool calls that began and have not ended."""
+    """Ids of tool calls that have started and not ended."""
 
     @property
     def missing(self) -> set[int]:
+        """The runner's sequence numbers that were skipped, up to a limit."""
         numbers: set[int] = set()
         expected = 1
         for first, last, _ in sorted(self.taken, key=lambda each: each[:2]):

@@ -1,14 +1,17 @@
-"""Tells the log what is wrong with the results of one run, up to a bound: no runner floods it."""
+"""Logs problems with the results of one run, up to a limit, so that no runner floods the log."""
 
 import logging
 
 logger = logging.getLogger(__name__)
 
 WARNINGS_PER_RUN = 20
+"""Maximum warnings that are logged per run."""
 
 
 class Warnings:
-    """On its own, so that whoever warns refers to this and not to each other: a run is then gone when it is over."""
+    """Logs warnings of one run. It is a separate object so that its users do not refer to each other; a run is then
+    freed as soon as it is over.
+    """
 
     def __init__(self, kind: str, run_id: str) -> None:
         self._kind = kind

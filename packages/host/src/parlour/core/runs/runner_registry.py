@@ -1,4 +1,4 @@
-"""Which runners there are. Validates what plugins say of themselves, each manifest on its own."""
+"""The registry of available runners. It validates the manifests that plugins declare, each on its own."""
 
 import asyncio
 import logging
@@ -15,12 +15,14 @@ logger = logging.getLogger(__name__)
 
 
 def absence(runner_id: str) -> str:
-    """What is said where a runner is wanted that there is not."""
+    """Returns the message for a runner that is not available."""
     why = "its plugin is not installed, is disabled or did not start"
     return f"runner '{runner_id}' is not there: {why}; GET /plugins tells how it is doing"
 
 
 class Registry:
+    """The runners of all started plugins, by id."""
+
     def __init__(self) -> None:
         self._descriptors: dict[str, Descriptor] = {}
         self._expected: set[str] = set()
@@ -28,7 +30,7 @@ class Registry:
 
     @contextmanager
     def expecting(self, plugin_ids: Iterable[str]) -> Iterator[None]:
-        """These plugins are about to come: meanwhile whoever wants a runner of theirs waits for it."""
+        """Marks plugins as starting; callers that need one of their runners wait for it."""
         self._expected = set(plugin_ids)
         try:
             yield
@@ -40,7 +42,7 @@ class Registry:
         return runner_id.removeprefix("plugin:").rpartition("/")[0] in self._expected
 
     async def settled(self, runner_id: str) -> None:
-        """Returns when the runner is there, or is expected no more."""
+        """Returns when the runner is available or is no longer expected to start."""
         while self.expects(runner_id):
             await self._news.wait()
 
@@ -51,7 +53,7 @@ class Registry:
         return [self._descriptors[runner_id] for runner_id in sorted(self._descriptors)]
 
     def replace_plugin(self, plugin_id: str, version: str, discovered: list[Any]) -> list[str]:
-        """Takes what `list_agent_runners` answered; returns a warning per runner that was skipped."""
+        """Registers the runners that `list_agent_runners` returned; returns a warning per runner that was skipped."""
         self.remove_plugin(plugin_id)
         warnings: list[str] = []
         for item in discovered:

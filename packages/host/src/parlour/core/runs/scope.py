@@ -1,4 +1,4 @@
-"""Waiting for what stands behind an action, for as long as the run goes on that asks for it."""
+"""Waits for the work of an action only as long as the calling run is active."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
@@ -13,7 +13,7 @@ Given = TypeVar("Given")
 
 
 async def within(session: RunSession | None, asked: Coroutine[Any, Any, Given]) -> Given:
-    """What was asked is let go when the run is over. Outside a run it takes what it takes."""
+    """Awaits the work and cancels it when the run ends. Outside a run there is no such limit."""
     if session is None:
         return await asked
     asking, over = asyncio.ensure_future(asked), asyncio.ensure_future(session.ended.wait())
@@ -30,7 +30,7 @@ async def within(session: RunSession | None, asked: Coroutine[Any, Any, Given]) 
 
 
 async def parts_within(session: RunSession | None, stream: AsyncGenerator[Given, None]) -> AsyncGenerator[Given, None]:
-    """The same for what comes in parts; it is closed at its source when nobody reads on."""
+    """Streams the parts of an answer until the run ends; the source is closed when the reader stops."""
     async with aclosing(stream):
         while (part := await within(session, _next(stream))) is not None:
             yield part

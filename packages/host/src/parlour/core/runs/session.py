@@ -1,4 +1,4 @@
-"""A run while it is alive. What must last is in the ledger."""
+"""The state of an active run in memory. Everything that must survive a crash is in the ledger."""
 
 import asyncio
 from collections import deque
@@ -22,31 +22,34 @@ from .dry_run_state import Rehearsal
 from .usage import Meter
 
 StateSnapshot = dict[str, dict[str, Any]]
-"""By scope and name, as a run finds it."""
+"""State values by scope and name, as of the start of a run."""
 CALLS_PER_SECOND = 50
+"""Calls per second that a run may make continuously; further calls are rejected."""
 CALLS_BURST = 100
+"""Calls that a run may make in a burst."""
 CALLS_BEGUN_AT_ONCE = 16
+"""Calls of a run that may start at the same moment."""
 CALLS_BEGUN_PER_SECOND = 500
-"""A hundred calls in one moment are a run's right, but not to have everybody wait until they are done."""
+"""Calls of a run that start per second beyond those, so that a burst of a hundred calls does not make others wait."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """An owed event in its lane."""
+    """A pending event in its lane."""
 
     event: RecordedEvent
     attempts: int = 0
     transcribed: int = 0
-    """The number of its transcript item, zero until it has one."""
+    """Number of its transcript item; zero until it has one."""
     tries: Tries = Tries()
     claimed_at: int = 0
     parent_run_id: str = ""
     run_id: str = ""
-    """Of a run that was created for it and has yet to begin; the first attempt is that one."""
+    """Id of a run that was created for the event and has not started; the first attempt uses it."""
     parked: bool = False
-    """That run was handed to remote runtimes before this Host was started."""
+    """True if that run was queued for remote workers before this Host was started."""
     opened: "Opened | None" = None
-    """The run that began together with the event and has yet to be carried out."""
+    """Run that was started in the unit that accepted the event and has not been executed yet."""
 
     @property
     def seq(self) -> int:
@@ -59,20 +62,20 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ends, and why."""
+    """The status with which a run ends, and the reason."""
 
     status: Status
     code: str = ""
     error: str = ""
-    """A sentence for people."""
+    """Sentence for users."""
     retryable: bool = False
     silent: bool = False
     by_host: bool = False
-    """The Host stopped; the run did not fail by itself."""
+    """True if the Host stopped; the run did not fail by itself."""
     usage: dict[str, Any] = field(default_factory=dict)
 
     by_runner: bool = False
-    """The runner itself said so."""
+    """True if the runner itself reported this end."""
 
     @property
     def by_user(self) -> bool:
@@ -80,14 +83,18 @@ class Ending:
 
 
 class Stopped(Exception):
-    """The Host ended the run; the session says how."""
+    """Raised in the stream of a run that the Host ended; the session contains the reason."""
 
 
 class Stoppable(Protocol):
+    """Work that can be aborted when its run is stopped."""
+
     def abort(self, error: BaseException) -> None: ...
 
 
 class RunSession:
+    """The mutable state of one active run."""
+
     def __init__(self, run_id: str, entry: Entry, binding: Binding, grant: Grant, steerable: bool) -> None:
         self.run_id = run_id
         self.entry = entry
@@ -95,39 +102,39 @@ class RunSession:
         self.grant = grant
         self.steerable = steerable
         self.multimodal = True
-        """Whether its runner takes media as they are; otherwise it is told of them in words."""
+        """True if the runner accepts media; otherwise media are replaced by text notes."""
         self.rate = Rate(CALLS_PER_SECOND, CALLS_BURST)
         self.spacing = Spacing(CALLS_BEGUN_PER_SECOND, CALLS_BEGUN_AT_ONCE)
         self.uploads: dict[str, Incoming] = {}
-        """Files that its runner is sending, by upload id."""
+        """Unfinished uploads of the runner, by upload id."""
         self.deadline_at = 0
         self.executor = grant.plugin_id
-        """The plugin whose calls are the run's; empty while nobody executes it."""
+        """Plugin whose calls belong to the run; empty while none executes it."""
         self.remote = False
-        """Executed by a remote runtime: it outlives this process."""
+        """True if a remote worker executes the run, which then continues when this process ends."""
         self.lease = ""
-        """The token of whoever executes it remotely."""
+        """Token of the current lease of a remote run."""
         self.begin: Callable[[], Awaitable[None]] | None = None
-        """What the first call of a run has to wait for, if anything."""
+        """Awaited before the first call of a run, if set."""
         self.fence: tuple[Statement, ...] = ()
-        """Guards that every write of its results carries."""
+        """Guards that are part of every unit with results."""
         self.closing: tuple[Statement, ...] = ()
-        """What its last unit does besides."""
+        """Statements that are added to the run's last unit."""
         self.audited: list[Insert] = []
-        """Calls that were allowed, to be recorded with the run's next write."""
+        """Audit rows of allowed calls, written with the run's next unit."""
         self.meter = Meter()
         self.rehearsal: Rehearsal | None = None
-        """Set for a rerun: what it does stays with it."""
+        """Set for a rerun, whose effects are discarded with it."""
         self.stream: Stoppable | None = None
         self.stopping: Ending | None = None
         self.cancel_requested_at = 0
         self.shown = False
         self.effects = False
         self.claimed: deque[Entry] = deque()
-        """Waiting to be pulled."""
+        """Events that wait to be pulled by the runner."""
         self.injected: list[Entry] = []
         self.turn = asyncio.Lock()
-        """Held while a claim, a pull or the end is committed, so that each sees the others whole."""
+        """Lock for the commit of a claim, a pull or the end, so that each sees the others complete."""
         self.ended = asyncio.Event()
         self._sequence = 0
 
@@ -137,20 +144,24 @@ class RunSession:
 
     @property
     def journals(self) -> bool:
-        """The answers of its calls are kept for when it is repeated."""
+        """True if the results of its calls are cached for a repetition of the run."""
         return self.binding.agent.journal_calls
 
     def act(self) -> bool:
-        """A call of this run changes something; True when that forbids to repeat the run, being nowhere kept."""
+        """Records that a call changes something. Returns True if that rules out a repetition of the run, because its
+        calls are not cached.
+        """
         self.effects = self.effects or not self.journals
         return self.effects
 
     def calls_over_host(self, tool_name: str) -> bool:
-        """What its runner tells of such a tool is known here already, by the call itself."""
+        """Returns whether calls of this tool are made through the Host, which then knows them without the runner's
+        report.
+        """
         return self.journals and self.grant.allows("tools", tool_name, "call")
 
     def is_over(self) -> bool:
-        """Nothing more is taken from its runner."""
+        """Returns whether the run accepts no further results from its runner."""
         return self.stopping is not None or self.ended.is_set()
 
     def next_sequence(self) -> int:
@@ -158,7 +169,9 @@ class RunSession:
         return self._sequence
 
     def resume(self, sequence: int) -> None:
-        """Goes on after this number of the ledger; never back to one that it gave to somebody who is yet to write."""
+        """Continues after this ledger number, but never goes back below a number that was assigned and is not written
+        yet.
+        """
         self._sequence = max(self._sequence, sequence)
 
     def take_audited(self) -> list[Insert]:
@@ -166,7 +179,7 @@ class RunSession:
         return taken
 
     def stop(self, ending: Ending) -> None:
-        """Ends the run now, whatever its runner does."""
+        """Ends the run now, regardless of its runner."""
         if self.stopping is None:
             self.stopping = ending
             if self.stream is not None:
@@ -175,14 +188,14 @@ class RunSession:
 
 @dataclass(slots=True)
 class Opened:
-    """A run whose first unit is durable or about to be, and what its runner is to be told of."""
+    """A run whose first unit is committed or being committed, with the inputs of its request."""
 
     session: RunSession
     descriptor: Descriptor
     state: StateSnapshot | None = None
-    """As it was found while the disk was waited for."""
+    """State that was read during the commit."""
     request: dict[str, object] | None = None
-    """What its runner is sent, if that could be said by then."""
+    """Request for the runner, if it could be built during the commit."""
 
 
 class Sessions:
@@ -190,26 +203,30 @@ class Sessions:
 
     def __init__(self, left_over: Callable[[list[Insert]], None]) -> None:
         self._left_over = left_over
-        """Takes what a run's last write did not take along."""
+        """Receives the audit rows that were not written with the run's last unit."""
         self._by_run: dict[str, RunSession] = {}
         self._by_lane: dict[str, RunSession] = {}
         self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def counting(self, run_id: str) -> asyncio.Lock:
-        """Held by whoever numbers a run's events by those that the ledger holds, until they are written or a session
-        counts on from there. Two who do so at once would give the same number.
+        """Returns the lock for assigning sequence numbers from the ledger, until they are written or a session
+        continues from there. Two concurrent callers would otherwise assign the same number.
         """
         return self._counting.setdefault(run_id, asyncio.Lock())
 
     def announce(self, session: RunSession) -> None:
-        """Its ledger row is being written: whoever reads that finds a run that can be cancelled."""
+        """Registers a session whose ledger row is being written, so that a reader of that row finds a run that can be
+        cancelled.
+        """
         self._by_run[session.run_id] = session
 
     def register(self, session: RunSession) -> None:
+        """Registers the session as the active run of its lane."""
         self._by_run[session.run_id] = session
         self._by_lane[session.entry.lane] = session
 
     def unregister(self, session: RunSession) -> None:
+        """Removes the session, aborts its uploads, and marks it as ended."""
         self._by_run.pop(session.run_id, None)
         if self._by_lane.get(session.entry.lane) is session:
             del self._by_lane[session.entry.lane]

@@ -1,4 +1,4 @@
-"""How many runs go on at once, in all and per person; first come, first served."""
+"""Limits how many runs are active at the same time, in total and per person; first come, first served."""
 
 import asyncio
 from collections import Counter, deque
@@ -9,11 +9,13 @@ from parlour.core.model.event import EventEnvelope
 
 
 def person_of(envelope: EventEnvelope) -> str:
-    """Whose runs are counted together; nobody's for API keys."""
+    """Returns the key under which a person's runs are counted; empty for API keys, whose runs are not."""
     return "" if envelope.principal else f"{envelope.bot_id}:{envelope.actor.id}"
 
 
 class Slots:
+    """The slots for runs of this Host."""
+
     def __init__(self, total: int, per_person: int) -> None:
         self._total = total
         self._free = total
@@ -22,7 +24,7 @@ class Slots:
         self._waiting: deque[tuple[str, asyncio.Future[None]]] = deque()
 
     async def acquire(self, person: str) -> None:
-        """An empty person (an API key) has no limit of its own."""
+        """Waits for a slot. An empty person (an API key) has no limit of its own."""
         if self.take(person):
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -36,14 +38,14 @@ class Slots:
             raise
 
     def take(self, person: str) -> bool:
-        """At once or not at all."""
+        """Acquires a slot if one is free; never waits."""
         if self._waiting or not self._admits(person):
             return False
         self._admit(person)
         return True
 
     def resize(self, total: int, per_person: int) -> None:
-        """From now on. Runs that go on are not touched: fewer slots are reached as they end."""
+        """Changes the limits. Active runs are not affected: a lower limit is reached as they end."""
         self._free += total - self._total
         self._total, self._per_person = total, per_person
         self._hand_out()
@@ -58,7 +60,9 @@ class Slots:
 
     @asynccontextmanager
     async def aside(self, person: str, held: bool) -> AsyncIterator[None]:
-        """A run that waits for a person lets others go on meanwhile, if it holds a slot at all."""
+        """Releases the slot while a run waits for a person, so that others can run; does nothing if the run has
+        none.
+        """
         if not held:
             yield
             return
@@ -77,7 +81,7 @@ class Slots:
             self._persons[person] += 1
 
     def _hand_out(self) -> None:
-        """A person at their limit holds up nobody behind them."""
+        """Gives free slots to waiting runs in order. A person who is at the limit does not block those behind."""
         kept: deque[tuple[str, asyncio.Future[None]]] = deque()
         while self._waiting and self._free > 0:
             person, future = self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""Opens runs: the session with its frozen grant, the first unit, and what the runner is told."""
+"""Starts runs: the session with its frozen grant, the first unit, and the request for the runner."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -28,12 +28,18 @@ from .session import Entry, Opened, RunSession, StateSnapshot
 class PromptHooks(Protocol):
     """Lets plugins add to the prompt of a run before it starts."""
 
-    def asks(self, session: RunSession, descriptor: Descriptor) -> bool: ...
+    def asks(self, session: RunSession, descriptor: Descriptor) -> bool:
+        """Returns whether a plugin is asked for additions to the prompt of this run."""
+        ...
 
-    async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding: ...
+    async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding:
+        """Returns the run's binding with the additions."""
+        ...
 
 
 class Openings:
+    """Creates sessions, writes the start of runs, and builds their requests."""
+
     def __init__(
         self,
         journal: Journal,
@@ -61,14 +67,14 @@ class Openings:
         self._host_version = host_version
 
     def with_secrets(self, binding: Binding) -> Binding:
-        """As its runner is to be configured. Raises SecretUnreadable."""
+        """Returns the binding with decrypted secrets, for its runner. Raises SecretUnreadable."""
         config = secret_fields.opened(binding.agent.runner_config, self._secrets)
         if config is binding.agent.runner_config:
             return binding
         return replace(binding, agent=replace(binding.agent, runner_config=config))
 
     async def session(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> RunSession:
-        """Raises SecretUnreadable."""
+        """Creates the session of a run with its grant. Raises SecretUnreadable."""
         binding = self.with_secrets(binding)
         grant = await self._grant(entry, binding, descriptor)
         steerable = "steering_pull" in grant.apis
@@ -77,20 +83,20 @@ class Openings:
         return session
 
     async def begin(self, session: RunSession, descriptor: Descriptor) -> dict[str, object]:
-        """The run is running; what its runner is sent."""
+        """Commits the start of the run and returns the request for its runner."""
         state = await self.snapshot(session)
         await self.open(session, descriptor, "running")
         return await self.request(session, descriptor, state)
 
     async def prepare(self, opened: Opened) -> None:
-        """What can be had of the request while the disk is waited for and nothing may leave the Host."""
+        """Prepares the request as far as possible during the commit, while nothing may leave the Host."""
         session, descriptor = opened.session, opened.descriptor
         opened.state = await self.snapshot(session)
         if session.entry.transcribed and not self._prompting.asks(session, descriptor):
             opened.request = await self.request(session, descriptor, opened.state)
 
     async def prepared(self, opened: Opened) -> dict[str, object]:
-        """What its runner is sent."""
+        """Returns the request for the runner of a run that was started with its event."""
         if opened.request is not None:
             return opened.request
         return await self.request(opened.session, opened.descriptor, opened.state)
@@ -99,7 +105,7 @@ class Openings:
         return await self._state.snapshot(session.grant.scopes)
 
     async def open(self, session: RunSession, descriptor: Descriptor, status: Status, *beside: Statement) -> None:
-        """One unit: the attempt, the ledger row, the user's transcript item."""
+        """Commits the start of a run as one unit: the attempt, the ledger row and the user's transcript item."""
         entry, now = session.entry, self._set_out(session)
         draft = Draft("run.open" if status == "running" else "run.queue")
         numbered: int | Ref = entry.transcribed or transcript.add_user_item(draft, self._ids.new(), entry.event, now)
@@ -114,7 +120,9 @@ class Openings:
         entry.transcribed = resolved(receipt, numbered)
 
     def write(self, draft: Draft, session: RunSession, descriptor: Descriptor, event_seq: Ref) -> Ref:
-        """The same for an event that this unit records; where the unit finds the number of its transcript item."""
+        """Adds the start of a run to the unit that records its event. Returns a reference to the number of the
+        transcript item.
+        """
         event, now = session.event, self._set_out(session)
         numbered = transcript.add_user_item(draft, self._ids.new(), event, now, event_seq)
         draft.add(inbox.begun(event_seq, event.conversation_id, session.run_id, numbered))
@@ -122,7 +130,7 @@ class Openings:
         return numbered
 
     def _set_out(self, session: RunSession) -> int:
-        """Its time runs from now on."""
+        """Sets the deadline, counted from now, and returns the current time."""
         now, seconds = self._clock.now(), session.binding.agent.timeout_seconds
         session.deadline_at = now + int(seconds * 1000) if seconds else 0
         return now
@@ -130,6 +138,7 @@ class Openings:
     async def request(
         self, session: RunSession, descriptor: Descriptor, state: StateSnapshot | None = None
     ) -> dict[str, object]:
+        """Builds the request for the runner from the session and the stored state."""
         entry, event = session.entry, session.event
         opening = context.Opening(
             run_id=session.run_id,
@@ -153,7 +162,7 @@ class Openings:
         )
 
     async def _grant(self, entry: Entry, binding: Binding, descriptor: Descriptor) -> Grant:
-        """What was frozen when the run was created holds for all its attempts."""
+        """Returns the grant. A grant that was frozen when the run was created applies to all its attempts."""
         commissioned = entry.event.envelope.commission is not None
         frozen_with = entry.run_id or (entry.parent_run_id if commissioned else "")
         frozen = await self._ledger.run(frozen_with) if frozen_with else None
@@ -194,7 +203,7 @@ def new_run(
     event_seq: int | Ref | None = None,
     rerun_of: str = "",
 ) -> NewRun:
-    """`event_seq` when the event's number is not known yet."""
+    """Builds the ledger row of a run. `event_seq` is given if the event's number is not known yet."""
     envelope = event.envelope
     return NewRun(
         run_id=run_id,

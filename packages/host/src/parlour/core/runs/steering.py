@@ -1,4 +1,4 @@
-"""Messages that join a run in progress: claimed when they come, injected when the runner pulls them."""
+"""Hands new messages to the active run: claimed when they arrive, injected when the runner pulls them."""
 
 from typing import Any
 
@@ -14,6 +14,8 @@ from .session import Entry, RunSession, Sessions
 
 
 class Steering:
+    """Claims messages for active runs and returns them to the runners."""
+
     def __init__(self, journal: Journal, sessions: Sessions, router: Router, ids: Ids, clock: Clock) -> None:
         self._journal = journal
         self._sessions = sessions
@@ -22,7 +24,9 @@ class Steering:
         self._clock = clock
 
     async def claim(self, entry: Entry) -> bool:
-        """True when the active run of the lane took the message. Otherwise it takes the ordinary path."""
+        """Returns whether the active run of the lane claimed the message. Otherwise the message waits for its own
+        turn.
+        """
         session = self._sessions.in_lane(entry.lane)
         if session is None or not self._may_join(session, entry):
             return False
@@ -54,6 +58,7 @@ class Steering:
             return True
 
     async def pull(self, session: RunSession, limit: int) -> list[dict[str, Any]]:
+        """Injects up to `limit` claimed messages into the run and returns them."""
         async with session.turn:
             if session.is_over():
                 return []
@@ -78,7 +83,7 @@ class Steering:
             return [_item(session, entry) for entry in taken]
 
     def _may_join(self, session: RunSession, entry: Entry) -> bool:
-        """Same actor, same agent: rights never widen."""
+        """Returns whether the message has the same actor and agent as the run, so that permissions never widen."""
         if not session.steerable or entry.run_id:
             return False
         mine, theirs = session.event.envelope, entry.event.envelope

@@ -1,4 +1,4 @@
-"""An input for a runner that takes text only: each picture, sound or file is a note, and a reference beside it."""
+"""Converts an input for a runner that accepts only text: each media element becomes a note with a reference."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,15 @@ from parlour.core.store.event_attachments import MEDIA
 
 
 def in_words(said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same input where nothing needs words; the references are in its attachments."""
+    """Returns the input with notes instead of media, or the input itself if it has none. References stay in the
+    attachments.
+    """
     contents = said.get("contents") or ()
     if not any(_needs_words(element) for element in contents):
         return said
     told = [_told(element) for element in contents]
     text = said.get("text")
-    if text is None:  # a runner that reads nothing else is not to find an empty message
+    if text is None:  # a runner that reads only this field must not find an empty message
         text = "\n".join(element["text"] for element in told if element.get("type") == "text")
     return {**said, "text": text, "contents": told}
 
@@ -33,7 +35,9 @@ def _told(element: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def note(element: Mapping[str, Any]) -> str:
-    """`[image: cat.png, image/png, 2048 bytes, artifact 0190...]`, as far as it is known."""
+    """Returns a note such as `[image: cat.png, image/png, 2048 bytes, artifact 0190...]`, with the facts that are
+    known.
+    """
     size = element.get("size_bytes")
     facts = (
         element.get("name"),

@@ -1,5 +1,6 @@
-"""What a tool gave, as its caller gets it: all of it, or a preview with the whole kept as an artifact. Files inside it
-that are not small become artifacts of their own."""
+"""Limits the output of a tool: the caller gets all of it, or a preview with the whole stored as an artifact. Files
+inside it that are not small become artifacts of their own.
+"""
 
 import base64
 import binascii
@@ -19,17 +20,21 @@ from .attachments import home_of
 from .session import RunSession
 
 PREVIEW_BYTES = 16 * 1024
+"""Maximum bytes of a preview."""
 INLINE_BASE64 = (INLINE_BINARY_BYTES + 2) // 3 * 4
+"""Maximum base64 characters of a file that stays inside the output."""
 
 
 class ToolOutputs:
+    """Limits tool outputs and stores the rest as artifacts of the calling run."""
+
     def __init__(self, artifacts: Artifacts, journal: Journal, clock: Clock) -> None:
         self._artifacts = artifacts
         self._journal = journal
         self._clock = clock
 
     async def bounded(self, session: RunSession | None, tool_name: str, outcome: ToolOutcome) -> ToolOutcome:
-        """Outside a run the rest is not kept: it would belong to nobody."""
+        """Returns the output within its limits. Outside a run the rest is not stored, because no run would own it."""
         if any(_heavy(element) for element in outcome.content):
             content = [await self._light(session, element) for element in outcome.content]
             outcome = outcome.model_copy(update={"content": content})
@@ -48,7 +53,7 @@ class ToolOutputs:
         return ArtifactRef.model_validate((await self._keep(session, _whole(outcome), described)).ref())
 
     async def _light(self, session: RunSession | None, element: ContentElement) -> ContentElement:
-        """A file by reference, where there is a run that it can belong to."""
+        """Replaces a large file by a reference if there is a run that can own it."""
         if not isinstance(element, MediaElement) or not _heavy(element):
             return element
         content = _decoded(element.content_base64 or "")
@@ -93,5 +98,5 @@ def _named(tool_name: str, outcome: ToolOutcome) -> tuple[str, str]:
 
 
 def _whole(outcome: ToolOutcome) -> bytes:
-    """A text as it is; anything else as the elements it consists of."""
+    """Returns a text as it is, and anything else as JSON of its elements."""
     return plain_text(outcome.content).encode(errors="replace") if _only_text(outcome) else to_json(outcome.content)

@@ -1,4 +1,4 @@
-"""What a run had used when its Host left it: as far as the ledger knows, with a row for each model it was asking."""
+"""Computes the usage of an interrupted run from the ledger, with a row for each model call that was in progress."""
 
 from typing import Any
 
@@ -13,13 +13,16 @@ from .usage import Meter
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
+    """The usage of an interrupted run, and the ledger rows that are missing."""
+
     usage: dict[str, Any]
     rows: tuple[Insert, ...]
     next_sequence: int
-    """Of the ledger, after these rows."""
+    """Sequence number of the ledger after these rows."""
 
 
 async def unfinished(ledger_of_runs: Ledger, run: Row, now: int) -> Unfinished:
+    """Reads the stored usage of the run and closes its open model calls."""
     meter, run_id = Meter(), run["run_id"]
     meter.resume(loads(run["usage"]))
     first = await ledger_of_runs.last_sequence(run_id) + 1

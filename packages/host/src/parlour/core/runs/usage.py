@@ -1,7 +1,7 @@
-"""What a run used of the Host's models and tools, as the Host counted it.
+"""Counts what a run uses of the Host's models and tools.
 
-A model that is being asked is named in what the ledger keeps of the run, so that a call is known of whose answer nobody
-was there to take: it is then told as cut off, at an unknown price.
+The stored usage of a run names the models with a call in progress. A call whose answer never arrived is therefore known
+after a crash, and is recorded as cut off, at an unknown price.
 """
 
 from collections import Counter
@@ -16,23 +16,25 @@ CALLING = "calling"
 CUT_OFF = "cut_off"
 REFUSED_BY_BUDGET = "budget_exceeded"
 UNKNOWN = (CUT_OFF, "abandoned", *UNSURE)
-"""Outcomes of a call that may have cost something, though nobody said what."""
+"""Outcomes of a call that may have cost something, although no usage was reported."""
 NOTES = 1000
-"""Calls that are told of in the ledger one by one; those beyond are counted only."""
+"""Maximum calls that are recorded in the ledger one by one; those beyond are only counted."""
 
 Kind = Literal["model", "tool"]
 Note = tuple[str, dict[str, Any]]
 
 
 class Meter:
+    """Counts the calls and usage of one run, and collects ledger events about them."""
+
     def __init__(self) -> None:
         self._counted: Counter[str] = Counter()
         self._notes: list[Note] = []
         self._noted = 0
         self._calling: list[str] = []
-        """Models that are being asked."""
+        """Models with a call in progress."""
         self.model_failure = ""
-        """The code with which the last model call failed; empty if that was answered."""
+        """Error code of the last model call; empty if that call was answered."""
 
     def began(self, kind: Kind, name: str) -> None:
         self._counted[f"{kind}_calls"] += 1
@@ -48,14 +50,14 @@ class Meter:
         usage: Usage | None,
         details: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """`details` go into the ledger as they are, such as when the call began."""
+        """Records the end of a call. `details` are written to the ledger as they are, such as when the call began."""
         if kind == "model":
             if name not in self._calling:
-                return  # the run ended before it, and has told of it
+                return  # the run ended before, and has recorded this call
             self._calling.remove(name)
             self.model_failure = "" if outcome == "answered" else outcome
             if outcome == REFUSED_BY_BUDGET:
-                self._counted["model_calls"] -= 1  # nothing was asked of the model
+                self._counted["model_calls"] -= 1  # the request was not sent to the model
         told: dict[str, Any] = {"name": name, "outcome": outcome, "milliseconds": milliseconds, **details}
         if usage is not None:
             told["usage"] = usage.model_dump(exclude_none=True)
@@ -74,28 +76,32 @@ class Meter:
         return bool(self._notes)
 
     def take_notes(self) -> list[Note]:
-        """For the ledger, with the run's next write."""
+        """Returns and clears the collected events, for the run's next unit."""
         taken, self._notes = self._notes, []
         return taken
 
     def put_back(self, notes: list[Note]) -> None:
-        """They could not be written."""
+        """Puts back events that could not be written."""
         self._notes[:0] = notes
 
     def cut_off(self) -> None:
-        """Whatever is still being asked: nobody will know what it used."""
+        """Records model calls in progress as cut off, because their usage will never be known."""
         for name in self._calling:
             self._counted["unpriced_calls"] += 1
             self.note("model.called", {"name": name, "outcome": CUT_OFF})
         self._calling.clear()
 
     def resume(self, usage: Mapping[str, Any]) -> None:
-        """What another life of the Host had counted; what it was asking then came to nothing."""
+        """Continues from the usage that a previous process of the Host stored; its calls in progress are recorded as
+        cut off.
+        """
         self._counted.update({name: used for name, used in usage.items() if isinstance(used, int)})
         self._calling += usage.get(CALLING, ())
         self.cut_off()
 
     def usage(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Of the whole run. A runner may tell of what it used elsewhere too, so the greater number holds."""
+        """Returns the usage of the whole run. A runner may report usage from elsewhere too, so the greater number
+        counts.
+        """
         counted = {name: max(used, said.get(name, 0)) for name, used in self._counted.items()}
         return {**said, **counted, **({CALLING: list(self._calling)} if self._calling else {})}
