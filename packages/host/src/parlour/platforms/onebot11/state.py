@@ -1,5 +1,5 @@
-"""In-memory state of a running bot: ids of its own messages, partly completed sends, and the group through which it
-knows a user.
+"""Holds the state of a running bot in memory: ids of its own messages, partly completed sends, and the group through
+which it knows a user.
 """
 
 from collections import OrderedDict
@@ -12,7 +12,7 @@ MOST = 10_000
 
 
 class Memory:
-    """In-memory state of one bot."""
+    """State of one bot, held in memory."""
 
     def __init__(self) -> None:
         self.meetings = Meetings()
