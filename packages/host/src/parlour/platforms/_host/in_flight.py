@@ -1,6 +1,6 @@
 """Tracks the sends whose acknowledgement is pending, for each bot.
 
-A bot that is stopped before would never learn their outcome.
+If the bot were stopped before that, their outcome would stay unknown.
 """
 
 import asyncio
