@@ -101,7 +101,7 @@ class Names(Protocol):
 
 
 class Answer(Protocol):
-    """Parser of one response. `read` raises ModelCallFailure for an error that the service reports inside it."""
+    """Parser of one response. `parse_event` raises ModelCallFailure for an error that the service reports inside it."""
 
     calls: Calls
 

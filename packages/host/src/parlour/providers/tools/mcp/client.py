@@ -45,7 +45,7 @@ Page = tuple[Sequence[Listed], str | None]
 
 
 class Session:
-    """A connected server. `trouble.gone` is set when the connection ends."""
+    """A connected server. `trouble.closed` is set when the connection ends."""
 
     def __init__(self, client: Client, trouble: Trouble, changed: asyncio.Event) -> None:
         self._client = client
