@@ -1,4 +1,4 @@
-"""Which platforms there are. Manifests are read on first use, a platform's code when the first bot needs it."""
+"""Lists the platforms of this Host. Manifests are read on first use, a platform's code when its first bot starts."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,13 +14,15 @@ MANIFEST = "manifest.yaml"
 
 
 class Catalogue:
-    """The folders beside this module."""
+    """Catalogue of the platform folders beside this module."""
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
         return _manifests()
 
     def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """A platform whose form says it all has no module for this."""
+        """Returns the problems that the platform's `configuration` module finds; none if it has no such module because
+        its form checks everything.
+        """
         module = f"{__package__}.{name}.configuration"
         if name not in self.manifests() or find_spec(module) is None:
             return []
@@ -28,7 +30,7 @@ class Catalogue:
         return found
 
     def create(self, name: str, link: Link) -> Adapter:
-        """Raises KeyError when there is no such platform."""
+        """Creates the adapter of a platform. Raises KeyError if there is no such platform."""
         if name not in self.manifests():
             raise KeyError(name)
         factory: AdapterFactory = import_module(f"{__package__}.{name}.adapter").create
@@ -44,5 +46,5 @@ def _manifests() -> Mapping[str, AdapterManifest]:
 def read_manifest(file: Path) -> AdapterManifest:
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where it is there
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # about ten times as fast, where it is available
     return AdapterManifest.model_validate(yaml.load(file.read_text(encoding="utf-8"), loader))

@@ -1,1 +1,1 @@
-"""What stands behind the core's ports: models, tools and knowledge."""
+"""Implementations of the core's provider ports: models, tools and knowledge."""

@@ -1,7 +1,7 @@
-"""Runs, model calls and tool calls as OpenTelemetry spans with the conventions for generative AI.
+"""Exports runs, model calls and tool calls as OpenTelemetry spans with the conventions for generative AI.
 
-They are read off what was committed, so that no path knows of them; of what was said nothing is in them. Nothing here
-is loaded unless the settings name where traces go.
+Spans are derived from committed units, so that no other code has to create them; they contain no message content.
+OpenTelemetry is imported only if the settings name an endpoint.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 NANOSECONDS = 1_000_000
-"""In a millisecond."""
+"""Nanoseconds in a millisecond."""
 REMEMBERED = 10_000
 ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
 PROVIDERS = {"gemini": "gcp.gemini", "xai": "x_ai", "moonshot": "moonshot_ai"}
-"""OpenTelemetry's names of providers, where they differ from the kinds of the catalogue."""
+"""OpenTelemetry's names of providers that differ from the kinds of the catalogue."""
 OPERATIONS = {"model.called": "chat", "tool.called": "execute_tool"}
 
 
@@ -36,7 +36,10 @@ class TracingMissing(Exception):
 
 
 class Traces:
-    """An observer of the journal. A trace has its run's id, which runners get as `trace_id`."""
+    """Observer of the journal that creates spans.
+
+    The trace id of a run is its run id, which runners receive as `trace_id`.
+    """
 
     def __init__(self, provider: "TracerProvider", ids: "RunIds") -> None:
         self._tracer = provider.get_tracer("parlour")
@@ -90,7 +93,7 @@ class Traces:
         span.end(int(ended) * NANOSECONDS if ended else None)
 
     def _called(self, event: Insert) -> None:
-        """One model or tool call that is over."""
+        """Creates the span of a finished model or tool call."""
         from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
         operation = OPERATIONS.get(str(event.values["type"]))
@@ -118,7 +121,7 @@ class Traces:
 
 
 class RunIds:
-    """Makes ids as OpenTelemetry does, but the trace of a run has the run's own."""
+    """Generates ids like OpenTelemetry, except that the trace of a run gets the run's id."""
 
     def __init__(self) -> None:
         from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
@@ -155,7 +158,7 @@ def _usage(told: dict[str, Any]) -> dict[str, int]:
 
 @contextmanager
 def opened(endpoint: str, headers: dict[str, str], version: str) -> Iterator[Traces]:
-    """Sends traces to this address from a thread of its own. Raises TracingMissing."""
+    """Sends traces to an endpoint from a separate thread. Raises TracingMissing."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""One bot while it is enabled: connected, and connected again when its adapter fails. Knows no other bot."""
+"""Runs one enabled bot: connects its adapter and connects it again after a failure. It knows no other bot."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ STOP_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What it takes to connect a bot."""
+    """Dependencies that are needed to connect a bot."""
 
     catalogue: Catalogue
     secrets: SecretBox
@@ -29,6 +29,8 @@ class Means:
 
 
 class BotLife:
+    """Runs the adapter of one bot until it is stopped or until its configuration has to be changed."""
+
     def __init__(self, bot: Bot, means: Means, tell: Callable[[State, str], None]) -> None:
         self.bot = bot
         self.adapter: Adapter | None = None
@@ -39,7 +41,7 @@ class BotLife:
 
     @property
     def given_up(self) -> bool:
-        """A person has to change something first."""
+        """True if the bot is not retried because an operator has to change something first."""
         return self._task.done()
 
     async def stop(self) -> None:
@@ -47,7 +49,7 @@ class BotLife:
         self._task.cancel()
         _, late = await asyncio.wait([self._task], timeout=STOP_SECONDS)
         if late:
-            logger.error("bot %s did not let go of its platform within %g s", self.bot.bot_id, STOP_SECONDS)
+            logger.error("bot %s did not disconnect from its platform within %g s", self.bot.bot_id, STOP_SECONDS)
 
     async def _live(self) -> None:
         wait = FIRST_RETRY_SECONDS
@@ -81,5 +83,5 @@ class BotLife:
         await self.adapter.serve()
 
     def _tell(self, state: State, error: str) -> None:
-        if not self._over:  # what it still says while it is stopped is of no interest
+        if not self._over:  # status reports that arrive during the stop are ignored
             self._told(state, error)

@@ -1,6 +1,6 @@
-"""The bots that are connected. A change in the book becomes true here, without a restart of the Host.
+"""Manages the connected bots and applies configuration changes to them without a restart of the Host.
 
-To plugins it is the platform API of every bot; what a platform says and does is its adapter's business.
+It is also the platform API of every bot for plugins; everything that is specific to a platform is done by its adapter.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ Told = Callable[[Mapping[str, Status]], None]
 
 
 class Bots:
-    """The core is built on it and hands itself over by `serve`."""
+    """All bots of the Host. The core is built on this object and is passed in later by `serve`."""
 
     def __init__(self, catalogue: Catalogue, secrets: SecretBox, clock: Clock, told: Told = lambda _: None) -> None:
-        """`told` hears how all of them are doing whenever that changes."""
+        """The last argument is called with the status of all bots whenever one of them changes."""
         self._told = told
         self._catalogue = catalogue
         self._secrets = secrets
@@ -53,7 +53,7 @@ class Bots:
         self._served = (book, replies, Means(self._catalogue, self._secrets, doors))
 
     async def start(self) -> None:
-        """Every bot that is enabled; whether they connect shows in their states."""
+        """Starts every enabled bot. Whether it connects is reported in its status."""
         for bot in self._all():
             await self.apply(bot.bot_id)
 
@@ -61,7 +61,7 @@ class Bots:
         await asyncio.gather(*(self._stop(bot_id) for bot_id in list(self._lives)))
 
     async def apply(self, bot_id: str) -> None:
-        """Makes the bot be as the book has it now: connected anew after a change, or gone."""
+        """Applies the stored configuration of a bot: reconnects it after a change, or stops it if it was deleted."""
         async with self._turns[bot_id]:
             bot, life = self._bot(bot_id), self._lives.get(bot_id)
             if life is not None and bot is not None and _connects_alike(life.bot, bot) and not life.given_up:
@@ -71,18 +71,20 @@ class Bots:
             if bot is None:
                 self._statuses.pop(bot_id, None)
                 self._told(self._statuses)
-                self._connections.pop(bot_id).set()  # who waits for it waits in vain
+                self._connections.pop(bot_id).set()  # releases the callers that wait for the deleted bot
             elif bot.enabled and self._served is not None:
                 self._tell(bot_id, "connecting", "")
                 self._lives[bot_id] = BotLife(bot, self._served[2], partial(self._tell, bot_id))
 
     def adapter(self, bot_id: str) -> Adapter | None:
-        """None for a bot that is not running."""
+        """Returns the bot's adapter, or None if the bot is not running."""
         life = self._lives.get(bot_id)
         return life.adapter if life is not None else None
 
     def manifest(self, bot_id: str) -> AdapterManifest | None:
-        """As the bot is configured: one that is not to stream can't."""
+        """Returns the manifest that applies to the bot; it has no streaming if streaming is disabled in the bot's
+        configuration.
+        """
         bot = self._bot(bot_id)
         manifest = self._catalogue.manifests().get(bot.adapter) if bot is not None else None
         if manifest is not None and bot is not None and bot.config.get("enable_stream_reply") is False:
@@ -90,7 +92,7 @@ class Bots:
         return manifest
 
     async def hook(self, bot_id: str, call: HookCall) -> HookAnswer | None:
-        """What a platform brings; None when there is no bot that could be called."""
+        """Passes an HTTP call of a platform to its bot. Returns None if there is no bot that accepts such calls."""
         adapter = self.adapter(bot_id)
         return await adapter.hook(call) if isinstance(adapter, TakesHooks) else None
 
@@ -100,7 +102,7 @@ class Bots:
         return adapter if isinstance(adapter, TakesSockets) else None
 
     def status(self, bot_id: str) -> Status:
-        """With what its platform refused last."""
+        """Returns the bot's status, including the last send that its platform refused or did not acknowledge."""
         status = self._known(bot_id)
         errors = filter(None, (status.last_error, self._refusals.of(bot_id)))
         return replace(status, last_error="; ".join(errors))
@@ -128,7 +130,7 @@ class Bots:
         ]
 
     def capabilities(self, bot_id: str) -> BotCapabilities | None:
-        """What its adapter declares, without what the mode that it is configured for can't do."""
+        """Returns what the bot's adapter declares, without what its configured mode does not support."""
         manifest, bot = self.manifest(bot_id), self._bot(bot_id)
         if manifest is None or bot is None:
             return None
@@ -177,7 +179,7 @@ class Bots:
         return self._served[0].all() if self._served is not None else []
 
     async def _stop(self, bot_id: str) -> None:
-        life = self._lives.pop(bot_id, None)  # from now on nothing more is sent by it
+        life = self._lives.pop(bot_id, None)  # from here on the bot sends nothing more
         if life is not None:
             await self._under_way.over(bot_id)
             await life.stop()
@@ -194,5 +196,5 @@ class Bots:
 
 
 def _connects_alike(one: Bot, other: Bot) -> bool:
-    """A name is for people: to change it cuts no connection."""
+    """Returns whether two configurations connect in the same way; a changed name does not interrupt the connection."""
     return replace(one, name=other.name) == other

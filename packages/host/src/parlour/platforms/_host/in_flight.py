@@ -1,4 +1,7 @@
-"""Which bots wait for their platform to answer. One that is stopped meanwhile would never hear what became of it."""
+"""Tracks the sends whose acknowledgement is pending, for each bot.
+
+If the bot were stopped before that, their outcome would stay unknown.
+"""
 
 import asyncio
 from collections import Counter
@@ -6,17 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 PATIENCE_SECONDS = 1.0
-"""As long as what was sent is waited for when the Host stops."""
+"""Seconds for which a stopping bot waits for the acknowledgement of its sends."""
 
 
 class UnderWay:
+    """Counts the unacknowledged sends of each bot."""
+
     def __init__(self) -> None:
         self._sends: Counter[str] = Counter()
         self._ends: dict[str, asyncio.Event] = {}
 
     @contextmanager
     def sending(self, bot_id: str) -> Iterator[None]:
-        """Held until the platform has answered."""
+        """Counts a send as pending within the `with` block, which ends when the platform has answered."""
         self._sends[bot_id] += 1
         try:
             yield
@@ -27,7 +32,7 @@ class UnderWay:
                 self._ends.pop(bot_id, asyncio.Event()).set()
 
     async def over(self, bot_id: str) -> None:
-        """Returns when all is answered, or is not in time."""
+        """Waits until all sends of the bot are answered, or until the time limit has passed."""
         if bot_id not in self._sends:
             return
         end = self._ends.setdefault(bot_id, asyncio.Event())

@@ -1,4 +1,7 @@
-"""What one bot's adapter gets from the Host. What an event becomes, the core says; where it goes, the gateway."""
+"""Implements the link through which one bot's adapter reaches the Host.
+
+The core converts events; the gateway stores and queues them.
+"""
 
 import asyncio
 import logging
@@ -22,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What of the core adapters reach."""
+    """The parts of the core that adapters use."""
 
     gateway: Gateway
     cursors: PlatformCursors
@@ -51,7 +54,10 @@ class BotLink:
         return self._doors.public_url
 
     async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
-        """Chats side by side, each in its order. The cursor goes with the last event: it stands behind all of them."""
+        """Stores events: chats concurrently, each chat in its order.
+
+        The cursor is stored with the last event, so it follows all of them.
+        """
         moved = () if cursor is None else (self._doors.cursors.moved(self.bot_id, cursor),)
         events = [self._envelope(each) for each in incoming]
         if not events:
@@ -89,7 +95,8 @@ class BotLink:
         return Content(b"".join(pieces), present.description.name, present.description.mime_type)
 
     def _envelope(self, incoming: Incoming) -> EventEnvelope:
-        from parlour.core.platforms.events import envelope  # with all events: an adapter has loaded them
+        # imports all event types, which the adapter has loaded already
+        from parlour.core.platforms.events import envelope
 
         return self._doors.names.filled(envelope(incoming, self.bot_id, self._bot.adapter))
 
@@ -98,17 +105,22 @@ class BotLink:
             await self._ingest(event)
 
     async def _ingest(self, event: EventEnvelope, *also: Statement) -> None:
-        """Also when the bot is stopped or changed meanwhile: an event that is durable must find its turn in this life
-        of the Host, and the adapter that brought it goes after that.
+        """Stores an event even if the bot is stopped or changed at the same time.
+
+        An event that is durable must also be queued before the Host restarts, so the adapter that received it stops
+        only after that.
         """
         await to_its_end(self._take_in(event, *also), "an event was not taken while its bot was stopped")
 
     async def _take_in(self, event: EventEnvelope, *also: Statement) -> None:
-        """A message whose files can't be taken still comes in: it must not stand in the way of those behind it."""
+        """Stores an event.
+
+        A message whose files can't be stored is stored without them, so that it does not block later events.
+        """
         try:
             await self._doors.gateway.ingest(event, *also)
         except ProviderFailed as failed:
-            logger.warning("files of event %s were left out: %s", event.event_id, failed.message)
+            logger.warning("event %s is stored without its files: %s", event.event_id, failed.message)
             await self._doors.gateway.ingest(_without_files(event, failed.message), *also)
 
 

@@ -1,5 +1,6 @@
-"""What platforms refused or left unanswered last, for each bot: shown with its state until one is taken there, or for a
-while.
+"""Records the last send of each bot that its platform refused or did not acknowledge.
+
+It is shown with the bot's status until a send to the same chat succeeds, or for a limited time.
 """
 
 from parlour.core.model.ports import Clock

@@ -1,4 +1,4 @@
-"""Tells other processes how the bots of a running Host are doing."""
+"""Publishes the status of a running Host's bots to other processes in a file."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,5 +16,5 @@ class BotStatusFile:
         self._told.write({bot_id: asdict(status) for bot_id, status in bots.items()})
 
     def all(self, pid: int) -> dict[str, Status]:
-        """What this Host has told; nothing when it has not."""
+        """Returns the statuses that the Host with this process id has written; empty if it has written none."""
         return {bot_id: Status(**status) for bot_id, status in self._told.read(pid).items()}

@@ -1,1 +1,1 @@
-"""What adapters share: back-off, JSON frames and the queue of incoming events."""
+"""Shared parts of adapters: back-off, JSON frames and the queue of incoming events."""

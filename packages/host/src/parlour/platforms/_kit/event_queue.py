@@ -1,7 +1,7 @@
-"""Takes events in: in order within a chat, side by side across chats, and only so many at once.
+"""Queues incoming events: in order within a chat, concurrently across chats, with a limit on concurrency and memory.
 
-A commit is shared by those who wait for it at the same time, so chats must not wait for each other. Whoever brings
-events must not wait either as long as there is any room: what those that are being taken wait for may come behind.
+Events that are stored at the same time share a commit, so chats must not wait for each other. The connection that
+submits events must not wait either while there is room: an event that is being handled may depend on a frame behind it.
 """
 
 import asyncio
@@ -15,16 +15,21 @@ from parlour.core.journal import StorageFailed
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 512
-"""Events that are being taken."""
+"""Default number of events that are handled at the same time."""
 MOST = 8192
-"""Events that wait or are being taken; whoever brings more waits, and with it its connection."""
+"""Default number of events that wait or are being handled.
+
+At this limit `submit` blocks, and with it the connection.
+"""
 MOST_BYTES = 64 * 1024 * 1024
-"""The same, by their size."""
+"""Default total size in bytes of the events that wait or are being handled; `submit` blocks at this limit too."""
 STORAGE_RETRY_SECONDS = 1.0
 Item = TypeVar("Item")
 
 
 class Intake(Generic[Item]):
+    """Bounded queue of incoming events that are handled in order for each key."""
+
     def __init__(
         self,
         take: Callable[[Item], Awaitable[None]],
@@ -43,7 +48,10 @@ class Intake(Generic[Item]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def put(self, key: Hashable, item: Item, size: int = 0) -> None:
-        """As soon as there is room; one that is larger than all of it is let in where there is any."""
+        """Queues an item as soon as there is room.
+
+        An item larger than the whole limit is accepted as soon as the queue is below it.
+        """
         while self._count >= self._most or self._bytes >= self._most_bytes:
             self._room.clear()
             await self._room.wait()
@@ -59,7 +67,7 @@ class Intake(Generic[Item]):
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Lets go of what is not taken yet."""
+        """Cancels the handling of all queued items."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -74,11 +82,13 @@ class Intake(Generic[Item]):
                     async with self._turns:
                         await self._take(item)
                 except StorageFailed as error:
-                    logger.error("an event of %s waits for the database: %s", key, error.message)
+                    logger.error(
+                        "an event of %s is retried because the database is not available: %s", key, error.message
+                    )
                     await asyncio.sleep(STORAGE_RETRY_SECONDS)
                     continue
-                except Exception:  # one event that can't be taken harms no other
-                    logger.exception("an event of %s was not taken", key)
+                except Exception:  # one event that fails must not stop the others
+                    logger.exception("an event of %s could not be handled", key)
                 waiting.popleft()
                 self._leave(size)
         finally:

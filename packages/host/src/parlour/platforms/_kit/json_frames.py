@@ -1,4 +1,7 @@
-"""Reads what a platform sends. JSON that only a lenient reader takes is mended; what is no object is Unreadable."""
+"""Parses the JSON frames that a platform sends.
+
+JSON that only a lenient parser accepts is repaired; anything but an object raises FrameUnreadable.
+"""
 
 import json
 import math
@@ -8,14 +11,17 @@ from typing import Any
 from pydantic_core import from_json
 
 DEEPEST = 100
-"""What is nested deeper becomes null: JSON can be read deeper than it can be kept and read again."""
+"""Maximum nesting depth.
+
+Deeper values become null, because JSON can be parsed deeper than it can be stored and parsed again.
+"""
 LONGEST_NUMBER = 1000
-"""Digits; a longer one becomes null."""
+"""Maximum number of digits of an integer; a longer one becomes null."""
 _HUGE = re.compile(rb"[:,\[]\s*-?\d[\d.]*[eE]\+?\d{3}")
 
 
 class Unreadable(Exception):
-    """The frame is not a JSON object."""
+    """Raised when a frame is not a JSON object."""
 
 
 def read_frame(frame: str | bytes) -> dict[str, Any]:
@@ -31,7 +37,7 @@ def read_frame(frame: str | bytes) -> dict[str, Any]:
 
 
 def _excessive(frame: str | bytes, payload: Any) -> bool:
-    """Whether it holds what is nested too deep, or may hold a number that is infinite. Nearly none does."""
+    """Returns whether the frame nests too deep or may contain an infinite number. Almost no frame does."""
     told = frame.encode() if isinstance(frame, str) else frame
     if _HUGE.search(told):
         return True
@@ -46,7 +52,10 @@ def _deeper(value: Any, than: int) -> bool:
 
 
 def _leniently(frame: str | bytes, strictly: ValueError) -> Any:
-    """Half of a surrogate pair, which some implementations send for a cut emoji, becomes a replacement character."""
+    """Parses with the lenient parser.
+
+    Half of a surrogate pair, which some implementations send for a cut emoji, becomes a replacement character.
+    """
     try:
         return _mended(json.loads(frame, parse_constant=lambda name: None, parse_int=_integer))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A bot on Matrix: connects to its homeserver, reads what happens and composes the rest."""
+"""Runs a bot on Matrix: connects to its homeserver, reads the sync stream and wires the other modules together."""
 
 import asyncio
 import hashlib
@@ -36,6 +36,8 @@ NOTICE = "This room is encrypted, and this bot can't read what is said here. Tal
 
 
 class Matrix:
+    """Adapter of one Matrix account."""
+
     def __init__(self, link: Link) -> None:
         self._link = link
         self._homeserver = str(link.config.get("homeserver") or "").strip()
@@ -52,9 +54,9 @@ class Matrix:
         )
         self._since = ""
         self._lost = ""
-        """A place that the homeserver does not know."""
+        """The sync position that the homeserver did not accept."""
         self._invited: dict[str, str] = {}
-        """Who invited to which rooms, until that is answered."""
+        """Inviter of each room whose invitation is not answered yet."""
         self._told_of_encryption: set[str] = set()
 
     def api(self, account: str = "") -> MatrixApi:
@@ -80,7 +82,7 @@ class Matrix:
             raise AdapterStopped("user: the bot's whole id is needed, as @name:example.org")
 
     async def _connected(self, backoff: Backoff) -> tuple[str, float]:
-        """Until something fails; then what, and how long to wait at least."""
+        """Syncs until something fails. Returns the problem and the minimum seconds to wait before the next attempt."""
         try:
             await self._introduce()
             if not self._since:
@@ -93,7 +95,11 @@ class Matrix:
         except TokenRefused as refused:
             raise AdapterStopped(refused.reason) from None
         except PlaceLost as lost:
-            logger.warning("bot %s reads from now on: its place was refused: %s", self._link.bot_id, lost.reason)
+            logger.warning(
+                "bot %s continues from now because the homeserver rejected its sync position: %s",
+                self._link.bot_id,
+                lost.reason,
+            )
             self._lost, self._since = self._since, ""
             return lost.reason, 0
         except PlatformRefused as refused:
@@ -107,37 +113,44 @@ class Matrix:
             raise AdapterStopped(f"user: the access token is that of {named}, not of {self._own}; change one of them")
 
     async def _begin(self) -> None:
-        """Goes on from where the last life ended; at the very first, from now."""
+        """Continues from the stored sync position, or from now if there is none."""
         batch = await self._sync.begin()
         known, _, since = (await self._link.cursor() or "").partition(" ")
         if known != self._own or since in ("", self._lost):
             await self._take(batch)
             return
-        self._since = since  # what it had been told of before it need not be told again
+        self._since = since  # events before the stored position were delivered earlier
         self._note_invitations(batch)
 
     async def _take(self, batch: Batch) -> None:
-        """Durable, together with the place to go on from, before anything is done about it."""
+        """Stores a batch together with the sync position that follows it, before its events are used otherwise."""
         incoming = await self._receiver.received(batch)
         while True:
             try:
                 await self._keep(incoming, f"{self._own} {batch.since}")
                 break
             except StorageFailed as error:
-                logger.error("bot %s: events wait for the database: %s", self._link.bot_id, error.message)
+                logger.error(
+                    "bot %s: events are retried because the database is not available: %s",
+                    self._link.bot_id,
+                    error.message,
+                )
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
         self._since = batch.since
         self._note_invitations(batch)
         await self._tell_of_encryption(incoming)
 
     async def _keep(self, incoming: list[Incoming], cursor: str) -> None:
-        """One event that can't be taken must not be met again for ever: the others are taken without it."""
+        """Stores events.
+
+        If they fail as a whole they are stored one by one, so that a failing event is not met again endlessly.
+        """
         try:
             await self._link.received(*incoming, cursor=cursor)
         except StorageFailed:
             raise
         except Exception:
-            logger.exception("bot %s: some of %d events can't be taken", self._link.bot_id, len(incoming))
+            logger.exception("bot %s: some of %d events can't be stored", self._link.bot_id, len(incoming))
             for each in incoming:
                 await self._try_to_keep(each)
             await self._link.received(cursor=cursor)
@@ -148,7 +161,7 @@ class Matrix:
         except StorageFailed:
             raise
         except Exception:
-            logger.exception("bot %s: event %s was not taken", self._link.bot_id, incoming.event.event_id)
+            logger.exception("bot %s: event %s was not stored", self._link.bot_id, incoming.event.event_id)
 
     def _note_invitations(self, batch: Batch) -> None:
         for room_id, state in batch.invitations:
@@ -170,7 +183,7 @@ class Matrix:
         return self._policy == "accept" or (self._policy == "homeserver" and same_server)
 
     async def _tell_of_encryption(self, incoming: list[Incoming]) -> None:
-        """Once in each room, in the clear: to stay silent would look like a fault."""
+        """Sends one notice in each encrypted room, unencrypted, because silence would look like a fault."""
         encrypted = {text(mapping(each.event.native), "room_id") for each in incoming if each.native_type == ENCRYPTED}
         for room_id in encrypted - self._told_of_encryption:
             self._told_of_encryption.add(room_id)
@@ -179,7 +192,9 @@ class Matrix:
             try:
                 await self._client.put(where, {"msgtype": KIND, "body": NOTICE, "m.mentions": {}})
             except (PlatformRefused, PlatformUncertain) as error:
-                logger.warning("bot %s could not tell %s of encryption: %s", self._link.bot_id, room_id, error)
+                logger.warning(
+                    "bot %s could not send the encryption notice to %s: %s", self._link.bot_id, room_id, error
+                )
 
 
 def create(link: Link) -> Adapter:

@@ -1,4 +1,4 @@
-"""The platform API on Matrix. Every chat is a room; what is not overridden Matrix, or this adapter, can't do."""
+"""Implements the platform API on Matrix. Every chat is a room; methods that are not overridden are not supported."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -26,6 +26,8 @@ ENCRYPTED = "the room is encrypted, which this bot can't do; talk to it in a roo
 
 
 class MatrixApi(PlatformApi):
+    """Platform API of one Matrix account."""
+
     def __init__(self, client: Client, rooms: Rooms, files: Files, destinations: Destinations, own: str) -> None:
         self._client = client
         self._rooms = rooms
@@ -41,7 +43,7 @@ class MatrixApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        """The result names the first of the room's events; `raw` names all."""
+        """Sends a chain as one or more events. The result has the id of the first one; `raw` has all ids."""
         said = encode(chain)
         if not said:
             raise PlatformRefused("there is nothing in this message that Matrix could show", permanent=True)
@@ -61,7 +63,7 @@ class MatrixApi(PlatformApi):
         taken: Taken,
         thread_id: str = "",
     ) -> MessageResult | None:
-        """The homeserver tells whoever sent a message under which transaction it was."""
+        """Looks up a sent message by transaction id, which the homeserver shows to the sender of an event."""
         only = {"senders": [self._own], "types": ["m.room.message"]}
         where = path("rooms", await self._destinations.room(target_id), "messages")
         page = await self._client.get(where, {"dir": "b", "limit": LATEST, "filter": dumps(only)})
@@ -167,7 +169,10 @@ class MatrixApi(PlatformApi):
         await self._client.put(where, {"typing": True, "timeout": TYPING_MILLISECONDS})
 
     async def _room(self, target: str) -> str:
-        """To speak in, which nobody does in the clear where others encrypt."""
+        """Resolves the room for a message.
+
+        Encrypted rooms are refused, because the message would be sent unencrypted there.
+        """
         room_id = await self._destinations.room(target)
         if self._rooms.of(room_id).encrypted:
             raise PlatformRefused(ENCRYPTED, permanent=True)
@@ -199,5 +204,5 @@ class MatrixApi(PlatformApi):
 
 
 def transaction(key: str, number_: int) -> str:
-    """Each of the events that make one message has its own."""
+    """Returns the transaction id of one of the events that make up a message; each has its own."""
     return f"{key}.{number_}" if number_ else key

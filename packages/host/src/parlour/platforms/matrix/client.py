@@ -1,4 +1,4 @@
-"""A homeserver's client API: one call, one answer. What is asked, and what an answer means, others know."""
+"""HTTP client of a homeserver's client API. Its callers choose the requests and interpret the responses."""
 
 import asyncio
 import json
@@ -26,17 +26,17 @@ Query = Mapping[str, str | int]
 NO_QUERY: Query = {}
 API = "/_matrix/client/v3"
 DEEPEST_ANSWER = 100
-"""Layers of lists and objects that an answer may have; what lies deeper is dropped."""
+"""Maximum nesting depth of a response; deeper values are dropped."""
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 
 
 def path(*parts: str) -> str:
-    """Below the API's own; each part as it is, whatever characters it has."""
+    """Builds a path below the API prefix. Each part is quoted, whatever characters it has."""
     return "/".join((API, *(quote(part, safe="") for part in parts)))
 
 
 def answered(answer: Payload, name: str) -> str:
-    """What every such answer has."""
+    """Returns a string that the response must have. Raises PlatformUncertain if it is missing."""
     value = answer.get(name)
     if not isinstance(value, str) or not value:
         raise PlatformUncertain(f"the homeserver's answer has no {name}")
@@ -44,6 +44,8 @@ def answered(answer: Payload, name: str) -> str:
 
 
 class Client:
+    """HTTP client with the bot's access token."""
+
     def __init__(self, homeserver: str, token: str) -> None:
         self._homeserver = homeserver.rstrip("/")
         self._token = token
@@ -70,7 +72,7 @@ class Client:
         return _object(answer)
 
     async def download(self, where: str, most: int) -> bytes:
-        """Raises PlatformRefused for what is larger than `most`."""
+        """Downloads a file. Raises PlatformRefused if it is larger than `most` bytes."""
         return await self._asked("GET", where, None, {}, {}, TRANSFER_SECONDS, most)
 
     async def _json(self, method: str, where: str, body: Payload | None, query: Query, seconds: float) -> Payload:
@@ -87,7 +89,10 @@ class Client:
         seconds: float,
         most: int = LARGEST_ANSWER,
     ) -> bytes:
-        """The answer. Raises PlatformRefused, PlatformAway or PlatformUncertain."""
+        """Sends a request and returns the response body.
+
+        Raises PlatformRefused, PlatformOffline or PlatformUncertain.
+        """
         what = _named(where)
         timeout = aiohttp.ClientTimeout(total=seconds, connect=CONNECT_SECONDS)
         url, told = self._homeserver + where, {"Authorization": f"Bearer {self._token}", **headers}
@@ -112,13 +117,13 @@ class Client:
 
 
 def _named(where: str) -> str:
-    """What is asked for, without whose it is."""
+    """Returns the endpoint's name for error messages, without the ids in its path."""
     parts = where.removeprefix(API).strip("/").split("/")
     return "/".join(part for part in parts if "%" not in part and len(part) < LONGEST_WORD)
 
 
 def _exact(url: str) -> Any:
-    """Room ids and the like are quoted already."""
+    """Returns the URL without quoting it again: room ids and the like are quoted already."""
     from yarl import URL
 
     return URL(url, encoded=True)
@@ -135,7 +140,9 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _tolerant(content: bytes) -> Payload:
-    """Of a refusal, which something that stands before the homeserver may have written."""
+    """Parses the body of an error response; empty if it is no JSON object, as a proxy before the homeserver may have
+    written it.
+    """
     try:
         return _object(content)
     except PlatformUncertain:
@@ -143,10 +150,10 @@ def _tolerant(content: bytes) -> Payload:
 
 
 def _object(content: bytes) -> Payload:
-    """Parses an answer. Raises PlatformUncertain for what is no JSON object."""
+    """Parses a response. Raises PlatformUncertain if it is not a JSON object."""
     try:
         answer = from_json(content)
-    except ValueError:  # half of a surrogate pair, nesting deeper than it takes, or no JSON
+    except ValueError:  # half of a surrogate pair, deeper nesting than the parser accepts, or no JSON
         answer = _leniently(content)
     if not isinstance(answer, dict):
         raise PlatformUncertain("the homeserver answered with something else than an object")
@@ -161,7 +168,9 @@ def _leniently(content: bytes) -> Any:
 
 
 def _cut(content: bytes) -> bytes:
-    """Replaces what nests deeper than DEEPEST_ANSWER by null, so that no event can make an answer unreadable."""
+    """Replaces values that nest deeper than MAX_RESPONSE_DEPTH with null, so that no event can make a response
+    unreadable.
+    """
     kept: list[bytes] = []
     depth, start = 0, 0
     for found in _NESTING.finditer(content):
@@ -180,7 +189,7 @@ def _cut(content: bytes) -> bytes:
 
 
 def _whole(value: Any) -> Any:
-    """Halves of characters, which JSON can name, can't be kept."""
+    """Replaces halves of surrogate pairs, which JSON can express but which can't be stored."""
     match value:
         case str():
             return value.encode(errors="replace").decode()

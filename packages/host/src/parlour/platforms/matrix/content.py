@@ -1,4 +1,7 @@
-"""The content of a message event → components of a chain. What has to be asked for is already in `found`."""
+"""Converts the content of a message event into components of a chain.
+
+Data that has to be fetched is already in `found`.
+"""
 
 from typing import Any
 
@@ -20,20 +23,20 @@ STICKER = "m.sticker"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a message only names, as far as it could be had."""
+    """Data that a message only refers to, as far as it could be fetched."""
 
     quoted: Payload | None = None
-    """The event that it answers."""
+    """The event that the message replies to."""
     base64: str = ""
     problem: str = ""
-    """Why its file is not there."""
+    """Reason why the file of the message is missing."""
 
 
 NOTHING = Found()
 
 
 def chain_of(event: Payload, own: str, found: Found = NOTHING) -> MessageChain:
-    """Raises ValueError when it can't be read."""
+    """Converts a message event into a chain. Raises ValueError if the event can't be read."""
     content = current(event)
     quote = _quote(event, own, found)
     if event.get("type") == STICKER:
@@ -50,7 +53,7 @@ def chain_of(event: Payload, own: str, found: Found = NOTHING) -> MessageChain:
 
 
 def current(event: Payload) -> Payload:
-    """As it was edited last, where the homeserver tells it along."""
+    """Returns the content after the last edit, if the homeserver includes that edit."""
     content = mapping(event.get("content"))
     latest = mapping(mapping(mapping(event.get("unsigned")).get("m.relations")).get("m.replace"))
     edited = mapping(mapping(latest.get("content")).get("m.new_content"))
@@ -71,7 +74,10 @@ def thread_of(event: Payload) -> str:
 
 
 def replied_to(event: Payload) -> str:
-    """The message that it answers. In a thread, old clients are told of one that nobody chose."""
+    """Returns the id of the message that this one replies to.
+
+    In a thread, a message may name one that the user did not choose, as a fallback for old clients; it is ignored.
+    """
     told = relation(event)
     if told.get("rel_type") == "m.thread" and told.get("is_falling_back") is True:
         return ""
@@ -107,7 +113,7 @@ def _caption(content: Payload, own: str) -> MessageChain:
 
 
 def _own_kind(kind: str, content: Payload) -> Platform:
-    """Builds a part that only Matrix has, such as a location, with its body in words."""
+    """Builds a component for a kind of message that only Matrix has, such as a location, with its body as text."""
     facts = "; ".join(filter(None, (text(content, "body"), text(content, "geo_uri"))))
     label = kind.removeprefix("m.")
     said = f"[{label}: {facts}]" if facts else f"[{label}]"
@@ -119,7 +125,7 @@ def _without_relation(content: Payload) -> Payload:
 
 
 def _without_fallback(body: str) -> str:
-    """What older clients repeat of the answered message above their own words."""
+    """Removes the copy of the answered message that older clients put above the reply."""
     if not body.startswith("> <"):
         return body
     lines = body.split("\n")

@@ -1,6 +1,6 @@
-"""An event of a room's timeline → the common one. Pure: what has to be asked for is already found.
+"""Converts a timeline event of a room into a platform event. Pure: data that has to be fetched is passed in.
 
-What can't be read becomes `platform.matrix.malformed`, so that it is seen and harms nobody.
+An event that can't be read becomes `platform.matrix.malformed`, so that it is visible and does not affect other events.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """As it was when it was made: a reaction that is taken back has lost what it was."""
+    """A reaction as it was added; when it is withdrawn, the homeserver no longer reports its content."""
 
     message_id: str
     key: str
@@ -43,20 +43,23 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a decoding goes by."""
+    """Context of decoding one event."""
 
     room: Room
     own: str
     bot_id: str
     found: Found = NOTHING
     withdrawn: Reaction | None = None
-    """The reaction that a redaction takes back."""
+    """The reaction that a redaction withdraws."""
     roles_count: bool = False
-    """Whether the operator trusts the server on which the room was made: anybody can make a room and own it."""
+    """True if the operator trusts the server on which the room was created.
+
+    Otherwise roles are ignored, because any user can create a room and own it.
+    """
 
 
 def decode(event: Any, seen: Seen) -> Incoming | None:
-    """None for what is the bot's own, or of no interest to anybody."""
+    """Decodes an event. Returns None for the bot's own events and for events that are not reported."""
     native = {"room_id": seen.room.room_id, **event} if isinstance(event, dict) else {"event": event}
     try:
         decoded = _event(native, seen)
@@ -76,7 +79,7 @@ def decode(event: Any, seen: Seen) -> Incoming | None:
 
 
 def _role(seen: Seen, sender: str) -> str:
-    """Returns the role that agents' rules go by."""
+    """Returns the role that agents' rules use: the real one only in rooms of trusted servers."""
     return seen.room.role(sender) if seen.roles_count else "member"
 
 
@@ -142,13 +145,13 @@ def _reaction(event: Payload, seen: Seen) -> MessageReaction:
 
 
 def reaction_of(event: Payload) -> Reaction:
-    """Raises ValueError when it is none."""
+    """Parses a reaction event. Raises ValueError if it is none."""
     told = content.relation(event)
     return Reaction(required(told, "event_id"), required(told, "key"), required(event, "sender"))
 
 
 def redacted_id(event: Payload) -> str:
-    """Where it stands depends on the room's version."""
+    """Returns the id of the redacted event; its place depends on the room version."""
     return text(mapping(event.get("content")), "redacts") or text(event, "redacts")
 
 
@@ -164,12 +167,12 @@ def _redaction(event: Payload, seen: Seen) -> PlatformEvent:
 
 
 def _redacted(event: Payload) -> bool:
-    """It was taken back before the bot saw it."""
+    """True if the event was redacted before the bot received it."""
     return "redacted_because" in mapping(event.get("unsigned"))
 
 
 def _addressed(event: Payload, seen: Seen) -> bool:
-    """By its sender's client, or as an answer to the bot's own message."""
+    """Returns whether the sender's client mentions the bot or the message replies to one of the bot's messages."""
     quoted = seen.found.quoted
     answered = quoted is not None and quoted.get("sender") == seen.own
     return answered or seen.own in mentions.mentioned(mapping(event.get("content")))
@@ -188,7 +191,7 @@ def common(event: Payload, bot_id: str) -> dict[str, Any]:
 
 
 def specific(event: Payload, seen: Seen, kind: str, data: Payload) -> PlatformSpecific:
-    """What has no common shape."""
+    """Builds a platform-specific event for a kind that has no common event type."""
     action = _NOT_A_NAME.sub("_", kind)[:100]
     chat = {"chat_type": seen.room.chat_type, "chat_id": seen.room.room_id}
     said = common(event, seen.bot_id)

@@ -1,4 +1,4 @@
-"""Which room is meant: by its id, by an alias, or as the one that the bot shares with a single user."""
+"""Resolves the room of a target: a room id, an alias, or a user with whom the bot shares a direct chat."""
 
 from parlour.core.platforms.port import PlatformRefused
 
@@ -9,15 +9,18 @@ from .values import Payload, mapping, sequence
 
 
 class Destinations:
+    """Finds the room for a target, and creates a direct chat if there is none."""
+
     def __init__(self, client: Client, rooms: Rooms, own: str) -> None:
         self._client = client
         self._rooms = rooms
         self._own = own
         self._made: dict[str, str] = {}
-        """Rooms of this life, by their users: the homeserver reports them only a moment later."""
+        """Direct chats created since the Host started, by user; the homeserver reports a new room only a little later.
+        """
 
     async def room(self, target: str) -> str:
-        """Raises PlatformRefused for what is none."""
+        """Returns the room id of a target. Raises PlatformRefused if it is not an address of Matrix."""
         if target.startswith("!"):
             return target
         if target.startswith("#"):
@@ -28,7 +31,7 @@ class Destinations:
         raise PlatformRefused(f"target_id: '{target[:60]}' is no address of Matrix; {expected}", permanent=True)
 
     async def _shared_with(self, user_id: str) -> str:
-        """The room that was made for the two of them, or else a new one."""
+        """Returns the direct chat with a user, creating it if there is none."""
         if user_id in self._made:
             return self._made[user_id]
         direct = await self._known()

@@ -1,4 +1,4 @@
-"""A chain → what one event of a room each holds. Text and mentions share one; a file has one of its own."""
+"""Converts a chain into the contents of room events. Text and mentions share one event; each file has its own."""
 
 from typing import Any
 
@@ -24,21 +24,24 @@ from .rooms import local_part
 from .values import NAME, Payload
 
 KIND = "m.notice"
-"""What bots say: no other bot answers to it."""
+"""Message type of bots, to which other bots do not reply."""
 LARGEST_FORMATTED = 30_000
-"""Bytes. An event has 64 KiB, and an edit says everything twice."""
+"""Maximum size of a formatted body in bytes. An event may have 64 KiB, and an edit contains its content twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message event: its content, or the file that its content is made of."""
+    """One message event: its content, or the file from which the content is made."""
 
     content: Payload
     media: Media | None = None
 
 
 def encode(chain: MessageChain) -> list[Said]:
-    """In order. Empty when there is nothing to send. What is quoted, `quoted` tells."""
+    """Encodes a chain in order; the result is empty if there is nothing to send.
+
+    The quoted message is returned by `quoted_message_id`.
+    """
     said: list[Said] = []
     words: MessageChain = []
     for component in chain:
@@ -56,7 +59,7 @@ def encode(chain: MessageChain) -> list[Said]:
 
 
 def quoted(chain: MessageChain) -> str:
-    """The message that the chain answers."""
+    """Returns the id of the message that the chain replies to, or an empty string."""
     return next((each.id for each in chain if isinstance(each, Quote) and each.id), "")
 
 
@@ -70,7 +73,10 @@ def related(content: Payload, thread_id: str, reply_to: str) -> Payload:
 
 
 def edited(content: Payload, message_id: str) -> Payload:
-    """Whoever is mentioned was called when it was said first."""
+    """Builds the content of an edit.
+
+    It has no mentions, because mentioned users were notified by the original message.
+    """
     return {
         "msgtype": content["msgtype"],
         "body": f"* {content['body']}",
@@ -94,7 +100,10 @@ def _texts(words: MessageChain) -> list[Said]:
 
 
 def _mentions(words: MessageChain) -> dict[str, Any]:
-    """An empty one says that nobody is called, whatever the text looks like."""
+    """Builds the mentions of a message.
+
+    An empty object says that no user is mentioned, whatever the text looks like.
+    """
     users = list(dict.fromkeys(each.target for each in words if isinstance(each, At)))
     everyone = any(isinstance(each, AtAll) for each in words)
     return ({"user_ids": users} if users else {}) | ({"room": True} if everyone else {})

@@ -1,4 +1,4 @@
-"""What a homeserver's refusal means, in words and for whoever asked."""
+"""Translates a homeserver's error responses into errors of the platform port, with a message for the operator."""
 
 from collections.abc import Mapping
 
@@ -11,15 +11,18 @@ BUSY_SECONDS = 2.0
 LONGEST_WAIT_SECONDS = 3600.0
 UNKNOWN_TOKEN = ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN")
 BEHIND = (502, 503, 504)
-"""Statuses of something that stands before a homeserver that is away."""
+"""HTTP statuses that a proxy returns when the homeserver behind it is offline."""
 
 
 class TokenRefused(PlatformAway):
-    """The homeserver does not know the access token; nothing is done until a person gives another."""
+    """Raised when the homeserver does not accept the access token; the operator has to replace it."""
 
 
 def raise_for(what: str, status: int, headers: Mapping[str, str], answer: Payload, repeatable: bool) -> None:
-    """Does nothing for an answer that is none. `repeatable` is what can be asked for twice without harm."""
+    """Raises the error of an error response; returns for any other.
+
+    `repeatable` is true for a request that is safe to repeat.
+    """
     if status < 400:
         return
     code, said = text(answer, "errcode"), text(answer, "error")[:300]
@@ -36,7 +39,7 @@ def raise_for(what: str, status: int, headers: Mapping[str, str], answer: Payloa
 
 
 class Refused(PlatformRefused):
-    """For good, with the homeserver's own code."""
+    """Raised for a permanent refusal, with the homeserver's error code."""
 
     def __init__(self, reason: str, code: str) -> None:
         super().__init__(reason, permanent=True)

@@ -1,4 +1,4 @@
-"""Makes common events of what a sync brought: asks for what messages only name, in order within each room."""
+"""Converts the events of a sync batch and fetches the data that messages refer to, in order within each room."""
 
 import asyncio
 import time
@@ -20,11 +20,13 @@ from .values import NAME, Payload, mapping, number, text, too_deep
 
 ASK_SECONDS = 10.0
 FETCH_SECONDS = 30.0
-"""Of a file; all that came with it wait meanwhile."""
+"""Seconds for fetching a file; the other events of its batch wait for it."""
 MOST_REACTIONS = 10_000
 
 
 class Receiver:
+    """Converts sync batches of one account into incoming events."""
+
     def __init__(self, client: Client, files: Files, own: str, bot_id: str, trusted: frozenset[str]) -> None:
         self._client = client
         self._files = files
@@ -67,7 +69,7 @@ class Receiver:
         return Seen(room, self._own, self._bot_id, roles_count=room.made_at in self._trusted)
 
     async def _found(self, event: Payload, room: Room) -> Found:
-        """Whatever can't be had in time is left out."""
+        """Fetches the quoted event and the file of a message; whatever is not available in time is left out."""
         quoted_id, quoted = content.replied_to(event), None
         if quoted_id:
             quoted = await self._asked_for(room.room_id, quoted_id)
@@ -90,12 +92,15 @@ class Receiver:
             return None
 
     async def _may_edit(self, event: Payload, room: Room) -> bool:
-        """Homeservers hand on an edit of somebody else's message, and clients are to ignore it."""
+        """Returns whether the editor is the author of the message.
+
+        Homeservers also relay edits by others, which clients must ignore.
+        """
         original = await self._asked_for(room.room_id, text(content.relation(event), "event_id"))
         return original is None or original.get("sender") == event.get("sender")
 
     def _remember(self, event: Payload) -> None:
-        """A reaction's own event: when it is taken back, only its id is told."""
+        """Caches a reaction by its event id, which is all that a redaction contains when it is withdrawn."""
         if event.get("type") != "m.reaction" or not text(event, "event_id"):
             return
         try:
@@ -115,12 +120,17 @@ class Receiver:
         return decode.decode(event, replace(seen, withdrawn=made))
 
     def _other_redaction(self, event: Payload, seen: Seen, kind: str) -> Incoming | None:
-        """Of what is no message: a reaction of long ago, of which nobody knows any more what it was."""
+        """Decodes the redaction of an event that is no message, such as an old reaction whose content is no longer
+        known.
+        """
         told = {**event, "type": "redacted", "content": {"redacts": decode.redacted_id(event), "type": kind}}
         return decode.decode(told, seen)
 
     def _invitation(self, room_id: str, state: list[Payload], before: str) -> Incoming:
-        """Most homeservers tell the invited neither id nor time; it is the same one when it is asked for again."""
+        """Builds the event of an invitation.
+
+        Most homeservers send no id or time with it, so a stable id is derived from its room and sync position.
+        """
         native: Payload = {**membership.genuine_invite(state, self._own), "room_id": room_id}
         now, derived_id = int(time.time() * 1000), f"invitation to {room_id} after {before}"
         stamped: Payload = {"event_id": derived_id, "origin_server_ts": now, **native}
@@ -147,7 +157,7 @@ class Receiver:
 
 
 def _shallow(event: Any) -> Any:
-    """What nests too deep is told without its content, so that it is seen as what can't be read."""
+    """Removes the content of an event that nests too deep, so that it is reported as malformed."""
     if not too_deep(event):
         return event
     return {name: each for name, each in mapping(event).items() if isinstance(each, str | int)}

@@ -1,4 +1,7 @@
-"""Markdown as the HTML of a formatted body. What is no markup is escaped, and no tag is made that Matrix lacks."""
+"""Converts Markdown into the HTML of a formatted body.
+
+Everything else is escaped, and only tags that Matrix knows are produced.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,14 +11,14 @@ from html import escape
 from parlour.core.delivery.rendering.markdown_parser import markdown_parser
 
 OPENED, CLOSED = "\ue000", "\ue001"
-"""Around the number of a mention in a text that is to be formatted."""
+"""Delimiters around the number of a mention in a text that is to be formatted."""
 _MARK = re.compile(f"{OPENED}([0-9]+){CLOSED}")
 _MARKUP = re.compile(r"[\\`*_\[\]<>#~|]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$|https?://", re.MULTILINE)
 _SCHEMES = ("http://", "https://", "mailto:")
 
 
 def formatted(text: str, mentions: Mapping[int, str]) -> str:
-    """Empty for a text that looks the same without. `mentions` are links to put in place of their marks."""
+    """Renders a text as HTML; empty if it needs no formatting. `mentions` are the links that replace their marks."""
     if not mentions and _MARKUP.search(text) is None:
         return ""
     html = _renderer()(text).strip().replace("\n</code>", "</code>")
@@ -24,7 +27,7 @@ def formatted(text: str, mentions: Mapping[int, str]) -> str:
 
 
 def unmarked(text: str) -> str:
-    """A text in which nobody else has put marks."""
+    """Removes mark characters from a text, so that only the marks of this module remain."""
     return text.replace(OPENED, "").replace(CLOSED, "")
 
 
@@ -37,7 +40,7 @@ def pill(user_id: str, label: str) -> str:
 
 
 def _single(html: str) -> str:
-    """One paragraph alone needs no room above and below it."""
+    """Removes the paragraph tags around a single paragraph, which would add space above and below it."""
     if html.startswith("<p>") and html.endswith("</p>") and html.count("<p>") == 1:
         return html.removeprefix("<p>").removesuffix("</p>")
     return html
@@ -46,6 +49,6 @@ def _single(html: str) -> str:
 @cache
 def _renderer() -> Callable[[str], str]:
     parser = markdown_parser(breaks=True)
-    parser.disable("image")  # Matrix shows none from elsewhere; what is left is a link
+    parser.disable("image")  # Matrix shows no external images; a link remains
     parser.validateLink = lambda url: url.strip().lower().startswith(_SCHEMES)  # type: ignore[method-assign]
     return parser.render

@@ -1,4 +1,4 @@
-"""Files on the homeserver: fetched for messages that name them, and put there to be sent."""
+"""Downloads the files of messages from the homeserver and uploads files to send."""
 
 import base64
 import binascii
@@ -15,9 +15,9 @@ from .errors import Refused
 from .values import Payload, mapping, number, text
 
 LARGEST = 20 * 1024 * 1024
-"""Bytes that are fetched of one file; as the manifest says."""
+"""Maximum size in bytes of a file that is downloaded; the manifest states the same limit."""
 DOWNLOADS = ("/_matrix/client/v1/media/download", "/_matrix/media/v3/download")
-"""Homeservers of before 2024 have the second only."""
+"""Download paths, newest first; homeservers from before 2024 have only the second."""
 LIMITS = ("/_matrix/client/v1/media/config", "/_matrix/media/v3/config")
 UNKNOWN_TYPE = "application/octet-stream"
 Fetch = Callable[[str], Awaitable[Content]]
@@ -25,20 +25,22 @@ _MESSAGE_TYPES = {kind: name for name, kind in MEDIA.items()}
 
 
 def address(event: Payload) -> str:
-    """Of a message's file; empty when it has none."""
+    """Returns the address of a message's file; empty if it has none."""
     content = current(event)
     of_a_file = event.get("type") == STICKER or content.get("msgtype") in MEDIA
     return text(content, "url") if of_a_file else ""
 
 
 class Files:
+    """Downloads and uploads the files of one account."""
+
     def __init__(self, client: Client, fetch: Fetch) -> None:
         self._client = client
         self._fetch = fetch
         self._most: int | None = None
 
     async def content_of(self, event: Payload) -> tuple[str, str]:
-        """A message's file as base64, or why there is none."""
+        """Returns a message's file as base64, or an empty string and the reason why there is none."""
         size = number(mapping(current(event).get("info")).get("size"))
         if size is not None and size > LARGEST:
             return "", f"{_megabytes(size)}: more than the {_megabytes(LARGEST)} that are fetched"
@@ -51,7 +53,7 @@ class Files:
         return base64.b64encode(data).decode(), ""
 
     async def put(self, data: bytes, name: str, mime_type: str) -> str:
-        """Its address. Raises PlatformRefused for what is too large."""
+        """Uploads a file and returns its address. Raises PlatformRefused if it is too large."""
         most = await self._largest()
         if most is not None and len(data) > most:
             sentence = f"the file '{name[:100]}' has {_megabytes(len(data))}; this homeserver takes {_megabytes(most)}"
@@ -59,7 +61,7 @@ class Files:
         return answered(await self._client.upload(data, mime_type or _guessed(name), name), "content_uri")
 
     async def message(self, media: Media) -> Payload:
-        """The content of a message that shows this file."""
+        """Uploads a file and returns the content of the message that shows it."""
         data, name, mime_type = await self._read(media)
         kind = mime_type or _guessed(name)
         name = name or f"{media.type.lower()}{mimetypes.guess_extension(kind) or ''}"

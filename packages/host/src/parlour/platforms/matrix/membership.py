@@ -1,4 +1,7 @@
-"""Events that tell a room's state: who came and went, what the room is called. All other state is of no interest."""
+"""Decodes state events of a room: members who join or leave, and changes of its name, topic and picture.
+
+Other state is ignored.
+"""
 
 from typing import Any
 
@@ -68,7 +71,7 @@ def own_invites(state: list[Payload], own: str) -> list[Payload]:
     """Returns the membership events by which the bot is invited.
 
     The bot's homeserver adds the invitation that it verified to the stripped state, which the inviter's server wrote
-    and can forge. So there may be several, of which one is genuine, at a place that no specification names.
+    and can forge. So there may be several, of which one is genuine, at a position that no specification defines.
     """
     return [
         each
@@ -80,14 +83,14 @@ def own_invites(state: list[Payload], own: str) -> list[Payload]:
 
 
 def genuine_invite(state: list[Payload], own: str) -> Payload:
-    """Returns the invitation by which its sender is judged: the one from another server where there are several."""
+    """Returns the invitation whose sender is checked: the one from another server if there are several."""
     invites = own_invites(state, own)
     strangers = [each for each in invites if server_of(text(each, "sender")) != server_of(own)]
     return (strangers or invites or [{}])[-1]
 
 
 def invitation(invite: Payload, state: list[Payload], common: Common) -> BotInvited:
-    """`state` is what the invited are told of a room that they are not in."""
+    """Builds the event of an invitation. `state` is the stripped state of a room that the bot has not joined."""
     room = Room(invite["room_id"])
     for each in state:
         room.learn(each)

@@ -1,4 +1,4 @@
-"""Who is mentioned where in a message: pills of its formatted body, and ids in its text."""
+"""Finds the mentions in a message: pills of its formatted body, and ids in its text."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -15,17 +15,17 @@ LONGEST_ID, LONGEST_LABEL = 300, 500
 MOST = 100
 _TAG = re.compile(r"<[^<>]*>")
 Mention = tuple[str, str]
-"""A user's id, and as what it is shown."""
+"""A user's id and the label it is shown with."""
 
 
 def mentioned(content: Payload) -> set[str]:
-    """Whom the sender's client names as addressed."""
+    """Returns the ids of the users whom the sender's client lists as mentioned."""
     told = sequence(mapping(content.get("m.mentions")).get("user_ids"))
     return {each for each in told[:MOST] if isinstance(each, str) and each}
 
 
 def components(body: str, content: Payload, own: str) -> MessageChain:
-    """The text with those whom it mentions in their places."""
+    """Splits a text into plain parts and mentions."""
     pills = list(_pills(content["formatted_body"])) if isinstance(content.get("formatted_body"), str) else []
     names = {own, *mentioned(content)} - {""}
     everyone = mapping(content.get("m.mentions")).get("room") is True
@@ -39,7 +39,7 @@ def components(body: str, content: Payload, own: str) -> MessageChain:
 
 
 def _pills(formatted: str) -> Iterator[Mention]:
-    """Links to users. Looked for by hand: a pattern over what anybody may write can take for ever."""
+    """Yields links to users. They are searched without a pattern, which could take extremely long on hostile input."""
     start = 0
     for _ in range(MOST):
         at = formatted.find(LINK, start)
@@ -55,7 +55,7 @@ def _pills(formatted: str) -> Iterator[Mention]:
 
 
 def _by_pills(body: str, pills: list[Mention]) -> MessageChain:
-    """The body has a pill's label where the formatted body has the pill."""
+    """Splits the body at the labels of pills: it has a pill's label where the formatted body has the pill."""
     chain: MessageChain = []
     start = 0
     for user_id, label in pills:
@@ -83,7 +83,7 @@ def _by_names(text: str, names: Collection[str], everyone: bool) -> Iterator[Pla
 
 
 def _without_colon(chain: MessageChain) -> MessageChain:
-    """Clients write `Name: ` for a mention at the very start."""
+    """Removes the colon that clients write after a mention at the very start, as in `Name: `."""
     match chain:
         case [At() as first, Plain(text=said), *rest] if said.startswith(": "):
             return [first, Plain(text=said[1:]), *rest]

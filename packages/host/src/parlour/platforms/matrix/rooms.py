@@ -1,6 +1,6 @@
-"""What is known of the rooms that the bot is in: their names, who is in them and what they may do.
+"""Tracks the state of the rooms that the bot is in: names, members and their power levels.
 
-It is learned from what the homeserver reports; a room's history is not kept.
+The state is built from the homeserver's reports; the history of a room is not stored.
 """
 
 from collections import OrderedDict
@@ -12,10 +12,12 @@ from .values import Payload, mapping, number, sequence, text
 
 OWNER_LEVEL, ADMIN_LEVEL = 100, 50
 MOST_NAMES = 1000
-"""Of the members of one room that are kept; any other is called by its id."""
+"""Maximum number of member names kept for each room; other members are shown by their id."""
 
 
 class Room:
+    """State of one room."""
+
     def __init__(self, room_id: str) -> None:
         self.room_id = room_id
         self.encrypted = False
@@ -27,12 +29,12 @@ class Room:
         self._levels: Payload = {}
         self._creators: set[str] = set()
         self.made_at = ""
-        """The server of whoever made the room; empty while that is not known."""
+        """The server of the room's creator; empty while it is not known."""
         self._names: OrderedDict[str, str] = OrderedDict()
 
     @property
     def chat_type(self) -> ChatType:
-        """With one other it is private, though it may become a group when somebody else comes."""
+        """`private` for a room with one other member, which becomes a group when another user joins."""
         return "private" if 0 < self._joined + self._invited <= 2 else "group"
 
     @property
@@ -56,13 +58,13 @@ class Room:
         return "admin" if level >= ADMIN_LEVEL else "member"
 
     def counted(self, summary: Payload) -> None:
-        """What is not told has not changed."""
+        """Updates the member counts from a sync summary; counts that it leaves out have not changed."""
         joined, invited = (number(summary.get(f"m.{each}_member_count")) for each in ("joined", "invited"))
         self._joined = self._joined if joined is None else joined
         self._invited = self._invited if invited is None else invited
 
     def learn(self, event: Payload) -> None:
-        """From an event that tells the room's state; any other is nothing to learn from."""
+        """Updates the room from a state event; other events are ignored."""
         if not isinstance(event.get("state_key"), str):
             return
         content = mapping(event.get("content"))
@@ -83,7 +85,7 @@ class Room:
                 self._created(event, content)
 
     def _created(self, event: Payload, content: Payload) -> None:
-        """Notes who made the room. From version 12 on they stand above all levels."""
+        """Records the creators of the room. From room version 12 on they rank above all power levels."""
         self.made_at = server_of(text(event, "sender"))
         version = text(content, "room_version")
         if version.isdecimal() and len(version) < 4 and int(version) >= 12:
@@ -102,6 +104,8 @@ class Room:
 
 
 class Rooms:
+    """The rooms that the bot is in."""
+
     def __init__(self) -> None:
         self._rooms: dict[str, Room] = {}
 
@@ -109,14 +113,14 @@ class Rooms:
         return room_id in self._rooms
 
     def of(self, room_id: str) -> Room:
-        """One that nothing is known of yet is a group."""
+        """Returns the state of a room; an unknown room is treated as a group."""
         return self._rooms.get(room_id) or Room(room_id)
 
     def all(self) -> list[Room]:
         return list(self._rooms.values())
 
     def report(self, room_id: str, told: Payload) -> Room:
-        """What a sync says of a room that the bot is in, but for its timeline."""
+        """Applies what a sync reports of a joined room, except for its timeline."""
         room = self._rooms.setdefault(room_id, Room(room_id))
         room.counted(mapping(told.get("summary")))
         for event in events_of(told, "state"):
@@ -128,7 +132,7 @@ class Rooms:
 
 
 def events_of(told: Payload, part: str) -> list[Any]:
-    """Objects only; what else is there nobody can read."""
+    """Returns the events of one part; entries that are not objects are left out."""
     return [each for each in sequence(mapping(told.get(part)).get("events")) if isinstance(each, dict)]
 
 

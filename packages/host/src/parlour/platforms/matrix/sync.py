@@ -1,6 +1,6 @@
-"""What happened since a moment, as the homeserver tells it: one long-lasting question after the other.
+"""Reads new events from the homeserver by long polling.
 
-Where more happened than an answer holds, the rest is read from the room's history, up to a bound.
+If more events occurred than a response contains, the rest is read from the room's history, up to a limit.
 """
 
 import asyncio
@@ -24,7 +24,9 @@ WAIT_SECONDS = 30
 STATE_SECONDS = 120.0
 PAGE = 100
 MOST_MISSED = 1000
-"""Events of one room that are read from its history after a gap; what is older is left out, and told."""
+"""Maximum number of events of one room that are read from its history after a gap; older ones are left out, and the gap
+is reported.
+"""
 PLACE_UNKNOWN = ("M_UNKNOWN", "M_INVALID_PARAM", "M_UNKNOWN_POS")
 _QUIET: Payload = {"types": []}
 _LAZY: Payload = {"lazy_load_members": True, "include_redundant_members": True}
@@ -34,38 +36,42 @@ LIVE = dumps({**_ONLY_ROOMS, "room": {**_ROOM, "timeline": {"limit": PAGE, **_LA
 
 
 class PlaceLost(PlatformRefused):
-    """The homeserver may be another one now, to which the place that was read up to means nothing."""
+    """Raised when the homeserver does not know the sync position, for example after it was replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What happened in one room, in order."""
+    """New events of one room, in order."""
 
     room: Room
     events: list[Any]
     left_out: bool = False
-    """More than was read is missing before them."""
+    """True if events before these are missing because the limit was reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
+    """Result of one sync request."""
+
     before: str
-    """What it was asked after; empty for all that there is."""
+    """The sync position that was requested; empty for the initial sync."""
     since: str
-    """To go on from."""
+    """The sync position to continue from."""
     timelines: list[Timeline]
     invitations: list[tuple[str, list[Payload]]]
-    """Rooms, with what the invited are told of them."""
+    """Rooms to which the bot is invited, with the stripped state that invited users receive."""
 
 
 class Sync:
+    """Sends sync requests and updates the rooms from their results."""
+
     def __init__(self, client: Client, rooms: Rooms, own: str) -> None:
         self._client = client
         self._rooms = rooms
         self._own = own
 
     async def begin(self) -> Batch:
-        """Learns the rooms that the bot is in. What was said there before is no news."""
+        """Loads the rooms that the bot is in. Messages from before are not reported."""
         answer = await self._client.get(path("sync"), {"filter": _whole_state(), "timeout": 0}, STATE_SECONDS)
         for room_id, told in _rooms(answer, "join"):
             room = self._rooms.report(room_id, told)
@@ -74,7 +80,7 @@ class Sync:
         return Batch("", answered(answer, "next_batch"), [], list(_invitations(answer)))
 
     async def after(self, since: str) -> Batch:
-        """Waits until there is something, or for a while."""
+        """Waits for new events, up to the long-polling timeout."""
         asked: Query = {"filter": LIVE, "timeout": WAIT_SECONDS * 1000, "since": since}
         try:
             answer = await self._client.get(path("sync"), asked, WAIT_SECONDS + ANSWER_SECONDS)
@@ -104,14 +110,17 @@ class Sync:
         return Timeline(room, sequence(mapping(told.get("timeline")).get("events")))
 
     def _entered(self, events: list[Any]) -> int | None:
-        """Where the bot came in: what was said after it was invited is meant for it, what was said before is not."""
+        """Returns the index at which the bot entered the room.
+
+        Messages after its invitation are meant for it, earlier ones are not.
+        """
         steps = {number: self._step(event) for number, event in enumerate(events)}
         if "join" not in steps.values():
             return None
         return next(number for number, step in steps.items() if step)
 
     def _step(self, event: Any) -> str:
-        """Of the bot's own coming in: invite or join."""
+        """Returns `invite` or `join` if the event is a step of the bot's own entry, else an empty string."""
         if not isinstance(event, dict) or event.get("type") != "m.room.member" or event.get("state_key") != self._own:
             return ""
         before = text(mapping(mapping(event.get("unsigned")).get("prev_content")), "membership")
@@ -119,7 +128,7 @@ class Sync:
         return now if now in ("invite", "join") and before != "join" else ""
 
     async def _missed(self, room_id: str, before: str, since: str) -> tuple[list[Any], bool]:
-        """What happened between two answers, and whether that is all."""
+        """Reads the events between two sync responses from the history, and returns whether they are complete."""
         found: list[Any] = []
         while before and len(found) < MOST_MISSED:
             asked: Query = {"dir": "b", "limit": PAGE, "from": before, "to": since}
@@ -128,7 +137,7 @@ class Sync:
             except PlatformRefused as refused:
                 if not refused.permanent:
                     raise
-                logger.warning("what was said in %s during a gap can't be read: %s", room_id, refused.reason)
+                logger.warning("the events of %s during a gap can't be read: %s", room_id, refused.reason)
                 return found[::-1], False
             found += sequence(page.get("chunk"))
             before = text(page, "end") if page.get("chunk") else ""
@@ -136,7 +145,9 @@ class Sync:
 
 
 def _whole_state() -> str:
-    """Each time another question: Synapse answers the same one, asked again, as it did minutes ago."""
+    """Builds the filter of the initial sync, different each time: Synapse answers a repeated request with a result that
+    is minutes old.
+    """
     unlike = {**_QUIET, "not_types": [uuid4().hex]}
     return dumps({**_ONLY_ROOMS, "presence": unlike, "room": {**_ROOM, "timeline": {"limit": 1, **_LAZY}}})
 

@@ -1,4 +1,4 @@
-"""Users and members as a homeserver answers them → the common entities."""
+"""Converts users and members of a homeserver's responses into common entities."""
 
 from parlour_sdk.protocol.people import GroupMember, User
 
@@ -13,7 +13,7 @@ def profile(user_id: str, told: Payload) -> User:
 
 
 def member(room: Room, user_id: str, told: Payload) -> GroupMember:
-    """`display_name` and `displayname` are both words of the specification."""
+    """Builds a group member. The specification uses both `display_name` and `displayname`."""
     named = {**told, "displayname": text(told, "displayname") or text(told, "display_name")}
     user, role = profile(user_id, named), room.role(user_id)
     return GroupMember(user=user, group_id=room.room_id, role=role, display_name=named["displayname"] or None)

@@ -1,4 +1,4 @@
-"""Values as they come from a homeserver, which hands on what any client of any other server wrote."""
+"""Reads untrusted values of a homeserver's JSON, which relays what clients of any other server wrote."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Payload = dict[str, Any]
 
 
 def mapping(value: Any) -> Payload:
-    """An empty one for what is none."""
+    """Returns the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -17,7 +17,7 @@ def sequence(value: Any) -> list[Any]:
 
 
 def text(data: Payload, name: str) -> str:
-    """Empty when there is none."""
+    """Returns a string field, or an empty string."""
     value = data.get(name)
     return value if isinstance(value, str) else ""
 
@@ -29,7 +29,7 @@ def number(value: Any) -> int | None:
 
 
 def too_deep(value: Any) -> bool:
-    """Whether it nests deeper than can be kept."""
+    """Returns whether a value nests deeper than can be stored."""
     layer = [value]
     for _ in range(DEEPEST):
         inner = (each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list))
@@ -40,7 +40,7 @@ def too_deep(value: Any) -> bool:
 
 
 def required(data: Payload, name: str) -> str:
-    """Raises ValueError when there is none."""
+    """Returns a string field. Raises ValueError if it is missing or empty."""
     value = data.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} is missing")

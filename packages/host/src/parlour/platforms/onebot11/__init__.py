@@ -1,1 +1,1 @@
-"""OneBot 11: how QQ is reached through NapCat, Lagrange and others, over a WebSocket in either direction."""
+"""OneBot 11: reaches QQ through NapCat, Lagrange and others, over a WebSocket in either direction."""

@@ -1,6 +1,6 @@
-"""Through which account of the bot a request, a message, a group or a user was met last.
+"""Remembers through which account of the bot a request, a message, a group or a user was last seen.
 
-A call that names one of them and no account goes by that account: to the others it means nothing, or somebody else.
+A call that names one of them and no account uses that account: for other accounts the id is unknown or someone else's.
 """
 
 from collections import OrderedDict
@@ -10,9 +10,9 @@ from typing import Any
 from .values import identifier
 
 MOST = 10_000
-"""Of each kind."""
+"""Maximum number of keys remembered for each kind."""
 BOUND = ("request", "message")
-"""Kinds whose ids only the account knows that met them."""
+"""Kinds whose ids are known only to the account that received them."""
 Name = tuple[str, ...]
 
 
@@ -33,7 +33,7 @@ def user(user_id: str) -> Name:
 
 
 def named_in(told: dict[str, Any]) -> Iterator[Name]:
-    """What an event, or the parameters of an action, name: the most telling first."""
+    """Yields the routing keys of an event or of an action's parameters, the most specific first."""
     flag, message_id, group, person = (_id(told.get(name)) for name in ("flag", "message_id", "group_id", "user_id"))
     in_group = group and told.get("message_type") != "private"
     place_type, place = ("group", group) if in_group else ("private", person)
@@ -48,6 +48,8 @@ def named_in(told: dict[str, Any]) -> Iterator[Name]:
 
 
 class Meetings:
+    """Maps routing keys to the account that saw them last."""
+
     def __init__(self) -> None:
         self._accounts: dict[str, OrderedDict[Name, str]] = {}
 
@@ -60,7 +62,7 @@ class Meetings:
                 known.popitem(last=False)
 
     def account(self, name: Name) -> str:
-        """Empty when nobody met it."""
+        """Returns the account of a key; empty if it is not known."""
         known = self._accounts.get(name[0])
         return known.get(name, "") if known is not None else ""
 

@@ -1,4 +1,4 @@
-"""Which accounts are connected by which connection, and how the bot is doing in words."""
+"""Tracks which accounts are connected through which connections, and reports the bot's status as text."""
 
 import asyncio
 import logging
@@ -12,17 +12,20 @@ from .connected_accounts import ROSTER
 logger = logging.getLogger(__name__)
 
 ALIVE_SECONDS = 1.5
-"""Whoever knocks meanwhile waits so long, and NapCat gives a handshake up after 2 seconds."""
+"""Seconds to wait for an existing connection's reply.
+
+A new claimant waits for it, and NapCat gives up a handshake after 2 seconds.
+"""
 PASSING_SECONDS = 60.0
-"""How long an incident is shown that did not happen again."""
+"""Seconds for which an incident is shown unless it happens again."""
 GONE_SECONDS = 600.0
-"""How long an account that went away is expected back."""
+"""Seconds for which a disconnected account is expected back."""
 MOST_INCIDENTS = 8
-"""Of one kind: whoever knocks under many names fills neither the memory nor the page."""
+"""Maximum number of incidents of one kind, so that attempts under many names fill neither the memory nor the page."""
 
 TWICE = "unless their routes differ people are answered twice: connect it to one of them only"
 MOST_GONE = 8
-"""Accounts that are named; of more it is said how many."""
+"""Maximum number of disconnected accounts that are named; the rest is only counted."""
 
 
 NO_TOKEN = (
@@ -32,7 +35,10 @@ NO_TOKEN = (
 
 
 class Accounts:
-    """`absent` is what to do while nobody is connected; `warning` is shown as long as the bot runs."""
+    """Connections of the bot's accounts.
+
+    `absent` is the advice that is shown while no account is connected; `warning` is shown as long as the bot runs.
+    """
 
     def __init__(self, link: Link, absent: str, warning: str = "") -> None:
         self._link = link
@@ -45,7 +51,10 @@ class Accounts:
         self._gone: set[str] = set()
 
     def find(self, account: str = "") -> Connection:
-        """Where calls go; the first connected account when none is named. Raises PlatformAway."""
+        """Returns the connection for calls; that of the first connected account if none is named.
+
+        Raises PlatformOffline.
+        """
         known = [account] if account else list(self._connections)
         for name in known:
             for connection in reversed(self._connections.get(name, ())):
@@ -57,11 +66,14 @@ class Accounts:
         raise PlatformAway(f"{who} connected to this bot", AWAY_SECONDS)
 
     def expected(self, account: str) -> bool:
-        """Whether it is connected, or went away so lately that it may come back."""
+        """Returns whether the account is connected, or was recently enough that it may come back."""
         return account in self._connections or account in self._gone
 
     async def claimed(self, account: str, role: str) -> Connection | None:
-        """Who has this account already and still answers; one that does not is let go."""
+        """Returns a connection that already serves this account and still answers.
+
+        One that does not answer is dropped.
+        """
         for connection in list(self._connections.get(account, ())):
             if not _overlap(connection.role, role):
                 continue
@@ -76,7 +88,7 @@ class Accounts:
         self.incident("claim", account, sentence)
 
     def wrong_token(self, account: str, peer: str) -> None:
-        """Of an account, where it said which; whoever did not say is known by the address."""
+        """Reports a wrong access token, by account if the implementation named one, else by its address."""
         problem = "its access token is missing or wrong; set the same one here and there"
         self.incident("token", account or peer, f"a OneBot implementation at {peer} was refused: {problem}")
 
@@ -97,13 +109,13 @@ class Accounts:
         self.incident("crowd", "", sentence)
 
     def nameless(self, connection: Connection, problem: str) -> None:
-        """Of a connection that was asked whose it is; an empty problem says that it is over."""
+        """Reports a connection that did not say which account it serves; an empty problem clears the report."""
         told = f"whoever is connected at {connection.peer} did not say whose account it is: {problem}"
         advice = "see that it is a OneBot 11 implementation and logged in"
         self.trouble(_nameless(connection), f"{told}; {advice}" if problem and not connection.account else "")
 
     def add(self, account: str, connection: Connection) -> None:
-        """What was wrong with this account is over; what is wrong with others is not."""
+        """Registers the connection of an account and clears the problems of this account only."""
         connection.account = account
         self._connections.setdefault(account, []).append(connection)
         ROSTER.joined(account, self._tell)
@@ -136,12 +148,12 @@ class Accounts:
         self._tell()
 
     def close(self) -> None:
-        """Nothing is told any more."""
+        """Stops all timers; nothing is reported afterwards."""
         for timer in self._passing.values():
             timer.cancel()
 
     def incident(self, kind: str, whose: str, sentence: str, seconds: float | None = None) -> None:
-        """Shown for a while, or until this account connects well."""
+        """Reports a problem for a limited time, or until this account connects successfully."""
         name = f"{kind} {whose}"
         others = [each for each in self._passing if each.startswith(f"{kind} ") and each != name]
         for other in others[: 1 - MOST_INCIDENTS]:
@@ -164,7 +176,7 @@ class Accounts:
         self._tell()
 
     def trouble(self, kind: str, sentence: str) -> None:
-        """Shown until it is over, which an empty sentence says."""
+        """Shows a problem until it is cleared by an empty sentence."""
         if self._trouble.get(kind, "") == sentence:
             return
         if sentence:
@@ -175,7 +187,9 @@ class Accounts:
         self._tell()
 
     def _tell(self) -> None:
-        """Who went away is told beside those who stayed; where nobody did, that nobody is there."""
+        """Reports the status: disconnected accounts are named beside connected ones; if none is connected, the advice
+        is shown.
+        """
         state: State = "connected" if self._connections else "failed" if self._not_listening else "connecting"
         gone = [account for account in sorted(self._gone) if f"silent {account}" not in self._trouble]
         away = [f"account {account} went away; look at its OneBot implementation" for account in gone[:MOST_GONE]]
@@ -184,16 +198,16 @@ class Accounts:
         known = [self._not_listening, *self._trouble.values(), *self._halves(), *self._shared()]
         sentences = [*known, *(away if self._connections else [self._absent]), self._warning]
         told = [sentence for sentence in dict.fromkeys(sentences) if sentence]
-        if told or self._connections:  # otherwise whoever tries to connect says how that goes
+        if told or self._connections:  # otherwise the code that connects reports the status
             self._link.state(state, "; ".join(told))
 
     def _halves(self) -> list[str]:
-        """Accounts that are connected in one role where it takes two."""
+        """Lists accounts that are connected in only one of the two roles they need."""
         roles = {account: {each.role for each in connections} for account, connections in self._connections.items()}
         return [_one_sided(account, *had) for account, had in sorted(roles.items()) if had in ({"event"}, {"api"})]
 
     def _shared(self) -> list[str]:
-        """Accounts that another bot of this Host answers for as well."""
+        """Lists accounts that another bot of this Host serves as well."""
         shared = [account for account in sorted(self._connections) if ROSTER.shared(account, self._tell)]
         return [f"account {account} is connected to another bot of this Host too; {TWICE}" for account in shared]
 
@@ -201,7 +215,7 @@ class Accounts:
         self._tell()
 
     def not_listening(self, problem: str) -> None:
-        """Shows why the bot's own port can't be listened on; an empty problem ends that."""
+        """Shows why the bot's own port can't be opened; an empty problem clears it."""
         self._not_listening = problem
         self._tell()
 

@@ -1,4 +1,7 @@
-"""OneBot's own actions. Their parameters were checked against the manifest; ids may be texts and go out as numbers."""
+"""Runs OneBot's own actions.
+
+Parameters were checked against the manifest; ids may be strings and are sent as numbers.
+"""
 
 from typing import Any
 
@@ -29,7 +32,7 @@ ACTIONS = (
 )
 IDS = ("group_id", "user_id")
 BY_ID = ("node", "reply", "forward")
-"""Segments that show a message by its id."""
+"""Segments that refer to a message by its id."""
 ANY_CHAT = (
     "messages: a message that is named by its id could be another chat's; send its words, or a chain with Forward"
 )
@@ -41,13 +44,15 @@ async def run_action(connection: Connection, action: str, params: dict[str, Any]
     told = {name: native_id(name, str(value)) if name in IDS else value for name, value in params.items()}
     if action == "send_group_forward_msg":
         _check_nodes(told["messages"])
-    if action == "get_forward_msg":  # the standard says id, go-cqhttp and NapCat say message_id
+    if action == "get_forward_msg":  # the standard names it id, go-cqhttp and NapCat name it message_id
         told["message_id"] = told.get("id")
     return await connection.call(action, told)
 
 
 def _check_nodes(content: Any) -> None:
-    """Native segments say what a chain would have to be allowed to say: such are sent as a chain."""
+    """Refuses native segments whose content needs a permission that is checked only for chains; they have to be sent as
+    a chain.
+    """
     for segment in segments_of(content):
         data = segment.get("data") if isinstance(segment, dict) else None
         if not isinstance(data, dict):

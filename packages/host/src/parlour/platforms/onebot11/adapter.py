@@ -1,4 +1,6 @@
-"""A bot on OneBot 11: composes connection, decoding and API. Each connection's frames come through `_talk`."""
+"""Runs a bot on OneBot 11: wires connections, decoding and API. The frames of each connection pass through
+`_serve_connection`.
+"""
 
 import asyncio
 import time
@@ -28,13 +30,13 @@ from .state import Memory
 from .values import number, text
 
 LONGEST_INTERVAL = 3600 * 1000
-"""Of heartbeats, in milliseconds; one that promises less often is not watched."""
+"""Maximum heartbeat interval in milliseconds; heartbeats with a longer interval are not monitored."""
 Payload = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An event, by whom it came and when, in milliseconds."""
+    """An event with the connection that received it and the time of arrival in milliseconds."""
 
     connection: Connection
     payload: Payload
@@ -42,6 +44,8 @@ class Arrival:
 
 
 class OneBot:
+    """Adapter of one OneBot 11 bot, which may have several accounts."""
+
     def __init__(self, link: Link) -> None:
         self._link = link
         forward = link.config.get("mode") == "forward"
@@ -74,12 +78,15 @@ class OneBot:
             await self._hosted.serve(socket)
 
     def api(self, account: str = "") -> OneBotApi:
-        """Without an account, each call goes by the one that met what the call names."""
+        """Returns the API of an account. Without one, each call uses the account that last saw the ids in the call."""
         find = (lambda *names: self._accounts.find(account)) if account else self._through
         return OneBotApi(find, self._link.content, self._memory)
 
     def _through(self, *names: Name) -> Connection:
-        """One that is gone for long is not waited for, unless nobody else could do it."""
+        """Chooses the connection by routing keys.
+
+        An account that is gone for long is skipped, unless only it knows the id.
+        """
         for name in names:
             account = self._memory.meetings.account(name)
             if account and (name[0] in BOUND or self._accounts.expected(account)):
@@ -87,7 +94,10 @@ class OneBot:
         return self._accounts.find()
 
     async def _talk(self, connection: Connection) -> None:
-        """Until the connection ends. One that did not say whose it is gets asked, or else its first event tells it."""
+        """Serves a connection until it ends.
+
+        If it did not say which account it serves, it is asked, or its first event shows it.
+        """
         silent = connection.account or connection.role == "event"
         asking = None if silent else asyncio.create_task(self._ask_whose(connection))
         try:
@@ -136,7 +146,7 @@ class OneBot:
             await self._intake.put(decode.chat_key(payload), Arrival(connection, payload, now), size)
 
     def _whose(self, connection: Connection, payload: Payload) -> Payload:
-        """An event that does not say to whom it came came to the connection's account; another than that is told."""
+        """Adds a missing `self_id` from the connection's account, and reports events of another account."""
         account, told = connection.account, payload.get("self_id")
         if isinstance(told, bool) or not isinstance(told, int | str) or not told:
             return {**payload, "self_id": account} if account else payload
@@ -149,7 +159,11 @@ class OneBot:
         return payload
 
     def _note_login(self, account: str, payload: Payload) -> None:
-        """Lagrange's heartbeats go on while QQ has logged the account out; whoever gets messages is logged in."""
+        """Tracks the login state.
+
+        Lagrange's heartbeats continue while QQ has logged the account out; an account that receives messages is logged
+        in.
+        """
         match payload.get("notice_type"):
             case "bot_offline":
                 said = text(payload, "message")
@@ -180,7 +194,10 @@ class OneBot:
         return await enrich.completed(payload, segments, self._ask_by(connection))
 
     def _ask_by(self, connection: Connection) -> enrich.Ask:
-        """A connection for events alone takes no calls; its account has another for them."""
+        """Returns the function for look-ups.
+
+        A connection for events takes no calls, so another connection of its account is used.
+        """
         if connection.role != "event":
             return connection.call
 
@@ -190,7 +207,7 @@ class OneBot:
         return ask
 
     def _addressed(self, incoming: Incoming) -> Incoming:
-        """An answer to one of the bot's own messages is meant for it."""
+        """Marks a message that replies to one of the bot's own messages as addressed to the bot."""
         quotes = (each for each in getattr(incoming.event, "message_chain", ()) if isinstance(each, Quote))
         account = incoming.self_id
         own = any(each.sender == account or self._memory.has_sent(account, each.id) for each in quotes)
@@ -207,7 +224,8 @@ class OneBot:
             sentence = f"account {connection.account} is not logged in at its OneBot implementation; log in there again"
             self._accounts.trouble(f"offline {connection.account}", sentence if away else "")
         with suppress(ValueError, KeyError):
-            connection.clock.compare(decode.moment(payload), now, certainly=beats)  # go-cqhttp greets with an old one
+            # the first event of go-cqhttp has an old timestamp
+            connection.clock.compare(decode.moment(payload), now, certainly=beats)
             self._accounts.trouble(f"clock {connection.account}", connection.clock.trouble)
 
 

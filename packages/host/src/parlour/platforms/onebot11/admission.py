@@ -1,4 +1,4 @@
-"""Decides which OneBot implementations may connect. It is asked before a WebSocket opens, at either address."""
+"""Decides which OneBot implementations may connect. It is called before a WebSocket opens, at either address."""
 
 import hmac
 from http import HTTPStatus
@@ -11,18 +11,22 @@ from parlour_sdk.values import dataclass
 from .accounts import Accounts
 
 PATHS = ("/", "/ws", "/onebot/v11/ws")
-"""At a port of the bot's own; at the Host's port the last one."""
+"""Paths at the bot's own port; at the Host's port only the last one is accepted."""
 ROLES = ("universal", "api", "event")
 LONGEST_ACCOUNT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
+    """Reason for refusing a WebSocket, with its HTTP status."""
+
     status: HTTPStatus
     sentence: str
 
 
 class Admission:
+    """Checks the handshakes of OneBot implementations."""
+
     def __init__(self, link: Link, accounts: Accounts) -> None:
         self._token = str(link.config.get("access_token") or "")
         self._accounts = accounts

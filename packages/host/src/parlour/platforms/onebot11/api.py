@@ -1,4 +1,7 @@
-"""The platform API on OneBot 11. Ids go out as numbers; what is not overridden OneBot can't do."""
+"""Implements the platform API on OneBot 11.
+
+Ids are sent as numbers; methods that are not overridden are not supported.
+"""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,11 +25,11 @@ from .state import Memory
 from .values import native_id, number
 
 LONGEST_BAN_SECONDS = 30 * 24 * 3600
-"""What QQ takes at most; a ban for good is this long."""
+"""Maximum duration of a mute on QQ in seconds, which is also used for a permanent one."""
 
 
 class OneBotApi(PlatformApi):
-    """`connection` says where a call goes, by what it names."""
+    """Platform API of a OneBot bot. `connection` chooses the connection of a call by its routing keys."""
 
     def __init__(
         self, connection: Callable[..., Connection], fetch: Callable[[str], Awaitable[Content]], memory: Memory
@@ -43,7 +46,7 @@ class OneBotApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        """The result names the first of the platform's messages; `raw` names all."""
+        """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
         messages = await encode(chain, self._fetch)
         if not messages:
             raise PlatformRefused("there is nothing in this message that OneBot could send", permanent=True)
@@ -62,7 +65,7 @@ class OneBotApi(PlatformApi):
         taken: Taken,
         thread_id: str = "",
     ) -> MessageResult | None:
-        """Most implementations have a chat's latest messages, though OneBot 11 does not ask it of them."""
+        """Searches the chat's latest messages, which most implementations offer although the standard doesn't."""
         messages = await encode(chain, self._fetch)
         if len(messages) != 1 or messages[0].kind == "forward":
             return None
@@ -80,7 +83,7 @@ class OneBotApi(PlatformApi):
         return None
 
     async def _send(self, target_type: ChatType, target_id: str, message: Message, *about: Name) -> str:
-        """The message's id, if the answer names it."""
+        """Sends a message and returns its id; empty if the response has none."""
         connection = self._connection(*about, *_chat(target_type, target_id))
         target = self._target(connection.account, target_type, target_id)
         said: dict[str, Any]
@@ -111,7 +114,9 @@ class OneBotApi(PlatformApi):
     async def forward_message(
         self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
     ) -> MessageResult:
-        """As a merged forward of one, which NapCat, LLOneBot and go-cqhttp have; Lagrange refuses it."""
+        """Forwards a message as a merged forward of one, which NapCat, LLOneBot and go-cqhttp support; Lagrange refuses
+        it.
+        """
         node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
         where = _message(from_chat_type, from_chat_id, message_id)
         sent = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
@@ -183,7 +188,7 @@ class OneBotApi(PlatformApi):
         await self._call("set_group_add_request", flag, flag=request_id, sub_type="invite", approve=approve)
 
     async def get_file_url(self, file_id: str) -> str:
-        """Of a picture: OneBot asks for other files by their chat."""
+        """Returns the address of a picture; OneBot looks up other files by their chat."""
         place = place_of(users.object_of(await self._call("get_image", file=file_id)))
         if place is None or "url" not in place:
             raise PlatformRefused("OneBot has no address for this file", permanent=True)
@@ -209,7 +214,7 @@ def _message_id(answer: Any) -> str:
 
 
 def _chat(chat_type: ChatType, chat_id: str) -> tuple[Name, ...]:
-    """A person may have been met in a group only."""
+    """Returns the routing keys of a chat. A user may have been seen only in a group."""
     chat = account_routing.chat(chat_type, chat_id)
     return (chat, account_routing.user(chat_id)) if chat_type == "private" else (chat,)
 

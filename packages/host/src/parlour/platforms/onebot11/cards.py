@@ -1,6 +1,6 @@
-"""Describes segments without a common shape in words: cards, links, places, contacts, dice.
+"""Describes segments without a common component as text: cards, links, locations, contacts, dice.
 
-The words go to people and models; the segment's own data stay beside them for plugins.
+The text is for users and models; plugins also receive the data of the segment.
 """
 
 import html
@@ -11,7 +11,7 @@ from typing import Any
 from .values import text
 
 LONGEST_CARD = 64 * 1024
-"""Characters of a card that are read."""
+"""Maximum number of characters of a card that are parsed."""
 LONGEST_FACT = 500
 TITLES = ("title", "name", "nickname")
 DETAILS = ("desc", "summary", "address", "contact")
@@ -23,7 +23,7 @@ Data = dict[str, Any]
 
 
 def describe(kind: str, data: Data) -> str | None:
-    """Returns None for a segment that says nothing in words."""
+    """Returns a description of the segment, or None if it has nothing that can be shown as text."""
     match kind:
         case "json":
             return _json_card(data.get("data"))
@@ -56,7 +56,7 @@ def sticker_name(data: Data) -> str:
 
 
 def _json_card(card: Any) -> str | None:
-    """Reads a card of a mini app: its prompt, and title, description and link of what it shows."""
+    """Describes the card of a mini app: its prompt, or title, description and link of its content."""
     if isinstance(card, str):
         if len(card) > LONGEST_CARD:
             return None

@@ -1,4 +1,4 @@
-"""One WebSocket to a OneBot implementation, whoever opened it: calls with their answers, and events as they come."""
+"""Handles one WebSocket to a OneBot implementation, opened by either side: calls with their responses, and events."""
 
 import asyncio
 import itertools
@@ -20,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 30.0
 SILENT_HEARTBEATS = 3
-"""After so many intervals without a frame the implementation counts as gone."""
+"""Number of heartbeat intervals without a frame after which the implementation counts as gone."""
 LATE_HEARTBEAT = 1.5
-"""Intervals within which the next one has come from whoever is alive."""
+"""Number of intervals within which the next heartbeat of a live implementation arrives."""
 AWAY_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
 TURNED_AWAY = (1401, 1403)
 SAYING = {"status", "retcode", "data"}
-"""Every known implementation answers with all of them; an answer with none of them says nothing."""
+"""Fields that every known implementation puts into a response; a response with none of them is meaningless."""
 LARGEST_FRAME = 64 * 1024 * 1024
 _numbers = itertools.count(1)
 
@@ -39,6 +39,8 @@ class Abortable(Protocol):
 
 
 class Socket(Protocol):
+    """The methods of a `websockets` connection that are used here."""
+
     @property
     def remote_address(self) -> Any: ...
 
@@ -55,11 +57,11 @@ class Socket(Protocol):
 
 
 class Cut(PlatformUncertain):
-    """The connection ended before the answer came."""
+    """Raised when the connection ends before the response arrives."""
 
 
 class Connection:
-    """`role` is universal, api or event, as the implementation said."""
+    """Connection to one OneBot implementation. `role` is universal, api or event, as the implementation announced."""
 
     def __init__(self, socket: Socket, role: str = "universal") -> None:
         self._socket = socket
@@ -73,9 +75,9 @@ class Connection:
         self._watch: asyncio.Task[None] | None = None
         self.silent = False
         self.too_large = False
-        """Whether it was closed over a frame that is larger than any should be."""
+        """True if it was closed because of a frame over the size limit."""
         self.turned_away = False
-        """Whether it said, once connected, that the access token is not the right one."""
+        """True if the implementation rejected the access token after the connection was open."""
         self._closed = False
 
     @property
@@ -84,7 +86,10 @@ class Connection:
         return str(address[0]) if address else "an unknown address"
 
     async def call(self, action: str, params: Payload, seconds: float = ANSWER_SECONDS) -> Any:
-        """The answer's data. Raises PlatformRefused, PlatformAway or PlatformUncertain."""
+        """Calls an action and returns the data of its response.
+
+        Raises PlatformRefused, PlatformOffline or PlatformUncertain.
+        """
         if self._closed:
             raise PlatformAway("the OneBot implementation is not connected", retry_after=AWAY_SECONDS)
         echo = f"parlour-{next(_numbers)}"
@@ -108,7 +113,10 @@ class Connection:
         return answer.get("data")
 
     async def read(self, take: Callable[[Payload, int], Awaitable[None]]) -> None:
-        """Until the connection ends. `take` gets an event and its bytes; while it waits no answer is read."""
+        """Reads frames until the connection ends.
+
+        `take` receives each event and its size; no response is read while it waits.
+        """
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -124,23 +132,26 @@ class Connection:
                     continue
                 try:
                     await take(payload, len(frame))
-                except Exception:  # one event that can't be taken harms no other
-                    logger.exception("an event from %s was not taken", self.peer)
+                except Exception:  # one event that fails must not stop the others
+                    logger.exception("an event from %s could not be handled", self.peer)
         except ConnectionClosed as closed:
             self.too_large = closed.sent is not None and closed.sent.code == CloseCode.MESSAGE_TOO_BIG
         finally:
             self._end()
 
     def beats_every(self, seconds: float) -> None:
-        """The implementation promised a heartbeat; without any frame for a few of them it is gone."""
+        """Starts to monitor heartbeats at the announced interval; after a few intervals without any frame the
+        connection is closed.
+        """
         if self._watch is None and seconds > 0:
             self._interval = seconds
             self._watch = asyncio.create_task(self._watching(max(seconds, 0.05) * SILENT_HEARTBEATS))
 
     async def alive(self, seconds: float) -> bool:
-        """Whether the other end still answers, or at least tells its heartbeat.
+        """Returns whether the other end still answers a ping, or at least sends its heartbeat.
 
-        Who only reports events by it may never read from it, and so answers nothing: go-cqhttp and Lagrange don't.
+        An implementation that uses the connection only for events may never read from it and so never answers:
+        go-cqhttp and Lagrange don't.
         """
         if self.role == "event" and self._heard + self._interval * LATE_HEARTBEAT > asyncio.get_running_loop().time():
             return True
@@ -152,7 +163,7 @@ class Connection:
         return True
 
     def abandon(self) -> None:
-        """Nobody is at the other end to be told."""
+        """Drops the connection without a closing handshake."""
         self._socket.transport.abort()
 
     async def _watching(self, seconds: float) -> None:
@@ -174,7 +185,8 @@ class Connection:
 
     def _note_unreadable(self, problem: str) -> None:
         self.unreadable += 1
-        if self.unreadable & (self.unreadable - 1) == 0:  # the 1st, 2nd, 4th, 8th: a flood is told without being one
+        # only the 1st, 2nd, 4th, 8th ... is logged, so that a flood of frames does not flood the log
+        if self.unreadable & (self.unreadable - 1) == 0:
             logger.warning("frame %d from %s can't be read: %s", self.unreadable, self.peer, problem)
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Connects to a OneBot implementation that listens, again and again with back-off."""
+"""Connects to a OneBot implementation that listens, and reconnects with back-off."""
 
 import asyncio
 import logging
@@ -21,10 +21,12 @@ Talk = Callable[[Connection], Awaitable[None]]
 OPEN_SECONDS = 20.0
 NAMELESS = "the OneBot implementation is there and has yet to say whose account it is"
 HELD_SECONDS = 10.0
-"""A connection that lasted longer was a good one; after any other the wait grows."""
+"""Minimum seconds of a successful connection. After a shorter one the back-off delay keeps growing."""
 
 
 class Caller:
+    """Keeps the connection to the configured address open (mode `forward`)."""
+
     def __init__(self, link: Link, accounts: Accounts, talk: Talk) -> None:
         self._link = link
         self._url = str(link.config.get("url") or "")
@@ -33,7 +35,7 @@ class Caller:
         self._talk = talk
 
     async def serve(self) -> None:
-        if problem := url_problem(self._url):  # as it may have been saved before that was looked at
+        if problem := url_problem(self._url):  # it may have been saved before this check existed
             raise AdapterStopped(f"url: {problem}")
         backoff = Backoff()
         self._link.state("connecting")
@@ -44,7 +46,7 @@ class Caller:
             await asyncio.sleep(seconds)
 
     async def _connected(self, backoff: Backoff) -> str:
-        """Until the connection ends; then why."""
+        """Serves one connection until it ends, and returns the reason."""
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         begun = asyncio.get_running_loop().time()
         try:
@@ -58,7 +60,7 @@ class Caller:
                 proxy=None,
                 logger=quiet_logger,
             ) as socket:
-                self._link.state("connecting", NAMELESS)  # not what was wrong before
+                self._link.state("connecting", NAMELESS)  # replaces the error of the previous attempt
                 connection = Connection(socket)
                 try:
                     await self._talk(connection)
@@ -85,7 +87,7 @@ def _refusal(status: int) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Without the address, which may hold a token."""
+    """Describes an error without the address, which may contain a token."""
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -1,32 +1,38 @@
-"""An implementation's clock beside the Host's, as its lifecycle and heartbeat events tell it. In milliseconds."""
+"""Compares an implementation's clock with the Host's, using its lifecycle and heartbeat events.
+
+Times are in milliseconds.
+"""
 
 SKEW_MILLISECONDS = 120_000
-"""From here on a person is told."""
+"""Minimum difference in milliseconds that is reported to the operator."""
 
 
 class PeerClock:
+    """Offset of one implementation's clock from the Host's clock."""
+
     def __init__(self) -> None:
         self._ahead: int | None = None
 
     def compare(self, told: int, now: int, certainly: bool = True) -> None:
-        """`told` is what the implementation's clock shows while the Host's shows `now`. The last comparison counts.
+        """Records the time of the implementation's clock at the time `now` of the Host's clock. The last comparison
+        counts.
 
-        What does not certainly come from that moment counts only where it agrees.
+        A timestamp that may be old (`certainly` is false) is used only if it agrees with the Host's clock.
         """
         if certainly or abs(told - now) < SKEW_MILLISECONDS:
             self._ahead = told - now
 
     def here(self, told: int, arrived: int) -> int:
-        """When something happened by the Host's clock; 0 where that is not known.
+        """Converts a timestamp to the Host's clock; 0 if the offset is not known.
 
-        It never happened after it arrived, whatever moment was told.
+        The result is never later than the arrival, whatever the timestamp says.
         """
         if self._ahead is None or not told:
             return 0
         return max(0, min(told - self._ahead, arrived))
 
     def oddity(self, told: int, arrived: int) -> str:
-        """Of a message's own moment: empty where it was written about when it came."""
+        """Returns a description if a message's timestamp is far from its arrival, else an empty string."""
         late = arrived - (told - (self._ahead or 0))
         if not told or abs(late) < SKEW_MILLISECONDS:
             return ""
@@ -38,7 +44,7 @@ class PeerClock:
 
     @property
     def trouble(self) -> str:
-        """Empty while the two are about the same."""
+        """Description of the clock difference; empty while the clocks are about equal."""
         if self._ahead is None or abs(self._ahead) < SKEW_MILLISECONDS:
             return ""
         minutes, way = round(abs(self._ahead) / 60_000), "ahead of" if self._ahead > 0 else "behind"

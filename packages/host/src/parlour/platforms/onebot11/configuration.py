@@ -1,6 +1,6 @@
-"""What is wrong with a configuration beyond what its form says. Addresses are looked at, never reached.
+"""Checks a configuration beyond its form. Addresses are parsed but never contacted.
 
-It loads none of the adapter: a configuration is checked before any bot needs that.
+It imports no other part of the adapter: a configuration is checked before any bot needs those.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ SECRET = "takes no user, password or token, for it is shown in the clear; the to
 
 
 def problems(config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """By field. Only what the mode asks for is looked at."""
+    """Returns pairs of field and problem. Only the fields of the configured mode are checked."""
     if config.get("mode") == "forward":
         url = str(config.get("url") or "")
         told = {"url": url_problem(url) or secret_problem(url)}
@@ -39,13 +39,13 @@ def port_problem(port: Any) -> str:
 
 
 def token_problem(config: Mapping[str, Any]) -> str:
-    """Requires an access token of a reverse bot that can be reached from other machines."""
+    """Requires an access token for a reverse bot that can be reached from other machines."""
     only_loopback = bool(config.get("port")) and _is_loopback(str(config.get("host") or "localhost"))
     return "" if config.get("access_token") or only_loopback else TOKEN
 
 
 def open_to_this_machine(config: Mapping[str, Any]) -> bool:
-    """Tells whether any program on this machine may connect as the bot's OneBot implementation."""
+    """Returns whether any program on this machine may connect as the bot's OneBot implementation."""
     return config.get("mode") != "forward" and not config.get("access_token")
 
 
@@ -54,7 +54,7 @@ def host_problem(host: Any) -> str:
 
 
 def url_problem(url: str) -> str:
-    """Whether nobody could connect to it."""
+    """Returns why the URL can't be connected to; empty if it can."""
     parts = _split(url)
     if parts is None or parts.scheme not in ("ws", "wss") or parts.fragment or _blank(url):
         return ADDRESS
@@ -62,7 +62,7 @@ def url_problem(url: str) -> str:
 
 
 def secret_problem(url: str) -> str:
-    """Whether it holds what nobody should read."""
+    """Returns a problem if the URL contains a secret, which would be visible; else an empty string."""
     parts = _split(url)
     if parts is None:
         return ""
@@ -80,13 +80,13 @@ def _is_loopback(host: str) -> bool:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        return parts if parts.port != 0 else None  # a port that is none raises when it is asked for
+        return parts if parts.port != 0 else None  # reading an invalid port raises ValueError
     except ValueError:
         return None
 
 
 def _is_host(host: str) -> bool:
-    """Whether it can be looked up at all."""
+    """Returns whether the host can be looked up at all."""
     try:
         return bool(host) and not _blank(host) and bool(host.encode("idna"))
     except UnicodeError:

@@ -1,6 +1,6 @@
-"""Every account that is connected to any OneBot bot of this Host. Who has which connection, `accounts` knows.
+"""Tracks every account that is connected to any OneBot bot of this Host. `accounts` knows the connections of each bot.
 
-What one of them writes is written by a bot: two bots of one Host must not talk each other into the night.
+Messages of these accounts are marked as a bot's, so that two bots of one Host do not answer each other endlessly.
 """
 
 import time
@@ -11,16 +11,20 @@ from parlour_sdk.protocol.people import GroupMember, User
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
 BACK_SECONDS = 60.0
-"""So long an account that went away is still one of them: a connection that was cut comes back."""
+"""Seconds for which a disconnected account still counts, because an interrupted connection usually comes back."""
 
 Changed = Callable[[], None]
 
 
 class Roster:
+    """Accounts of all OneBot bots of this process."""
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._connections: defaultdict[str, list[Changed]] = defaultdict(list)
-        """By account: whose they are, each known by what it does when others come or go."""
+        """Bots that serve each account, each represented by the callback that is called when others connect or
+        disconnect.
+        """
         self._left: dict[str, float] = {}
 
     def joined(self, account: str, bot: Changed) -> None:
@@ -37,7 +41,7 @@ class Roster:
             self._left[account] = now
 
     def shared(self, account: str, bot: Changed) -> bool:
-        """Whether it is connected to another bot too."""
+        """Returns whether the account is connected to another bot too."""
         return any(each != bot for each in self._connections.get(account, ()))
 
     def _tell_others(self, account: str, bot: Changed) -> None:
@@ -50,7 +54,7 @@ class Roster:
         return user_id in self._connections or (left is not None and left > self._clock() - BACK_SECONDS)
 
     def marked(self, event: PlatformEvent) -> PlatformEvent:
-        """The event, with whoever of its people is one of them marked as a bot."""
+        """Returns the event with every user who is one of these accounts marked as a bot."""
         people = {name: getattr(event, name) for name in type(event).model_fields}
         bots = {name: marked for name, value in people.items() if (marked := self._bot(value)) is not None}
         return event.model_copy(update=bots) if bots else event
@@ -65,4 +69,7 @@ class Roster:
 
 
 ROSTER = Roster()
-"""Of this process, which is one Host: bots know nothing of each other, and their accounts meet only here."""
+"""The accounts of this process, which is one Host.
+
+Bots know nothing of each other; this is the only place they share.
+"""

@@ -1,4 +1,4 @@
-"""Messages as CQ strings: `hello[CQ:at,qq=1]`, to segments and back, with their escapes."""
+"""Converts messages between CQ strings such as `hello[CQ:at,qq=1]` and segments, including their escapes."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ _MEANT = {"&amp;": "&", "&#91;": "[", "&#93;": "]", "&#44;": ","}
 
 
 def parse(text: str) -> list[Segment]:
-    """What is not a well-formed code is text."""
+    """Parses a CQ string. Anything but a well-formed code is text."""
     segments: list[Segment] = []
     end = 0
     for found in _CODE.finditer(text):

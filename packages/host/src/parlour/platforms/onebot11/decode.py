@@ -1,6 +1,7 @@
-"""A OneBot event → the common one. Pure: what has to be asked for is already in the payload.
+"""Converts a OneBot event into a platform event. Pure: data that has to be fetched is already in the payload.
 
-What can't be read becomes `platform.onebot11.malformed`, so that it is seen and harms nobody.
+An event that can't be read becomes `platform.onebot11.malformed`, so that it is visible and does not affect other
+events.
 """
 
 import hashlib
@@ -27,14 +28,14 @@ Payload = dict[str, Any]
 
 
 def is_own(payload: Payload) -> bool:
-    """The bot's own message, told back."""
+    """Returns whether the event is the bot's own message, reported back."""
     if payload.get("post_type") == "message_sent":
         return True
     return payload.get("post_type") == "message" and str(payload.get("user_id")) == str(payload.get("self_id"))
 
 
 def chat_key(payload: Payload) -> tuple[Any, ...]:
-    """Events with the same key are taken in order."""
+    """Returns the queue key of an event; events with the same key are handled in order."""
     group = payload.get("group_id")
     in_group = bool(group) and payload.get("message_type") != "private"
     place = ("group", str(group)) if in_group else ("private", str(payload.get("user_id")))
@@ -127,7 +128,7 @@ def _account(payload: Payload) -> str:
 
 
 def _problem(error: Exception) -> str:
-    """The field, and what was expected there. What was there is in the payload beside it."""
+    """Names the field and what was expected there. The value itself is in the payload beside it."""
     match error:
         case ValidationError():
             first = error.errors(include_url=False, include_input=False)[0]
@@ -140,7 +141,7 @@ def _problem(error: Exception) -> str:
 
 
 def derived_id(payload: Payload) -> str:
-    """From content and time, so that it is the same when the event is delivered again."""
+    """Derives an id from content and time, so that it is the same when the event is delivered again."""
     return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
-"""A chain → OneBot messages. Text, mentions and pictures share one; what QQ shows only by itself gets its own.
+"""Converts a chain into OneBot messages. Text, mentions and pictures share one; what QQ shows only alone gets its own.
 
-A component means one thing: only AtAll calls everybody, and only addresses and bytes name files, however a segment
-could say it otherwise.
+A component has one meaning: only AtAll mentions everyone, and files are given only by address or content, even where
+segments allow other forms.
 """
 
 import base64
@@ -37,7 +37,7 @@ KINDS: dict[type[Media], str] = {Image: "image", Voice: "record", Video: "video"
 ALONE = ("record", "video", "file")
 COMMON = frozenset(("text", "at", "reply", "face", "forward", "node", *KINDS.values()))
 PLACES = frozenset(("file", "url", "path", "image", "thumb", "cover"))
-"""Fields by which segments name files."""
+"""Fields in which segments refer to files."""
 ADDRESSES = ("http://", "https://", "base64://")
 NO_PATH = "a file of a machine is not sent by its path; give url (http or https), base64 or artifact_id instead"
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
@@ -53,7 +53,7 @@ class Message:
 
 
 async def encode(chain: MessageChain, fetch: Fetch) -> list[Message]:
-    """In order. Empty when there is nothing to send."""
+    """Encodes a chain in order; the result is empty if there is nothing to send."""
     messages: list[Message] = []
     open_segments: list[Segment] = []
     for component in chain:
@@ -83,7 +83,7 @@ async def _segment(component: Component, fetch: Fetch) -> Segment | None:
             return _make("text", {"text": component.text}) if component.text else None
         case At() if component.target.isdecimal():
             return _make("at", {"qq": component.target})
-        case At():  # "all" among them
+        case At():  # includes "all"
             return _make("text", {"text": f"@{component.display or component.target}"})
         case AtAll():
             return _make("at", {"qq": "all"})
@@ -118,7 +118,7 @@ async def _media(component: Media, fetch: Fetch) -> Segment:
 
 
 def _own(component: Platform) -> Segment:
-    """A segment that no component stands for."""
+    """Builds a segment for which there is no component."""
     kind = component.component_type
     if kind in COMMON:
         reason = f"Platform: a segment '{kind}' is sent as a component of its own, such as Plain, At or Image"
@@ -131,14 +131,14 @@ def _own(component: Platform) -> Segment:
 
 
 def reachable(place: str) -> str:
-    """As it is. Raises PlatformRefused for what names a file of the machine that the implementation runs on."""
+    """Returns the address unchanged. Raises PlatformRefused if it names a file on the machine of the implementation."""
     if not place.lower().startswith(ADDRESSES):
         raise PlatformRefused(NO_PATH, permanent=True)
     return place
 
 
 async def _node(node: ForwardNode, fetch: Fetch) -> Segment:
-    """By its id where there is nothing else, otherwise with what it says."""
+    """Builds a node by message id if it has no content, otherwise with its content."""
     if node.message_id and not node.chain:
         return _make("node", {"id": node.message_id})
     content = [segment for message in await encode(node.chain, fetch) for segment in message.segments]

@@ -1,7 +1,8 @@
-"""Asks for what a message only names: the quoted message, a merged forward's nodes, the address of a file.
+"""Fetches the data that a message only refers to: the quoted message, the nodes of a merged forward, the address of a
+file.
 
-All of a message is asked for at once. Whatever can't be had in time is left out; the message itself never waits for
-long and never fails.
+All look-ups of a message run concurrently. Whatever is not available in time is left out; the message itself never
+waits long and never fails.
 """
 
 import asyncio
@@ -13,11 +14,11 @@ from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from .segments import MEDIA, place_of, segments_of
 
 ASK_SECONDS = 5.0
-"""For a whole message."""
+"""Seconds for all look-ups of one message."""
 FILE_SECONDS = 2.0
-"""For the address of a file inside a quoted or forwarded message, so that its text is not lost with it."""
+"""Seconds for the address of a file inside a quoted or forwarded message, so that its text is not lost with it."""
 MOST = 20
-"""Segments of one message that are asked for."""
+"""Maximum number of segments of one message that are looked up."""
 Payload = dict[str, Any]
 Ask = Callable[[str, Payload], Awaitable[Any]]
 
@@ -77,7 +78,7 @@ async def _asked(payload: Payload, kind: str, data: Payload, ask: Ask) -> Payloa
 
 
 async def _nodes(payload: Payload, nodes: Any, ask: Ask) -> Any:
-    """Completes the messages of a merged forward: a picture that is only named has to be asked for."""
+    """Completes the messages of a merged forward by looking up the addresses of their files."""
     if not isinstance(nodes, list):
         return nodes
     filled = await _with_files(payload, [_said_in(node) for node in nodes], ask)
@@ -132,7 +133,7 @@ def _place(answer: Any) -> Payload:
 
 
 def _unquoted(segments: list[Any]) -> list[Any]:
-    """What the quoted message itself quotes is not asked for."""
+    """Removes the quotes of a quoted message, which are not looked up."""
     return [each for each in segments if not isinstance(each, dict) or each.get("type") != "reply"]
 
 

@@ -1,4 +1,4 @@
-"""Turns a OneBot implementation's failed answer into a refusal: final, to be retried, or uncertain."""
+"""Translates a OneBot implementation's failed response into a refusal: permanent, retryable, or uncertain."""
 
 from typing import Any
 
@@ -22,20 +22,22 @@ MEANINGS = {
     1429: "too many requests",
 }
 FINAL = frozenset((102, 404, 1400, 1401, 1403, 1404))
-"""Retcodes after which another try would be refused in the same way. Every other failure is tried again, up to the
-outbox's five tries: implementations answer 1200 (and go-cqhttp 100) for whatever went wrong. The guide has the table.
+"""Retcodes after which another attempt would be refused in the same way.
+
+Every other failure is retried, up to the five attempts of the outbox: implementations answer 1200 (and go-cqhttp 100)
+for any failure. The guide has the table.
 """
 BUSY = frozenset((201, 429, 1429))
 _BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
 LONGEST_WAIT_SECONDS = 3600
-"""By then a message is too old to be sent."""
+"""Maximum delay in seconds before a retry; after that a message is too old to be sent."""
 _OPEN_WORDS = ("timeout", "timed out", "超时")
 
 
 def raise_for(action: str, answer: dict[str, Any]) -> None:
     """Raises PlatformRefused or PlatformUncertain unless the action was done.
 
-    An implementation whose own client did not answer in time does not know whether it was done.
+    An implementation whose own client did not respond in time does not know whether it was done.
     """
     retcode = _code(answer.get("retcode", 0))
     if answer.get("status") in ("ok", "async") or (retcode in (0, 1) and answer.get("status") != "failed"):
@@ -50,7 +52,7 @@ def raise_for(action: str, answer: dict[str, Any]) -> None:
 
 
 def _code(told: Any) -> int | str:
-    """As a number. What is none is told as what it is."""
+    """Returns the retcode as a number, or a description of its shape if it is none."""
     as_number = number(told)
     return as_number if as_number is not None else told if isinstance(told, int) else shape(told)
 
@@ -70,7 +72,7 @@ def _said(answer: dict[str, Any]) -> str:
 
 
 def _wait(answer: dict[str, Any]) -> float | None:
-    """As it was named, within bounds; without a name it is tried again as after any refusal."""
+    """Returns the delay that the implementation asks for, within limits; None means the usual retry delay."""
     data = answer.get("data")
     named = data.get("retry_after") if isinstance(data, dict) else None
     if isinstance(named, int | float) and not isinstance(named, bool) and named > 0:

@@ -1,4 +1,4 @@
-"""A chat's latest messages, asked for to learn whether a send whose answer was lost has arrived."""
+"""Searches a chat's latest messages to find out whether a send without acknowledgement has arrived."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,19 +9,25 @@ from .values import number
 
 COUNT = 50
 SKEW_SECONDS = 2
-"""How far the two clocks may be apart. With more, the message is not found and sent again, which is the safe side."""
+"""Maximum clock difference in seconds.
+
+With more, the message is not found and is sent again, which is the safe side.
+"""
 Payload = dict[str, Any]
 
 
 def request(target_type: str, target: int) -> tuple[str, Payload]:
-    """Action and parameters."""
+    """Returns action and parameters of the look-up."""
     if target_type == "group":
         return "get_group_msg_history", {"group_id": target, "count": COUNT}
     return "get_friend_msg_history", {"user_id": target, "count": COUNT}
 
 
 def made_at(key: str) -> int:
-    """Seconds since 1970: the Host's keys are UUIDs that begin with their time. Far in the future for any other."""
+    """Returns the time of an idempotency key in seconds since 1970, far in the future if it has none.
+
+    The Host's keys are UUIDs of version 7, which begin with their time.
+    """
     try:
         key_id = UUID(key)
     except ValueError:
@@ -30,7 +36,7 @@ def made_at(key: str) -> int:
 
 
 def own(answer: Any, account: str, since: int) -> list[Payload]:
-    """The account's own messages that are young enough, the latest first."""
+    """Returns the account's own messages that are recent enough, the latest first."""
     told = answer.get("messages") if isinstance(answer, dict) else None
     messages = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
     young = [each for each in messages if (number(each.get("time")) or 0) >= since - SKEW_SECONDS]
@@ -38,7 +44,10 @@ def own(answer: Any, account: str, since: int) -> list[Payload]:
 
 
 def alike(messages: list[Payload], segments: list[Segment]) -> Iterator[str]:
-    """The ids of those that say the same. Files are told by other names when they come back, so only that they are."""
+    """Yields the ids of messages with equal content.
+
+    Files come back under other names, so only their presence is compared.
+    """
     sent = _outline(segments)
     for message in messages:
         try:
@@ -50,7 +59,7 @@ def alike(messages: list[Payload], segments: list[Segment]) -> Iterator[str]:
 
 
 def _outline(segments: list[Any]) -> str:
-    """Texts that follow each other may come back as one, and their lines may end otherwise."""
+    """Builds a normalized text for comparison: adjacent texts may come back as one, and line endings may differ."""
     told = "".join(_word(segment["type"], segment["data"]) for segment in segments)
     return told.replace("\r\n", "\n").replace("\r", "\n").strip()
 

@@ -18,6 +18,8 @@ STOPPING = 1012
 
 
 class HostedSockets:
+    """Sockets of one bot at the Host's own port."""
+
     def __init__(self, accounts: Accounts, admission: Admission, talk: Talk) -> None:
         self._accounts = accounts
         self._admission = admission
@@ -50,7 +52,7 @@ class HostedSockets:
             self._accounts.remove(connection)
 
     async def close(self) -> None:
-        """Closes all sockets and waits until what they brought is handed on."""
+        """Closes all sockets and waits until the events that they received are passed on."""
         self._closed = True
         await asyncio.gather(*(socket.close(STOPPING, "the bot is being stopped") for socket in list(self._open)))
         if self._open:
@@ -58,7 +60,7 @@ class HostedSockets:
 
 
 class HostedSocket:
-    """A HookSocket with the interface of a `websockets` connection, which Connection expects."""
+    """Adapts a HookSocket to the interface of a `websockets` connection, which OneBotConnection expects."""
 
     def __init__(self, socket: HookSocket) -> None:
         self._socket = socket

@@ -1,4 +1,4 @@
-"""OneBot notices and requests → common events; those without a common shape are `platform.onebot11.*`."""
+"""Converts OneBot notices and requests into common events; those without a common type become `platform.onebot11.*`."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ _ENVELOPE = ("post_type", "self_id", "time", "notice_type", "request_type")
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What every event says."""
+    """Fields that every event has."""
 
     event_id: str
     timestamp: int
@@ -59,7 +59,8 @@ def event(payload: Payload, common: Common) -> PlatformEvent:
             return BotInvited(group=group(payload), inviter=_user(payload, "operator_id"), **fields)
         case "group_increase", how:
             return _joined(payload, fields, how)
-        case "group_decrease", how if how in ("kick_me", "disband") or about_bot:  # with a disbanded group goes the bot
+        # the bot leaves a disbanded group as well
+        case "group_decrease", how if how in ("kick_me", "disband") or about_bot:
             return BotRemoved(group=group(payload), operator=_other(payload), **fields)
         case "group_decrease", how:
             return _left(payload, fields, how)
@@ -129,7 +130,7 @@ def _friend_request(payload: Payload, fields: Payload) -> FriendRequestReceived:
 
 
 def _specific(payload: Payload, fields: Payload) -> PlatformSpecific:
-    """Named by its own words, e.g. `platform.onebot11.notify_poke`, with the chat that it happened in."""
+    """Builds a platform-specific event named after its kind, e.g. `platform.onebot11.notify_poke`, with its chat."""
     kinds = [payload.get("notice_type") or payload.get("request_type"), payload.get("sub_type")]
     if not isinstance(kinds[0], str) or not kinds[0]:
         raise ValueError("notice_type or request_type: the event's kind is expected, as a text")
@@ -139,10 +140,10 @@ def _specific(payload: Payload, fields: Payload) -> PlatformSpecific:
         kinds = ["group_whole_ban", "lifted" if kinds[1] == "lift_ban" else None]
     action = _NOT_A_NAME.sub("_", "_".join(kind for kind in kinds if isinstance(kind, str) and kind))[:80]
     data = {name: value for name, value in payload.items() if name not in _ENVELOPE}
-    if "action" in data:  # Lagrange's words for a poke; the event's own action is its name
+    if "action" in data:  # Lagrange's text for a poke; the event's own `action` is its name
         data["native_action"] = data.pop("action")
     if payload.get("flag"):
-        data["request_id"] = required_id(payload, "flag")  # by which an action knows the event's own request
+        data["request_id"] = required_id(payload, "flag")  # by which an action identifies the request of this event
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data={**data, **_chat(payload)}, **fields)
 
 
@@ -159,7 +160,7 @@ def _member(payload: Payload) -> GroupMember:
 
 
 def _other(payload: Payload) -> User | None:
-    """Who did it, where that is not the member alone."""
+    """Returns the user who did it, or None if it was the member."""
     alone = str(payload.get("operator_id")) == str(payload.get("user_id"))
     return None if alone else _user(payload, "operator_id")
 

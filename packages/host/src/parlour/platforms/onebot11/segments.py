@@ -1,4 +1,7 @@
-"""Segments of a OneBot message ↔ components of a chain. What a segment needs from elsewhere is already in it."""
+"""Converts segments of a OneBot message into components of a chain.
+
+Data that had to be fetched is already in the segments.
+"""
 
 from typing import Any
 
@@ -32,16 +35,19 @@ MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
     "file": File,
 }
 NAMES = ("name", "file_name", "filename")
-"""Where a file's name stands; Lagrange has the last two."""
+"""Fields that may contain a file's name; Lagrange uses the last two."""
 DEEPEST = NESTED_QUOTES - 1
 MOST = 10_000
-"""Parts of a message with all that it quotes and hands on. Each takes its time, and everybody else waits meanwhile."""
+"""Maximum number of segments of a message with all that it quotes and forwards.
+
+Converting each takes time in which nothing else runs.
+"""
 TOO_MANY = f"message: at most {MOST} segments are expected, with those of what it quotes and hands on"
 Segment = dict[str, Any]
 
 
 def segments_of(message: Any) -> list[Any]:
-    """A message in either format, or a single segment."""
+    """Returns the segments of a message in either format, or of a single segment."""
     if isinstance(message, str):
         if message.count(cq_codes.OPENING) > MOST:
             raise ValueError(TOO_MANY)
@@ -54,7 +60,7 @@ def segments_of(message: Any) -> list[Any]:
 
 
 def check_size(segments: list[Any]) -> None:
-    """Raises ValueError for more than anybody writes. In a text nothing is a part, whatever it looks like."""
+    """Raises ValueError if there are more segments than any user writes. Inside a text segment nothing is counted."""
     left, unseen = MOST, list[Any]((segments,))
     while unseen:
         match unseen.pop():
@@ -74,7 +80,10 @@ def chain_of(segments: list[Any], depth: int = 0) -> MessageChain:
 
 
 def component_of(segment: Any, depth: int = 0) -> Component:
-    """Never fails: what can't be read is Unknown, what has no common shape is Platform."""
+    """Converts a segment.
+
+    Never fails: an unreadable segment becomes Unknown, one without a common component becomes Platform.
+    """
     if not isinstance(segment, dict) or not isinstance(segment.get("type"), str):
         return Unknown(text="[a segment that can't be read]")
     data = segment.get("data")
@@ -124,7 +133,7 @@ def _media(kind: str, data: dict[str, Any]) -> Component:
 
 
 def place_of(data: dict[str, Any]) -> dict[str, Any] | None:
-    """Where the bytes are, as far as a Host elsewhere can reach them."""
+    """Returns where the content of a file is, if the Host can reach it."""
     for value in (data.get("url"), data.get("file"), data.get("base64")):
         if not isinstance(value, str) or not value:
             continue
@@ -151,7 +160,7 @@ def _quote(data: dict[str, Any], depth: int) -> Quote:
 
 
 def _forward(nodes: Any, depth: int) -> Component:
-    """Of the messages that are handed on. A node by itself is one of one."""
+    """Converts forwarded messages; a single node is a forward of one message."""
     if not isinstance(nodes, list):
         return Unknown(text="[merged forward]")
     if depth >= DEEPEST:
@@ -160,7 +169,7 @@ def _forward(nodes: Any, depth: int) -> Component:
 
 
 def _node(node: dict[str, Any], depth: int) -> ForwardNode:
-    """As an event would tell it, or as a segment of type node."""
+    """Converts a node, which has the form of an event or of a segment of type node."""
     data = node["data"] if isinstance(node.get("data"), dict) else node
     sender = data["sender"] if isinstance(data.get("sender"), dict) else data
     user = sender.get("user_id", sender.get("uin"))

@@ -1,4 +1,4 @@
-"""Listens on a port of the bot's own for OneBot implementations, which Admission lets in."""
+"""Listens on the bot's own port for OneBot implementations, which Admission authenticates."""
 
 import asyncio
 import errno
@@ -24,18 +24,20 @@ from .configuration import LAST_PORT, host_problem, port_problem, token_problem
 
 DEFAULT_HOST = "127.0.0.1"
 EVERYWHERE = ("0.0.0.0", "::")
-"""Addresses to listen on by which nobody can connect."""
+"""Addresses that can be listened on but not connected to."""
 PING_SECONDS = 20.0
-"""So often it is looked whether the other end is there, and so long an answer may take."""
+"""Seconds between pings, and also the time limit for a pong."""
 MAX_CONNECTIONS = 100
-"""At one port, authenticated or not, so that nobody takes all files that the Host may open."""
+"""Maximum number of connections at one port, authenticated or not, so that they can't use up the Host's file
+descriptors.
+"""
 quiet_logger = logging.getLogger(f"{__name__}.socket")
-quiet_logger.setLevel(logging.ERROR)  # the library logs whole requests, and with them the token
+quiet_logger.setLevel(logging.ERROR)  # the library logs whole requests, including the token
 Talk = Callable[[Connection], Awaitable[None]]
 
 
 class LimitedConnection(ServerConnection):
-    """Ends a new connection at once while MAX_CONNECTIONS others are open."""
+    """Aborts a new connection while MAX_CONNECTIONS others are open."""
 
     def __init__(
         self, others: set[ServerConnection], refused: Callable[[], None], *arguments: Any, **options: Any
@@ -58,6 +60,8 @@ class LimitedConnection(ServerConnection):
 
 
 class Listener:
+    """Listens on the configured port (mode `reverse`)."""
+
     def __init__(self, link: Link, accounts: Accounts, admission: Admission, talk: Talk) -> None:
         self._link = link
         self._host = str(link.config.get("host") or DEFAULT_HOST)
@@ -68,11 +72,11 @@ class Listener:
 
     async def serve(self) -> None:
         """Listens until it is cancelled. Port 0 means that implementations connect to the Host's own port only."""
-        if port_problem(self._port):  # the event loop would take another one in its place
+        if port_problem(self._port):  # the event loop would use a different one
             raise AdapterStopped(f"port: there is no port {self._port}; choose one from 1024 to {LAST_PORT}, or 0")
         if problem := host_problem(self._host):
             raise AdapterStopped(f"host: {problem}")
-        if problem := token_problem(self._link.config):  # a bot that was saved before this was checked
+        if problem := token_problem(self._link.config):  # it may have been saved before this check existed
             raise AdapterStopped(f"access_token: {problem}")
         if not self._port:
             self._accounts.begin()
@@ -117,7 +121,10 @@ class Listener:
             self._accounts.remove(connection)
 
     async def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
-        """Returns None to let it in. Sockets for events alone may never read, so no pong of theirs is missed."""
+        """Returns None to accept the connection.
+
+        Event sockets may never read, so a missing pong is ignored for them.
+        """
         asked = _handshake(socket, request)
         refusal = await self._admission.refusal(asked)
         if refusal is not None:

@@ -1,4 +1,6 @@
-"""What a bot remembers while it runs: its own messages, sends that were cut short, and through whom it knows people."""
+"""Holds the state of a running bot in memory: ids of its own messages, partly completed sends, and the group through
+which it knows a user.
+"""
 
 from collections import OrderedDict
 from typing import Any
@@ -10,13 +12,15 @@ MOST = 10_000
 
 
 class Memory:
+    """State of one bot, held in memory."""
+
     def __init__(self) -> None:
         self.meetings = Meetings()
         self._ids: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """With the account that sent it: each implementation numbers messages in its own way."""
+        """Ids of sent messages, with their account: each implementation numbers messages in its own way."""
         self._parts: OrderedDict[str, list[str]] = OrderedDict()
         self._groups: OrderedDict[tuple[str, str], int] = OrderedDict()
-        """By account and person."""
+        """Group through which a user writes, by account and user."""
         self._in_strings: set[str] = set()
 
     def sent(self, account: str, message_id: str) -> None:
@@ -28,7 +32,7 @@ class Memory:
         return (account, message_id) in self._ids
 
     def parts(self, key: str | None) -> list[str]:
-        """The ids of the parts that went out under this key; a second try goes on after them."""
+        """Returns the ids of the parts that were sent under this key; another attempt continues after them."""
         if key is None:
             return []
         if len(self._parts) >= MOST:
@@ -39,15 +43,18 @@ class Memory:
         self._parts.pop(key or "", None)
 
     def heard(self, account: str, message: Any) -> None:
-        """Who reports messages as CQ strings gets answers in kind, by whichever connection they go."""
+        """Records the format of an account: one that reports messages as CQ strings is sent CQ strings, on any
+        connection.
+        """
         (self._in_strings.add if isinstance(message, str) else self._in_strings.discard)(account)
 
     def speaks_strings(self, account: str) -> bool:
         return account in self._in_strings
 
     def met(self, account: str, payload: dict[str, Any]) -> None:
-        """Somebody who is no friend writes through a group that both are in, and is answered through it, until they
-        write as a friend.
+        """Records the group through which a user who is no friend writes.
+
+        Replies use it until the user writes as a friend.
         """
         if payload.get("message_type") != "private":
             return

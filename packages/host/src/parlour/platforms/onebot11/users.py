@@ -1,4 +1,4 @@
-"""Users, groups and members as OneBot answers them → the common entities."""
+"""Converts users, groups and members of OneBot responses into common entities."""
 
 from typing import Any
 
@@ -22,7 +22,10 @@ def user(told: Any) -> User:
 
 
 def is_bot(told: Payload) -> bool:
-    """OneBot has no word for it; NapCat and Lagrange say is_robot, others is_bot."""
+    """Returns whether the user is a bot.
+
+    OneBot has no field for it; NapCat and Lagrange use is_robot, others is_bot.
+    """
     return told.get("is_robot") is True or told.get("is_bot") is True
 
 

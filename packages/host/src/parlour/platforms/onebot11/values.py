@@ -1,4 +1,4 @@
-"""Values as OneBot implementations send them, some of which write numbers as texts. Ids become strings losslessly."""
+"""Reads values of OneBot implementations, some of which write numbers as strings. Ids become strings without loss."""
 
 import re
 from typing import Any
@@ -8,11 +8,11 @@ from parlour.core.platforms.port import PlatformRefused
 
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 LONGEST_ID = 512
-"""Of what the Host keeps and finds again."""
+"""Maximum length of an id that the Host stores and looks up."""
 
 
 def identifier(value: Any, name: str = "id") -> str:
-    """Raises ValueError when it is no id, with the name of what holds it."""
+    """Returns an id as a string. Raises ValueError, which names the field, if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{name}: a whole number or a text is expected, not {shape(value)}")
     told = str(value)
@@ -22,7 +22,7 @@ def identifier(value: Any, name: str = "id") -> str:
 
 
 def required_id(data: dict[str, Any], name: str) -> str:
-    """Raises KeyError when it is missing, and ValueError when it is no id."""
+    """Returns the id in a field. Raises KeyError if it is missing, and ValueError if it is no id."""
     return identifier(data[name], name)
 
 
@@ -35,7 +35,7 @@ def number(value: Any) -> int | None:
 
 
 def milliseconds(told: Any) -> int | None:
-    """OneBot tells seconds; a few implementations tell milliseconds."""
+    """Converts a time to milliseconds. OneBot uses seconds; a few implementations use milliseconds."""
     time = number(told) if isinstance(told, str) else told
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time < 10**14:
         return None
@@ -48,7 +48,7 @@ def text(data: dict[str, Any], name: str) -> str | None:
 
 
 def native_id(name: str, value: str) -> int:
-    """For a request: OneBot's ids are numbers."""
+    """Converts an id for a request: OneBot's ids are numbers."""
     if WHOLE.fullmatch(value):
         return int(value)
     reason = f"{name}: '{value[:60]}' is no id of OneBot; a whole number is expected"

@@ -1,4 +1,7 @@
-"""Telegram's own actions. Parameters were checked against the manifest; ids may be texts and go out as numbers."""
+"""Runs Telegram's own actions.
+
+Parameters were checked against the manifest; ids may be strings and are sent as numbers.
+"""
 
 from typing import Any
 

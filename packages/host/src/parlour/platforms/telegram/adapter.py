@@ -1,4 +1,4 @@
-"""A bot on Telegram: composes client, ways in and API, logs in, and connects again with back-off."""
+"""Runs a bot on Telegram: wires client, update source and API, logs in, and reconnects with back-off."""
 
 import asyncio
 import logging
@@ -29,12 +29,14 @@ logger = logging.getLogger(__name__)
 
 BASE_URL = "https://api.telegram.org"
 HELD_SECONDS = 30.0
-"""A connection that held so long was a good one."""
+"""Minimum seconds of a successful connection, after which the back-off delay is reset."""
 OTHER_INSTANCE = "another program takes this bot's updates; stop it there, or make a token of its own for it"
 WRONG_TOKEN = "token: Telegram does not know it; copy it anew from @BotFather"
 
 
 class Telegram:
+    """Adapter of one Telegram bot."""
+
     def __init__(self, link: Link) -> None:
         token = str(link.config.get("token") or "").strip()
         if not token:
@@ -77,7 +79,7 @@ class Telegram:
         return await self._webhook.hook(call)
 
     async def _connected(self) -> str:
-        """Until it fails; then why."""
+        """Serves the bot until something fails, and returns the reason."""
         try:
             self._me = users.me(await self._client.call("getMe", {}))
             await self._drafts.look()

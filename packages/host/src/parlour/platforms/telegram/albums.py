@@ -1,6 +1,7 @@
-"""Albums: Telegram sends each picture by itself, and they become one message. Pure: time is given.
+"""Collects albums: Telegram sends each picture as a message, and they become one. Pure: the time is passed in.
 
-An album is complete when it has ten parts, when something else is said in its chat, or when nothing came for a while.
+An album is complete when it has ten parts, when another message arrives in its chat, or when no part arrived for a
+while.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,7 @@ LONGEST_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """`chat` and `group` tell it from others."""
+    """An incomplete album, identified by `chat` and `group`."""
 
     chat: str
     group: str
@@ -30,7 +31,7 @@ class Album:
         return Album(self.chat, self.group, (*self.updates, update), due, self.latest_at)
 
     def merged(self) -> Payload:
-        """One update: the first part's, with all messages in their order."""
+        """Builds one update from all parts: the first one, with all messages in their order."""
         kind = _kind(self.updates[0])
         ordered = sorted(self.updates, key=lambda update: update[kind].get("message_id", 0))
         first = ordered[0]
@@ -39,12 +40,14 @@ class Album:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
+    """Updates that are ready to be processed, and albums that still wait for parts."""
+
     ready: list[Payload]
     open: tuple[Album, ...]
 
 
 def gather(open_albums: Iterable[Album], updates: Iterable[Payload], now: float) -> Gathered:
-    """What can be taken in after these updates, in order, and what still waits for parts."""
+    """Adds updates. Returns the updates that can be processed, in order, and the albums that still wait for parts."""
     albums = {album.chat: album for album in open_albums}
     ready: list[Payload] = []
     for update in updates:
@@ -66,19 +69,19 @@ def gather(open_albums: Iterable[Album], updates: Iterable[Payload], now: float)
 
 
 def due(open_albums: Iterable[Album], now: float) -> Gathered:
-    """Those that nothing came for."""
+    """Completes the albums for which no part arrived in time."""
     albums = list(open_albums)
     over = [album.merged() for album in albums if album.due_at <= now]
     return Gathered(over, tuple(album for album in albums if album.due_at > now))
 
 
 def kept(open_albums: Iterable[Album]) -> list[Payload]:
-    """As it is written down, so that a restart loses nothing."""
+    """Returns the updates of incomplete albums for storage, so that a restart loses none."""
     return [update for album in open_albums for update in album.updates]
 
 
 def _place(update: Payload) -> tuple[str, str]:
-    """The chat, and the album if it is part of one; neither for what is no message."""
+    """Returns the chat, and the album if the message is part of one; empty strings for other updates."""
     message = object_in(update, _kind(update))
     group = message.get("media_group_id")
     return str(object_in(message, "chat").get("id", "")), group if isinstance(group, str) else ""

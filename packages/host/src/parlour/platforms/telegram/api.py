@@ -1,4 +1,4 @@
-"""The platform API on Telegram. What is not overridden the Bot API can't do."""
+"""Implements the platform API on Telegram. Methods that are not overridden are not supported by the Bot API."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -36,6 +36,8 @@ NO_TEXT = "there is no text in the message to edit"
 
 
 class TelegramApi(PlatformApi):
+    """Platform API of one Telegram bot."""
+
     def __init__(
         self,
         client: Client,
@@ -60,7 +62,7 @@ class TelegramApi(PlatformApi):
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        """The result names the first of the platform's messages; `raw` names all."""
+        """Sends a chain as one or more messages. The result has the id of the first one; `raw` has all ids."""
         calls = await encode(chain, self._fetch, self._markdown)
         if not calls:
             raise PlatformRefused("there is nothing in this message that Telegram could send", permanent=True)
@@ -86,7 +88,7 @@ class TelegramApi(PlatformApi):
         try:
             await self._sender.call(chat_id, call)
         except PlatformRefused as refused:
-            if NOT_MODIFIED not in refused.reason:  # it is as it was asked to be
+            if NOT_MODIFIED not in refused.reason:  # the message already has this content
                 raise
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
@@ -101,7 +103,7 @@ class TelegramApi(PlatformApi):
         return MessageResult(message_id=sent or None)
 
     async def react(self, chat_type: ChatType, chat_id: str, message_id: str, reaction: str, add: bool = True) -> None:
-        """A bot has one reaction on a message: another takes its place."""
+        """Sets or removes the bot's reaction. A bot has one reaction for each message, so another one replaces it."""
         told = [_reaction(reaction)] if add else []
         await self._call("setMessageReaction", chat_id, message_id=native_id("message_id", message_id), reaction=told)
 
@@ -120,7 +122,7 @@ class TelegramApi(PlatformApi):
         await self._call("setChatTitle", group_id, title=name)
 
     async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
-        """Telegram takes less than 30 seconds or more than 366 days for good."""
+        """Mutes a member. Telegram treats less than 30 seconds or more than 366 days as permanent."""
         until = int(time.time()) + max(duration, 31) if duration else None
         await self._restrict(group_id, user_id, allowed=False, until_date=until)
 
@@ -128,7 +130,7 @@ class TelegramApi(PlatformApi):
         await self._restrict(group_id, user_id, allowed=True)
 
     async def kick_member(self, group_id: str, user_id: str) -> None:
-        """Put out, and free to come back."""
+        """Removes a member, who can join again."""
         await self._member("banChatMember", group_id, user_id)
         await self._member("unbanChatMember", group_id, user_id, only_if_banned=True)
 
@@ -145,7 +147,7 @@ class TelegramApi(PlatformApi):
         await self._call("sendChatAction", chat_id, action="typing", **_topic(thread_id))
 
     def streams(self, target_type: ChatType) -> bool:
-        """Drafts are shown to one person."""
+        """Returns whether the chat supports drafts, which exist only in private chats."""
         return target_type == "private" and self._drafts.available
 
     async def open_stream(
@@ -170,7 +172,7 @@ class TelegramApi(PlatformApi):
         return await self._call(method, group_id, user_id=native_id("user_id", user_id), **more)
 
     async def _call(self, method: str, chat_id: str, **params: Any) -> Any:
-        """For what is no message, and so has no pace."""
+        """Calls a method for a chat. It sends no message, so it is not rate-limited."""
         return await self._client.call(method, {"chat_id": chat_name("chat_id", self._sender.place(chat_id)), **params})
 
 
@@ -179,7 +181,7 @@ def _topic(thread_id: str) -> Payload:
 
 
 def _reaction(reaction: str) -> Payload:
-    """A custom emoji is named by its number."""
+    """Builds a reaction; a custom emoji is given by its number."""
     if reaction.isdecimal() and number(int(reaction)) is not None and len(reaction) > 5:
         return {"type": "custom_emoji", "custom_emoji_id": reaction}
     return {"type": "emoji", "emoji": reaction}

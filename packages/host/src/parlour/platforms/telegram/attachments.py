@@ -1,4 +1,7 @@
-"""Files that go out: which method takes them, and their bytes or address. Telegram's own limits are told in words."""
+"""Prepares outgoing files: the method that sends them, and their content or address.
+
+Files over Telegram's limits are refused with a reason.
+"""
 
 import base64
 import binascii
@@ -31,9 +34,11 @@ Fetch = Callable[[str], Awaitable[Content]]
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
+    """A file of a message."""
+
     kind: Kind
     media: str
-    """An address, an id of Telegram, or attach:// with the name of the upload."""
+    """An address, a file id of Telegram, or attach:// with the name of the upload."""
     upload: Upload | None = None
 
     @property
@@ -42,14 +47,14 @@ class Attachment:
 
     @property
     def family(self) -> str:
-        """Files of one family can share an album; what has its own name stays alone."""
+        """Group of kinds that can share an album; a kind that has to stay alone gets a unique value."""
         if self.kind in ("photo", "video"):
             return "visual"
         return self.kind if self.kind in ("audio", "document") else f"{self.kind} {self.media}"
 
 
 async def attached(component: Media, fetch: Fetch) -> Attachment:
-    """Raises PlatformRefused in words when it can't be sent."""
+    """Prepares a file for sending. Raises PlatformRefused with a reason if it can't be sent."""
     mime_type = component.mime_type or mimetypes.guess_type(component.name or component.url or "")[0] or ""
     if component.url:
         return Attachment(_kind(component, mime_type, component.size or 0), component.url)

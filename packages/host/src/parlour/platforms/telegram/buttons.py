@@ -1,4 +1,4 @@
-"""Buttons under a message. What a press means travels in the 64 bytes that Telegram keeps with each button."""
+"""Encodes the buttons below a message. Their meaning is stored in the 64 bytes that Telegram keeps for each button."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ LONGEST_DATA = 64
 
 
 def keyboard(data: Payload) -> Payload:
-    """One row; a list of lists of buttons makes several."""
+    """Builds the keyboard: one row, or several if a list of lists of buttons is given."""
     told = data.get("buttons")
     rows = told if isinstance(told, list) else []
     if not all(isinstance(row, list) for row in rows):
@@ -38,7 +38,7 @@ def _data(action_id: str, value: Any) -> str:
 
 
 def pressed(data: str) -> tuple[str, Any]:
-    """Action id and value. What another program made is an action id by itself."""
+    """Returns action id and value of a pressed button. Data of another program is an action id as a whole."""
     action_id, separator, told = data.partition("\n")
     if not separator:
         return action_id, None

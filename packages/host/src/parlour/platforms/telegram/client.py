@@ -1,4 +1,4 @@
-"""The Bot API over HTTP: calls with their answers, and files. It knows methods and errors; what they mean, others."""
+"""HTTP client of the Bot API: method calls, responses and files. Its callers interpret the results."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -25,7 +25,7 @@ from .values import Payload
 
 ANSWER_SECONDS = 30.0
 UPLOAD_SECONDS = 55.0
-"""Less than delivery waits for a send."""
+"""Seconds for a call with files; less than delivery waits for a send."""
 AWAY_SECONDS = 1.0
 LARGEST_DOWNLOAD = 20 * 1024 * 1024
 LARGEST_UPLOAD = 50 * 1024 * 1024
@@ -33,7 +33,7 @@ LARGEST_UPLOAD = 50 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that goes with a call; other parameters refer to it as attach://name."""
+    """A file that is sent with a call; other parameters refer to it as attach://name."""
 
     name: str
     data: bytes
@@ -42,6 +42,8 @@ class Upload:
 
 
 class Client:
+    """HTTP client with the bot's token."""
+
     def __init__(self, base_url: str, token: str) -> None:
         self._base = base_url.rstrip("/")
         self._token = token
@@ -59,7 +61,7 @@ class Client:
     async def call(
         self, method: str, params: Payload, uploads: Sequence[Upload] = (), seconds: float = ANSWER_SECONDS
     ) -> Any:
-        """The result. Raises PlatformRefused, PlatformAway or PlatformUncertain."""
+        """Calls a method and returns its result. Raises PlatformRefused, PlatformOffline or PlatformUncertain."""
         session = self._open_session()
         told = {name: value for name, value in params.items() if value is not None}
         body: dict[str, Any] = {"data": _form(told, uploads)} if uploads else {"json": told}
@@ -71,12 +73,12 @@ class Client:
             raise PlatformAway("Telegram can't be reached", retry_after=AWAY_SECONDS) from None
         except TimeoutError:
             raise PlatformUncertain(f"Telegram did not answer {method} in time") from None
-        except (ClientError, ConnectionError):  # without its words, which may hold the address and so the token
+        except (ClientError, ConnectionError):  # without its message, which may contain the address and so the token
             raise PlatformUncertain(f"the connection was cut before Telegram answered {method}") from None
         return raise_for(method, response.status, answer)
 
     async def download(self, path: str) -> bytes:
-        """A file, by the path that getFile told."""
+        """Downloads a file by the path that getFile returned."""
         session = self._open_session()
         try:
             async with session.get(

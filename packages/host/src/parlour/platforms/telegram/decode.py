@@ -1,6 +1,7 @@
-"""An update of Telegram → common events. Pure: what has to be asked for is already in it.
+"""Converts an update of Telegram into platform events. Pure: data that has to be fetched is already in it.
 
-What can't be read becomes `platform.telegram.malformed`, so that it is seen and harms nobody.
+An update that can't be read becomes `platform.telegram.malformed`, so that it is visible and does not affect other
+updates.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ from .values import NAME, Payload, identifier, moment, object_in
 MALFORMED = "malformed"
 MOST_SHOWN = 4000
 ROLE = "sender_role"
-"""Under which the role of whoever did it is added to an update."""
+"""Key under which the sender's role is added to an update."""
 MESSAGES = ("message", "channel_post")
 EDITED = ("edited_message", "edited_channel_post")
 _JOINED = ("new_chat_members", "left_chat_member")
@@ -50,18 +51,18 @@ LOCALE_CHARACTERS = 35
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Whose updates these are."""
+    """The bot whose updates are decoded."""
 
     bot_id: str
     me: Me
 
 
 def decode(update: Payload, context: Context) -> list[Incoming]:
-    """In order; nothing for what the bot itself said."""
+    """Decodes an update into events, in order; the bot's own messages produce none."""
     kind = kind_of(update)
     try:
         told = _incoming(kind, update, context)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's are ValueErrors
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's errors are ValueErrors
         told = [Incoming(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
     locale = _locale(update.get(kind))
     return [Incoming(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in told]
@@ -78,7 +79,7 @@ def _rest(incoming: Incoming, kind: str) -> dict[str, Any]:
 
 
 def _locale(told: Any) -> str:
-    """The language of the person who caused the update, as their Telegram client tells it."""
+    """Returns the language of the user who caused the update, as reported by the user's Telegram client."""
     by = told.get("from") if isinstance(told, dict) else None
     code = by.get("language_code") if isinstance(by, dict) else None
     return code[:LOCALE_CHARACTERS] if isinstance(code, str) else ""
@@ -129,7 +130,7 @@ def _message(update: Payload, message: Payload, context: Context) -> list[Incomi
 
 
 def common(update: Payload, told: Payload, context: Context) -> dict[str, Any]:
-    """What every event says. An update has its number again when it is delivered again."""
+    """Returns the fields that every event has. An update has the same number when it is delivered again."""
     when = _when(told)
     return {
         "event_id": f"{identifier(update['update_id'])}:{when}",
@@ -140,13 +141,13 @@ def common(update: Payload, told: Payload, context: Context) -> dict[str, Any]:
 
 
 def _when(told: Payload) -> int:
-    """0 for what Telegram tells no time of, such as a button that was pressed."""
+    """Returns the time of an update in milliseconds; 0 if Telegram sends none, as for a pressed button."""
     name = next((name for name in ("edit_date", "date") if name in told), "")
     return moment(told, name) if name else 0
 
 
 def thread_of(message: Payload) -> str:
-    """The topic. What else has a thread's number is only an answer to an answer."""
+    """Returns the topic of a message. Outside topics, a thread number only marks a reply to a reply."""
     topic = message.get("message_thread_id")
     return identifier(topic) if topic is not None and message.get("is_topic_message") is True else ""
 
@@ -182,7 +183,7 @@ def _info(message: Payload, changed: list[str], author: User, fields: dict[str, 
 
 
 def _reactions(told: Payload, fields: dict[str, Any]) -> list[PlatformEvent]:
-    """One event for each that came or went."""
+    """Builds one event for each reaction that was added or removed."""
     old, new = ([_reaction(each) for each in told[name]] for name in ("old_reaction", "new_reaction"))
     who = users.user(told.get("user") or told["actor_chat"])
     changes = [(each, False) for each in old if each not in new] + [(each, True) for each in new if each not in old]
@@ -220,7 +221,7 @@ def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
 
 
 def _is_addressed(message: Payload, me: Me) -> bool:
-    """An answer to one of the bot's messages, or a command with its name."""
+    """Returns whether the message replies to one of the bot's messages or is a command with the bot's name."""
     answered = object_in(message, "reply_to_message")
     if answered and "forum_topic_created" not in answered and users.sender(answered).id == me.id:
         return True
@@ -235,7 +236,7 @@ def _speaks_for_group(message: Payload) -> bool:
 
 
 def _specific(kind: str, told: Any, fields: dict[str, Any]) -> PlatformSpecific:
-    """Named as Telegram names it, with the chat that it happened in."""
+    """Builds a platform-specific event, named as in the Bot API, with its chat."""
     if not re.fullmatch(r"\w{1,80}", kind) or not isinstance(told, dict):
         raise ValueError("the update has no kind")
     chat = object_in(told, "chat") or object_in(object_in(told, "message"), "chat")

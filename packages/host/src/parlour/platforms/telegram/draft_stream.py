@@ -1,6 +1,6 @@
-"""An answer that grows as a draft, which the person sees being written. Drafts pass away; the message counts.
+"""Streams an answer as a draft, which the user sees while it is written. Drafts disappear; the final message counts.
 
-A draft that Telegram does not take is left out: the whole text comes with the message all the same.
+A draft that Telegram refuses is skipped: the final message contains the whole text anyway.
 """
 
 import zlib
@@ -22,14 +22,14 @@ Finish = Callable[[MessageChain], Awaitable[MessageResult]]
 
 
 class Drafts:
-    """Whether this Bot API has them, and takes them from this bot."""
+    """Knows whether this Bot API supports drafts and accepts them from this bot."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self.available = False
 
     async def look(self) -> None:
-        """A server that has the method complains of its parameters."""
+        """Checks whether the server has the method: if so, it complains about missing parameters."""
         try:
             await self._client.call(METHOD, {})
         except PlatformRefused as refused:
@@ -39,7 +39,7 @@ class Drafts:
             self.available = False
 
     async def show(self, params: Payload) -> None:
-        """Raises PlatformRefused when Telegram names a time for the next."""
+        """Shows a draft. Raises PlatformRefused only if Telegram asks to wait before the next one."""
         try:
             await self._client.call(METHOD, params)
         except PlatformRefused as refused:
@@ -48,11 +48,11 @@ class Drafts:
             if refused.permanent and not isinstance(refused, Forbidden):
                 self.available = False
         except PlatformUncertain:
-            pass  # the next one shows more
+            pass  # the next draft shows more
 
 
 class Draft:
-    """One answer."""
+    """Stream of one answer."""
 
     def __init__(self, drafts: Drafts, place: Payload, key: str, markdown: bool, finish: Finish) -> None:
         self._drafts = drafts
@@ -72,11 +72,11 @@ class Draft:
         return await self._finish(chain)
 
     async def fail(self, reason: str) -> None:
-        """Nothing is left of it."""
+        """Does nothing, because a draft disappears by itself."""
 
 
 def _latest(text: str) -> str:
-    """What a draft can hold of it."""
+    """Returns the part of the text that fits into a draft."""
     if length(text) <= LONGEST_TEXT:
         return text
     return "…" + text[-LONGEST_TEXT // 2 :]

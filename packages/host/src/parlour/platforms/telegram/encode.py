@@ -1,5 +1,7 @@
-"""A chain → calls of the Bot API, in order. Words before a picture are its caption above it; pictures in a row are an
-album; what Telegram shows only by itself gets its own message.
+"""Converts a chain into calls of the Bot API, in order.
+
+Text before a picture becomes the caption above it; adjacent pictures become an album; what Telegram shows only alone
+gets its own message.
 """
 
 from collections.abc import Awaitable, Callable
@@ -45,6 +47,8 @@ Fetch = Callable[[str], Awaitable[Content]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
+    """One call of the Bot API."""
+
     method: str
     params: Payload
     uploads: tuple[Upload, ...] = ()
@@ -60,7 +64,7 @@ class _Assembly:
     album: list[Attachment] = field(default_factory=list)
 
     def add(self, attachment: Attachment) -> None:
-        """To the album that is open, if it takes it."""
+        """Adds a file to the open album, or starts another one if it does not fit there."""
         if self.album and (self.album[0].family != attachment.family or len(self.album) == MOST_IN_ALBUM):
             self.close_album()
         if not self.text.blank and not self._is_caption(attachment):
@@ -100,7 +104,10 @@ class _Assembly:
 
 
 async def encode(chain: MessageChain, fetch: Fetch, markdown: bool) -> list[Call]:
-    """Empty when there is nothing to send. The quote goes with the first message, buttons with the last."""
+    """Encodes a chain; the result is empty if there is nothing to send.
+
+    The quote goes to the first message, buttons to the last.
+    """
     assembly, quote, keyboard = _Assembly(), "", None
     for component in chain:
         match component:
@@ -126,14 +133,14 @@ def _finished(calls: list[Call], quote: str, keyboard: Payload | None) -> list[C
         answered = {"message_id": int(quote), "allow_sending_without_reply": True}
         calls[0] = calls[0].also(reply_parameters=answered)
     if calls and keyboard is not None:
-        if calls[-1].method == "sendMediaGroup":  # an album takes none
+        if calls[-1].method == "sendMediaGroup":  # an album can't have buttons
             calls.append(Call("sendMessage", {"text": "⬆️"}))
         calls[-1] = calls[-1].also(reply_markup=keyboard)
     return calls
 
 
 def words_of(chain: MessageChain, markdown: bool) -> tuple[Text, Payload]:
-    """Text and keyboard of a message that is edited; an empty keyboard takes the buttons away."""
+    """Returns text and keyboard of an edited message; an empty keyboard removes the buttons."""
     text, keyboard = Text(), buttons.keyboard({})
     for component in chain:
         if isinstance(component, Platform) and component.component_type == buttons.COMPONENT:
@@ -170,7 +177,7 @@ def _words(component: Component, markdown: bool) -> Text:
 
 
 def _mention(at: At) -> Text:
-    """By name where there is one; otherwise a link to the person."""
+    """Mentions a user by user name if there is one, otherwise with a link to the user."""
     text = Text()
     if at.target.startswith("@"):
         text.add(at.target)

@@ -1,4 +1,4 @@
-"""Says in words what the Bot API answered when it did not do something."""
+"""Translates error responses of the Bot API into errors of the platform port, with a readable reason."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ BUSY_SECONDS = 5.0
 
 
 class Migrated(PlatformRefused):
-    """The group has become a supergroup, with another id."""
+    """Raised when the group has become a supergroup, which has another id."""
 
     def __init__(self, chat_id: int) -> None:
         super().__init__("the group has become a supergroup and has another id", permanent=True)
@@ -40,23 +40,23 @@ class Migrated(PlatformRefused):
 
 
 class Unauthorized(PlatformRefused):
-    """Telegram does not know the token."""
+    """Raised when Telegram does not know the token."""
 
 
 class Forbidden(PlatformRefused):
-    """Not in this chat: the bot was blocked, or put out."""
+    """Raised when the bot may not act in this chat: it was blocked or removed."""
 
 
 class Conflict(PlatformRefused):
-    """Somebody else takes this bot's updates."""
+    """Raised when another program receives this bot's updates."""
 
 
 class EntitiesRefused(PlatformRefused):
-    """The formatting was not taken; the words may be."""
+    """Raised when Telegram rejects the formatting; the text alone may be accepted."""
 
 
 def raise_for(method: str, status: int, answer: Any) -> Any:
-    """The result, if there is one."""
+    """Returns the result of a successful response. Raises the error of any other."""
     if not isinstance(answer, dict):
         raise PlatformUncertain(f"Telegram answered {method} with something that can't be read (HTTP {status})")
     if answer.get("ok") is True:

@@ -1,6 +1,6 @@
-"""The bytes of files that people send. Their addresses hold the bot's token, so the Host gets the bytes instead.
+"""Downloads the files that users send. Their addresses contain the bot's token, so the Host gets the content instead.
 
-What can't be had says why, in words; the message itself never waits for long and never fails.
+A file that can't be downloaded gets a reason; the message itself never waits long and never fails.
 """
 
 import asyncio
@@ -19,12 +19,14 @@ TOO_LARGE = "it is larger than the 20 MB that Telegram hands to bots"
 
 
 class Files:
+    """Downloads the files of incoming messages."""
+
     def __init__(self, client: Client) -> None:
         self._client = client
         self._room = asyncio.Semaphore(AT_ONCE)
 
     async def completed(self, message: Payload) -> Payload:
-        """With the bytes of its files."""
+        """Returns the message with the content of its files."""
         kinds = [kind for kind in MEDIA if message.get(kind)]
         if "animation" in kinds and "document" in kinds:
             kinds.remove("document")  # the same file, for older clients
@@ -35,7 +37,7 @@ class Files:
         return {**message, **filled}
 
     async def _with_picture(self, sticker: Payload) -> Payload:
-        """Adds the sticker itself where it is a picture, or the preview of one that moves."""
+        """Adds the sticker itself if it is a picture, or the preview of an animated one."""
         moves = sticker.get("is_animated") or sticker.get("is_video")
         picture = object_in(sticker, "thumbnail") if moves else sticker
         return {**sticker, PICTURE: await self._file(picture)} if picture else sticker

@@ -1,4 +1,7 @@
-"""Markdown as text with entities. It goes by way of the few tags that delivery makes of it, so all are closed."""
+"""Converts Markdown into text with entities.
+
+It parses the few HTML tags that delivery produces, which are always closed.
+"""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -11,11 +14,11 @@ from .text_entities import LONGEST_TEXT, Text, length
 _KINDS = {"b": "bold", "i": "italic", "s": "strikethrough", "code": "code", "pre": "pre", "blockquote": "blockquote"}
 _LANGUAGE = "language-"
 _LINKS = ("http://", "https://", "mailto:")
-"""A tg:// address would be a mention of a person or a command to the app."""
+"""Allowed link schemes. A tg:// address could mention a user or command the app."""
 
 
 def written(text: str, markdown: bool) -> Text:
-    """As it is, where markup is not wanted, there is none, or it would make the message too long."""
+    """Converts a text; it stays unchanged if Markdown is disabled, there is no markup, or the result is too long."""
     if not markdown or not has_markup(text):
         return Text(text)
     reader = _Reader()
@@ -26,7 +29,7 @@ def written(text: str, markdown: bool) -> Text:
         return Text(text)
     whole = Text(text[: len(text) - len(text.lstrip())])
     whole.join(made)
-    whole.add(text[len(text.rstrip()) :])  # what follows in the same message is set off as it was written
+    whole.add(text[len(text.rstrip()) :])  # keeps the surrounding whitespace, which separates it from the next part
     return whole
 
 

@@ -1,4 +1,4 @@
-"""What people are in their groups, which messages of Telegram don't tell: asked for, and remembered for a while."""
+"""Looks up the roles of group members, which Telegram's messages don't contain, and caches them for a while."""
 
 import asyncio
 from collections import OrderedDict
@@ -12,17 +12,19 @@ from .values import Payload, identifier, object_in
 REMEMBERED = 1000
 FRESH_SECONDS = 300.0
 UNKNOWN_SECONDS = 30.0
-"""Before it is asked again what Telegram did not tell."""
+"""Seconds before a failed look-up is repeated."""
 ASK_SECONDS = 5.0
 
 
 class Roles:
+    """Looks up and caches the roles of group members."""
+
     def __init__(self, client: Client) -> None:
         self._client = client
         self._leading: OrderedDict[str, tuple[float, dict[str, str] | None]] = OrderedDict()
 
     async def of_writer(self, message: Payload) -> str:
-        """Of whoever wrote this; empty where there is no such thing or it can't be had."""
+        """Returns the role of a message's author; empty outside groups or if it is not available."""
         chat, author = object_in(message, "chat"), object_in(message, "from")
         if chat.get("type") not in ("group", "supergroup") or not author:
             return ""
@@ -30,7 +32,7 @@ class Roles:
         return "" if leading is None else leading.get(identifier(author.get("id")), "member")
 
     async def of_presser(self, query: Payload) -> str:
-        """Of whoever pressed a button. It may decide something, so it is asked for each time."""
+        """Returns the role of the user who pressed a button. It may authorize a decision, so it is never cached."""
         chat, author = object_in(object_in(query, "message"), "chat"), object_in(query, "from")
         if chat.get("type") not in ("group", "supergroup") or not author:
             return ""
@@ -42,7 +44,7 @@ class Roles:
         return users.role(told) if isinstance(told, dict) and users.is_in(told) else ""
 
     def forget(self, chat_id: str) -> None:
-        """Somebody's rights have changed."""
+        """Drops the cached roles of a chat after a member's rights have changed."""
         self._leading.pop(chat_id, None)
 
     async def _leaders(self, chat_id: str) -> dict[str, str] | None:

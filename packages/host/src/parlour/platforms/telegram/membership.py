@@ -1,6 +1,6 @@
-"""Who is in a group and may speak there: updates and service messages of Telegram → common events.
+"""Converts membership changes, from updates and service messages of Telegram, into common events.
 
-A change can be told twice, by an update and by a service message; both make the same id, so that it counts once.
+A change can be reported twice, by an update and by a service message; both produce the same id, so it counts once.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from .values import NAME, Payload, identifier, moment, number, object_in
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One person, before and after."""
+    """A change of one member, with the state before and after it."""
 
     chat: Payload
     actor: Payload
@@ -54,7 +54,7 @@ class Change:
 
     @property
     def operator(self) -> User | None:
-        """Who did it, where that was somebody else."""
+        """The user who made the change, if it was another one than the member."""
         by = users.user(self.actor) if self.actor else None
         return by if by is not None and by.id != self.person.id else None
 
@@ -65,7 +65,7 @@ class Change:
 
 
 def of_update(told: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
-    """From `chat_member` or `my_chat_member`."""
+    """Converts a `chat_member` or `my_chat_member` update."""
     old, new = told["old_chat_member"], told["new_chat_member"]
     change = Change(told["chat"], object_in(told, "from"), old, new, moment(told), bot_id)
     if users.chat_type(change.chat) == "private":
@@ -74,7 +74,7 @@ def of_update(told: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
 
 
 def _private(change: Change) -> PlatformEvent:
-    """Somebody blocked the bot, or lets it write again."""
+    """Builds the event of a user who blocked the bot or unblocked it."""
     action = "bot_blocked" if change.new.get("status") == "kicked" else "bot_unblocked"
     by = users.user(change.actor)
     data = {"chat_type": "private", "chat_id": identifier(change.chat["id"]), "user": by.model_dump(exclude_none=True)}
@@ -134,7 +134,7 @@ def left(change: Change) -> MemberLeft:
 
 
 def _role(change: Change) -> PlatformSpecific:
-    """Somebody's rights are others than before."""
+    """Builds the event of a member whose rights have changed."""
     data = {
         "chat_type": "group",
         "chat_id": change.group.id,
@@ -147,7 +147,7 @@ def _role(change: Change) -> PlatformSpecific:
 
 
 def of_service(message: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
-    """From `new_chat_members` or `left_chat_member`, which reach bots that are no administrators too."""
+    """Converts `new_chat_members` or `left_chat_member`, which also reach bots that are no administrators."""
     actor, when, chat = object_in(message, "from"), moment(message), message["chat"]
     gone = message.get("left_chat_member")
     came = message.get("new_chat_members") or []
@@ -157,6 +157,6 @@ def of_service(message: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
     changes = [
         Change(chat, actor, {**old, "user": each}, {**new, "user": each}, when, bot_id)
         for each in told
-        if identifier(each["id"]) != me.id  # of the bot itself an update tells
+        if identifier(each["id"]) != me.id  # changes of the bot itself are reported by an update
     ]
     return [left(change) if gone else joined(change) for change in changes]

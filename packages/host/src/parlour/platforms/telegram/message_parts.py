@@ -1,4 +1,7 @@
-"""What a message of Telegram holds → components of a chain, in their order. The bytes of files are already in it."""
+"""Converts the parts of a Telegram message into components of a chain, in order.
+
+The content of files is already in it.
+"""
 
 from typing import Any
 
@@ -25,11 +28,11 @@ from .users import Me
 from .values import NAME, Payload, identifier, number, object_in, text
 
 ALBUM = "album"
-"""Under which the messages of an album are gathered in its first one."""
+"""Key under which the messages of an album are collected in its first one."""
 CONTENT, PROBLEM = "content_base64", "problem"
-"""What is added to a file: its bytes, or why there are none."""
+"""Keys that are added to a file: its content, or the reason why there is none."""
 STICKER, PICTURE = "sticker", "picture"
-"""Under the second one the picture of a sticker is added to it."""
+"""Key of a sticker, and the key under which its picture is added to it."""
 MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
     "photo": Image,
     "animation": Video,
@@ -44,7 +47,7 @@ DEEPEST = NESTED_QUOTES - 1
 
 
 def chain_of(message: Payload, me: Me, depth: int = 0) -> MessageChain:
-    """Never fails: what can't be read is Unknown."""
+    """Converts a message. Never fails: an unreadable message becomes Unknown."""
     try:
         quote = _quote(message, me, depth)
         said = [each for part in _parts(message) for each in _said(part, me)]
@@ -71,7 +74,7 @@ def _said(message: Payload, me: Me) -> MessageChain:
 
 
 def words(said: Any, entities: Any, me: Me) -> MessageChain:
-    """Text, with whom it mentions. Places count UTF-16 units."""
+    """Splits a text into plain parts and mentions. Offsets count UTF-16 units."""
     if said is None:
         return []
     if not isinstance(said, str):
@@ -132,7 +135,7 @@ def _media(message: Payload) -> MessageChain:
 
 
 def _sticker(sticker: Payload) -> MessageChain:
-    """Builds the sticker, and its picture where that could be had."""
+    """Builds the sticker, and its picture if that could be downloaded."""
     if not sticker:
         return []
     face = Face(id=identifier(sticker["file_id"]), name=text(sticker, "emoji"))
@@ -157,7 +160,7 @@ def _file(kind: str, component: type[Image] | type[Voice] | type[Video] | type[F
 
 def _own_kinds(message: Payload) -> MessageChain:
     kinds = [kind for kind in OWN_KINDS if kind in message]
-    if "venue" in kinds and "location" in kinds:  # a venue brings its location a second time
+    if "venue" in kinds and "location" in kinds:  # a venue contains its location a second time
         kinds.remove("location")
     return [_own_kind(kind, object_in(message, kind)) for kind in kinds]
 
@@ -182,7 +185,7 @@ def _quote(message: Payload, me: Me, depth: int) -> MessageChain:
 
 
 def _external(message: Payload, quoted: MessageChain) -> MessageChain:
-    """Builds the quote of a message of another chat, or of a story: what Telegram tells of it is in words."""
+    """Builds the quote of a message of another chat or of a story; its files are only named."""
     reply, story = object_in(message, "external_reply"), object_in(message, "reply_to_story")
     if not reply:
         return [Quote(origin=[_own_kind("story", story)])] if story else []

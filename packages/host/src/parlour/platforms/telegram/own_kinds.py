@@ -1,4 +1,4 @@
-"""Describes what only Telegram has in words: places, contacts, polls, dice, games, invoices, checklists."""
+"""Describes content that only Telegram has as text: places, contacts, polls, dice, games, invoices, checklists."""
 
 from typing import Any
 
@@ -66,6 +66,6 @@ def _digits(value: Any) -> str:
 
 
 def _price(data: Payload) -> str:
-    """Telegram counts the currency's smallest units."""
+    """Formats a price. Telegram gives amounts in the smallest unit of the currency."""
     amount = number(data.get("total_amount"))
     return f"{amount} {_line(data, 'currency')} (smallest units)" if amount is not None else ""

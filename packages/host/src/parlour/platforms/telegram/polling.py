@@ -1,4 +1,4 @@
-"""Asks Telegram for updates, again and again, each time saying how far the last ones were made durable."""
+"""Receives updates by long polling. Each request confirms the updates that were stored before."""
 
 import asyncio
 import logging
@@ -43,27 +43,30 @@ ALLOWED_UPDATES = (
     "removed_chat_boost",
     "managed_bot",
 )
-"""All kinds: those without an event of their own become `platform.telegram.*`. Telegram leaves out reactions and
-members unless it is asked for them, and whatever a list does not name.
+"""All kinds of updates; those without an event type of their own become `platform.telegram.*`.
+
+Telegram omits reactions and members unless they are requested, and any kind that the list does not name.
 """
 
 
 class Polling:
+    """Update source of the mode `polling`."""
+
     def __init__(self, link: Link, client: Client, inflow: Inflow) -> None:
         self._link = link
         self._client = client
         self._inflow = inflow
 
     async def begin(self) -> None:
-        """Telegram answers polls only where there is no webhook; updates that wait are kept.
+        """Removes the webhook, because Telegram answers polls only without one; pending updates are kept.
 
-        The first poll does not wait: it shows whether polls are answered, and asks for all kinds of updates.
+        The first poll does not wait: it shows whether polls are answered, and requests all kinds of updates.
         """
         await self._client.call("deleteWebhook", {"drop_pending_updates": False})
         await self._poll(0)
 
     async def serve(self) -> None:
-        """Until a call fails."""
+        """Polls until a call fails."""
         while True:
             await self._poll(POLL_SECONDS)
 
@@ -78,7 +81,11 @@ class Polling:
             if numbers:
                 await self._inflow.take(updates, max(self._inflow.offset, max(numbers) + 1))
         except StorageFailed as error:
-            logger.error("updates of bot %s wait for the database: %s", self._link.bot_id, error.message)
+            logger.error(
+                "updates of bot %s are retried because the database is not available: %s",
+                self._link.bot_id,
+                error.message,
+            )
             numbers = []
-        if told and not numbers:  # it would tell the same at once
+        if told and not numbers:  # Telegram would send the same updates again immediately
             await asyncio.sleep(PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""Calls that write into a chat: to where the group is now, and without formatting where that was not understood."""
+"""Sends calls to a chat: to the current id of a migrated group, and without formatting if Telegram rejected it."""
 
 from collections import OrderedDict
 from typing import Any
@@ -13,13 +13,15 @@ _FORMATTING = ("entities", "caption_entities", "parse_mode")
 
 
 class Sender:
+    """Sends calls and remembers migrated groups and partly sent messages."""
+
     def __init__(self, client: Client) -> None:
         self._client = client
         self._moved: OrderedDict[str, str] = OrderedDict()
         self._parts: OrderedDict[str, list[str]] = OrderedDict()
 
     async def call(self, chat_id: str, call: Call) -> Any:
-        """One call to this chat."""
+        """Sends one call to this chat."""
         try:
             return await self._call(chat_id, call)
         except Migrated as moved:
@@ -29,7 +31,10 @@ class Sender:
             return await self._call(chat_id, _unformatted(call))
 
     async def calls(self, chat_id: str, calls: list[Call], key: str | None, **common: Any) -> list[str]:
-        """The ids of the messages. A second try under the same key goes on after those that went out."""
+        """Sends calls and returns the message ids.
+
+        Another attempt under the same key continues after those that were sent.
+        """
         sent = self._parts.setdefault(key, []) if key else []
         done = 0
         for call in calls:
@@ -42,13 +47,13 @@ class Sender:
         return sent
 
     def moved(self, old: str, new: str) -> None:
-        """A group has become a supergroup."""
+        """Records that a group has become a supergroup with another id."""
         self._moved[old] = new
         if len(self._moved) > REMEMBERED:
             self._moved.popitem(last=False)
 
     def place(self, chat_id: str) -> str:
-        """Where the chat is now."""
+        """Returns the current id of a chat."""
         return self._moved.get(chat_id, chat_id)
 
     async def _call(self, chat_id: str, call: Call) -> Any:
@@ -66,7 +71,7 @@ def _ids(answer: Any) -> list[str]:
 
 
 def _unformatted(call: Call) -> Call:
-    """The words alone. A link to a person stays a name."""
+    """Removes all formatting from a call. A link to a user becomes a plain name."""
     params: Payload = {name: value for name, value in call.params.items() if name not in _FORMATTING}
     if isinstance(params.get("media"), list):
         params["media"] = [

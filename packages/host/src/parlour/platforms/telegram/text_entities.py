@@ -1,4 +1,4 @@
-"""Text with Telegram's entities, whose places count UTF-16 units. Entities can't break a message as markup can."""
+"""Text with Telegram's entities, whose offsets count UTF-16 units. Unlike markup, entities can't break a message."""
 
 from dataclasses import field
 
@@ -16,11 +16,13 @@ def length(text: str) -> int:
 
 @dataclass(slots=True)
 class Text:
+    """A text and its entities."""
+
     text: str = ""
     entities: list[Payload] = field(default_factory=list)
 
     def add(self, text: str, **entity: object) -> None:
-        """With an entity over all of it, if one is named."""
+        """Appends a text, with an entity over all of it if one is given."""
         if entity and text:
             self.entities.append({"offset": length(self.text), "length": length(text), **entity})
         self.text += text
@@ -32,10 +34,10 @@ class Text:
 
     @property
     def blank(self) -> bool:
-        """Telegram shows no message of spaces."""
+        """True if the text has only whitespace, which Telegram refuses as a message."""
         return not self.text.strip()
 
     def parameters(self, name: str = "text") -> Payload:
-        """As methods take it, under `text` or `caption`."""
+        """Returns the parameters of a method, named `text` or `caption`."""
         told = f"{name}_entities" if name == "caption" else "entities"
         return {name: self.text, **({told: self.entities} if self.entities else {})}

@@ -1,7 +1,7 @@
-"""Takes updates in, whichever way they come: complete, in order, durable together with how far the bot has read.
+"""Processes updates from polling or the webhook: completes them and stores them in order, together with the read
+offset.
 
-Albums that still wait for parts are part of what is kept, so that an update can be acknowledged before its album is
-whole.
+Incomplete albums are stored with the offset, so that an update can be acknowledged before its album is complete.
 """
 
 import asyncio
@@ -30,6 +30,8 @@ STORAGE_RETRY_SECONDS = 1.0
 
 
 class Inflow:
+    """Completes, decodes and stores the updates of one bot."""
+
     def __init__(self, link: Link, client: Client, sender: Sender) -> None:
         self._link = link
         self._client = client
@@ -43,7 +45,7 @@ class Inflow:
         self.offset = 0
 
     async def begin(self, me: Me) -> None:
-        """Where the bot stopped last time."""
+        """Loads the stored offset and incomplete albums."""
         self._me = me
         told = _read(await self._link.cursor())
         self.offset = number(told.get("offset")) or 0
@@ -52,7 +54,7 @@ class Inflow:
         self._wait_for_albums()
 
     async def take(self, updates: list[Payload], offset: int | None = None) -> None:
-        """Durable when it returns, with the offset if there is one."""
+        """Stores updates, together with the offset if one is given; they are durable when it returns."""
         async with self._turn:
             if not await self._taken(updates, offset):
                 for update in updates:
@@ -66,13 +68,13 @@ class Inflow:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _taken(self, updates: list[Payload], offset: int | None) -> bool:
-        """False when one of them can't be taken; it is left out then, so that it harms no other."""
+        """Stores updates together. Returns False if one of them fails; they are then stored one by one, without it."""
         try:
             await self._commit(albums.gather(self._albums, updates, asyncio.get_running_loop().time()), offset)
         except StorageFailed:
             raise
         except Exception:
-            logger.exception("of %d updates for bot %s one can't be taken", len(updates), self._link.bot_id)
+            logger.exception("one of %d updates for bot %s could not be processed", len(updates), self._link.bot_id)
             return False
         return True
 
@@ -90,7 +92,7 @@ class Inflow:
             self._after(update)
 
     async def _completed(self, update: Payload) -> Payload:
-        """With what Telegram tells only when it is asked."""
+        """Adds data to an update that Telegram provides only on request: files and roles."""
         kind = kind_of(update)
         told = object_in(update, kind)
         try:
@@ -101,11 +103,11 @@ class Inflow:
             if kind == "callback_query":
                 return {**update, **_role(await self._roles.of_presser(told))}
         except (ValueError, TypeError, KeyError, AttributeError):
-            logger.warning("an update of bot %s is not as Telegram describes it", self._link.bot_id)
+            logger.warning("an update of bot %s does not match Telegram's format", self._link.bot_id)
         return update
 
     def _after(self, update: Payload) -> None:
-        """What follows from it, once it is durable."""
+        """Does what follows from an update after it is durable."""
         kind = kind_of(update)
         told = object_in(update, kind)
         if kind == "callback_query":
@@ -116,11 +118,11 @@ class Inflow:
             self._sender.moved(str(object_in(told, "chat").get("id")), str(told["migrate_to_chat_id"]))
 
     async def _acknowledge(self, query: Payload) -> None:
-        """The button stops turning; what was decided is told in the chat."""
+        """Acknowledges a pressed button, which ends its progress animation; the outcome is shown in the chat."""
         try:
             await self._client.call("answerCallbackQuery", {"callback_query_id": query.get("id")})
         except (PlatformRefused, PlatformUncertain) as error:
-            logger.debug("a press was not acknowledged: %s", error)
+            logger.debug("a pressed button was not acknowledged: %s", error)
 
     def _wait_for_albums(self) -> None:
         if self._albums:
@@ -131,16 +133,16 @@ class Inflow:
         await asyncio.sleep(due_at - loop.time())
         while True:
             async with self._turn:
-                gathered = albums.due(self._albums, max(loop.time(), due_at))  # a timer may be a little early
+                gathered = albums.due(self._albums, max(loop.time(), due_at))  # a timer may fire slightly early
                 try:
                     if gathered.ready:
                         await self._commit(gathered, None)
                     return
                 except StorageFailed as error:
-                    logger.error("an album waits for the database: %s", error.message)
+                    logger.error("an album is retried because the database is not available: %s", error.message)
                 except Exception:
-                    logger.exception("an album for bot %s can't be taken", self._link.bot_id)
-                    self._albums = gathered.open  # it harms no other
+                    logger.exception("an album for bot %s could not be processed", self._link.bot_id)
+                    self._albums = gathered.open  # it is dropped, so that it does not block others
                     return
             await asyncio.sleep(STORAGE_RETRY_SECONDS)
 

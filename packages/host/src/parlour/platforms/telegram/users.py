@@ -1,4 +1,4 @@
-"""Users, groups and members as the Bot API tells them → the common entities."""
+"""Converts users, groups and members of the Bot API into common entities."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _HERE = ("creator", "administrator", "member")
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The bot itself."""
+    """The bot's own account."""
 
     id: str
     username: str = ""
@@ -39,7 +39,9 @@ def user(told: Payload) -> User:
 
 
 def sender(message: Payload) -> User:
-    """Who is shown as the sender: a channel or group that speaks for itself is no bot, though one writes for it."""
+    """Returns the visible sender: a channel or group that writes in its own name is no bot, even if a bot account
+    writes for it.
+    """
     speaking = object_in(message, "sender_chat")
     if not speaking and "from" not in message and message["chat"]["type"] == "channel":
         speaking = message["chat"]
@@ -78,12 +80,12 @@ def role(told: Payload) -> MemberRole:
 
 
 def is_in(told: Payload) -> bool:
-    """Whether this is somebody who is in the group."""
+    """Returns whether the member is in the group."""
     return told.get("status") in _HERE or (told.get("status") == "restricted" and told.get("is_member") is True)
 
 
 def is_silenced(told: Payload) -> bool:
-    """In the group, and not allowed to write there."""
+    """Returns whether the member is in the group and may not write there."""
     return told.get("status") == "restricted" and told.get("can_send_messages") is False
 
 

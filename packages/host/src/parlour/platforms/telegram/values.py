@@ -1,4 +1,4 @@
-"""Values as the Bot API sends them. Ids become strings losslessly, and numbers again on the way back."""
+"""Reads values of the Bot API. Ids become strings without loss, and numbers again in requests."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ Payload = dict[str, Any]
 
 
 def identifier(value: Any) -> str:
-    """Raises ValueError when it is no id."""
+    """Returns an id as a string. Raises ValueError if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
         raise ValueError("an id is a number or a text")
     return str(value)
@@ -25,13 +25,13 @@ def text(data: Payload, name: str) -> str | None:
 
 
 def object_in(data: Payload, name: str) -> Payload:
-    """An empty one when there is none."""
+    """Returns an object field, or an empty object."""
     value = data.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def moment(data: Payload, name: str = "date") -> int:
-    """Milliseconds. Raises ValueError when there is no such moment."""
+    """Returns a time in milliseconds. Raises ValueError if it is missing or out of range."""
     seconds = number(data.get(name))
     if seconds is None or seconds > 10**11:
         raise ValueError(f"{name} is no moment")
@@ -39,7 +39,7 @@ def moment(data: Payload, name: str = "date") -> int:
 
 
 def native_id(name: str, value: str) -> int:
-    """For a request: ids of Telegram are numbers."""
+    """Converts an id for a request: Telegram's ids are numbers."""
     try:
         return int(value)
     except ValueError:
@@ -48,5 +48,5 @@ def native_id(name: str, value: str) -> int:
 
 
 def chat_name(name: str, value: str) -> int | str:
-    """A chat may also be named by its public name, as @name."""
+    """Returns a chat id for a request, which may also be a public name such as @name."""
     return value if value.startswith("@") and len(value) > 1 else native_id(name, value)

@@ -1,4 +1,7 @@
-"""Telegram calls the Host. Each update is acknowledged when it is durable; until then Telegram brings it again."""
+"""Receives updates as calls from Telegram.
+
+An update is acknowledged when it is durable; until then Telegram repeats it.
+"""
 
 import asyncio
 import hashlib
@@ -22,6 +25,8 @@ LOOK_SECONDS = 60.0
 
 
 class Webhook:
+    """Update source of the mode `webhook`."""
+
     def __init__(self, link: Link, client: Client, inflow: Inflow, token: str) -> None:
         self._link = link
         self._client = client
@@ -41,7 +46,10 @@ class Webhook:
         await self._client.call("setWebhook", asked)
 
     async def serve(self) -> None:
-        """Looks now and then whether Telegram still calls, and is content. Until a call fails."""
+        """Checks the webhook at intervals: registers it again if it was replaced, and reports delivery errors.
+
+        Runs until a call fails.
+        """
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             told = object_in({"info": await self._client.call("getWebhookInfo", {})}, "info")
@@ -58,8 +66,8 @@ class Webhook:
         try:
             update = read_frame(call.body)
         except Unreadable:
-            logger.warning("bot %s was called with something that is no update", self._link.bot_id)
-            return HookAnswer(200)  # it would only be brought again
+            logger.warning("bot %s was called with something that is not an update", self._link.bot_id)
+            return HookAnswer(200)  # an error status would only make Telegram repeat it
         try:
             await self._inflow.take([update])
         except StorageFailed as error:

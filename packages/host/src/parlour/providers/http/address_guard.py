@@ -1,7 +1,7 @@
-"""Connecting to addresses that a stranger named, and to public ones only. What is then said there is for others.
+"""Restricts connections to public addresses when an untrusted party chose the address. It does not look at the content.
 
-An address is checked where its socket is made: a name that resolves differently the second time, a redirect and an
-address written out all pass the same door.
+An address is checked when its socket is created, so a name that resolves differently the second time, a redirect and a
+literal address all pass the same check.
 """
 
 import asyncio
@@ -20,26 +20,26 @@ Address = IPv4Address | IPv6Address
 AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[Any, ...]]
 
 NAT64 = IPv6Network("64:ff9b::/96")
-"""Gateways turn the last four bytes into an IPv4 address."""
+"""Prefix of NAT64: gateways translate the last four bytes into an IPv4 address."""
 NEVER_PUBLIC = (IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"), IPv6Network("::/96"))
-"""Private translations, site-local and IPv4-compatible addresses, which the standard library takes for global."""
+"""Private translation, site-local and IPv4-compatible addresses, which the standard library considers global."""
 
 
 class AddressRefused(OSError):
-    """An address that may not be connected to. Its text is a sentence for people."""
+    """Raised for an address that may not be connected to. Its text is a readable reason."""
 
 
 class NotPublic(AddressRefused):
-    """The operator could allow it."""
+    """Raised for a private address, which the operator could allow."""
 
 
 class NameUnresolved(OSError):
-    """A host whose addresses nobody can tell now; later somebody may. Its text is a sentence for people."""
+    """Raised when a host name can't be resolved now; a later attempt may succeed. Its text is a readable reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What may be reached besides public addresses: host names and networks, as the operator lists them."""
+    """Host names and networks that may be reached besides public addresses, as listed by the operator."""
 
     names: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -60,7 +60,10 @@ class Allowed:
 
 
 def is_public(address: Address) -> bool:
-    """Also of an IPv4 address in any of its IPv6 dresses, which lead to the same machine."""
+    """Returns whether an address is public.
+
+    An IPv4 address inside an IPv6 address is checked itself, as it leads to the same machine.
+    """
     if isinstance(address, IPv6Address):
         inner = _inner(address)
         if inner is not None:
@@ -77,8 +80,10 @@ def _inner(address: IPv6Address) -> IPv4Address | None:
 
 
 async def resolve_public(host: str, port: int, allowed: Allowed) -> list[Address]:
-    """The addresses of a host that may be connected to. Raises AddressRefused when there are none, and NameUnresolved
-    when it can't be told: a name server that is away, and a name that is about to be made, look the same from here.
+    """Returns the addresses of a host that may be connected to.
+
+    Raises AddressRefused if there are none, and NameUnresolved if the name can't be resolved: an unavailable name
+    server and a name that is not registered yet can't be distinguished.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -99,7 +104,7 @@ def _refusal(host: str) -> NotPublic:
 
 
 def at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
-    """What was said to a session with such a connector, where that is why it failed."""
+    """Returns the guard's error if it caused this failure of a session, else None."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, AddressRefused | NameUnresolved):
@@ -110,7 +115,7 @@ def at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
 
 
 def connector(allowed: Allowed) -> "TCPConnector":
-    """For an aiohttp session that goes where strangers send it."""
+    """Creates the connector of an aiohttp session whose addresses come from an untrusted party."""
     from aiohttp import TCPConnector
 
     door = _Door(allowed)
@@ -118,7 +123,7 @@ def connector(allowed: Allowed) -> "TCPConnector":
 
 
 class _Door:
-    """Resolves names to what may be reached; an address that is written out is looked at when its socket is made."""
+    """Resolves names to permitted addresses; a literal address is checked when its socket is created."""
 
     def __init__(self, allowed: Allowed) -> None:
         self._allowed = allowed
@@ -150,4 +155,4 @@ class _Door:
         return socket.socket(family, kind, protocol)
 
     async def close(self) -> None:
-        """It holds nothing."""
+        """Does nothing: there is nothing to release."""

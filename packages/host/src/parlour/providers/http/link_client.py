@@ -1,6 +1,6 @@
-"""Brings files that are kept as links, from public addresses and those that the operator allows; not too large or slow.
+"""Downloads files that are stored as links, from public and allowed addresses, with limits on size and time.
 
-A link may hold a key to its file, so no sentence tells it. The client is loaded on first use.
+A link may contain a key to its file, so no message quotes it. The HTTP client is imported on first use.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -20,13 +20,15 @@ NOT_PUBLIC = "it is at an address that is not public; the operator can allow it 
 
 
 class LinkClient:
+    """Downloads files by link."""
+
     def __init__(self, allowed: Iterable[str], largest: int, seconds: float) -> None:
         self._allowed = Allowed.of(allowed)
         self._largest = largest
         self._seconds = seconds
 
     async def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]:
-        """Raises ProviderFailed."""
+        """Yields the content of a file in chunks. Raises ProviderFailed."""
         from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 
         if location != "url" or not reference.lower().startswith(("http://", "https://")):

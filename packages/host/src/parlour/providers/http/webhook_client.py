@@ -1,4 +1,4 @@
-"""Sends webhooks to public addresses, and to those that the operator allows. Holds no connection when idle."""
+"""Sends webhooks to public addresses and to those that the operator allows. It keeps no idle connections."""
 
 import os
 from collections.abc import Iterable
@@ -17,6 +17,8 @@ INSIDE = "the setting tools.allowed_addresses names those that may be reached al
 
 
 class HookClient:
+    """HTTP client for outbound webhooks."""
+
     def __init__(self, allowed: Iterable[str]) -> None:
         self._allowed = Allowed.of(allowed)
 
@@ -65,7 +67,7 @@ def _words(error: Exception) -> str:
 
 
 async def _beginning(response: "ClientResponse") -> bytes:
-    """As much of it as tells whether it is too long."""
+    """Reads just enough of the body to know whether it is too long."""
     parts: list[bytes] = []
     size = 0
     async for part in response.content.iter_chunked(65_536):
@@ -82,5 +84,5 @@ def _retry_after(response: "ClientResponse") -> float | None:
         return float(written)
     try:
         return max(0.0, parsedate_to_datetime(written).timestamp() - time()) if written else None
-    except (ValueError, OverflowError):  # no date, or one of no year that there is
+    except (ValueError, OverflowError):  # not a date, or one with an impossible year
         return None

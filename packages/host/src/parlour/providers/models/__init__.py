@@ -1,1 +1,1 @@
-"""Models behind HTTP services, and the demo model. What is loaded for a call is loaded with the first one."""
+"""Models of HTTP services, and the demo model. Modules that only a call needs are imported with the first call."""

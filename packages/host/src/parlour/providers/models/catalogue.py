@@ -1,4 +1,4 @@
-"""The catalogue as it is shipped, in `catalogue.yaml`. Read when somebody first asks."""
+"""Reads the catalogue that is shipped as `catalogue.yaml`, on first use."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -22,7 +22,7 @@ class ShippedCatalogue:
     def _kinds(self) -> Mapping[str, Kind]:
         import yaml
 
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where it is there
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # about ten times as fast, where it is available
         read = yaml.load(FILE.read_text(encoding="utf-8"), loader)
         return {name: _kind(name, fields) for name, fields in read.items()}
 

@@ -1,4 +1,4 @@
-"""The demo model: needs no key and no network, answers at once, and says what to do next."""
+"""The demo model: needs no key and no network, answers immediately, and explains what to do next."""
 
 from collections.abc import AsyncGenerator, Iterator
 
@@ -31,7 +31,7 @@ HEARD = {"en": 'I heard: "{text}". ', "zh": "我听到的是：“{text}”。"}
 
 
 class Demo:
-    """Says the same to the same words, whatever else it is asked for."""
+    """Backend of the demo model. It gives the same answer to the same text, whatever else is requested."""
 
     async def close(self) -> None:
         pass
@@ -65,7 +65,7 @@ def reply(request: InvokeModel) -> str:
 
 
 def _in_parts(text: str) -> Iterator[str]:
-    """A sentence at a time: enough to see that it streams."""
+    """Splits a text into sentences, so that streaming is visible."""
     begun = 0
     for at, character in enumerate(text):
         if character in ".!:。！：" and at + 1 < len(text):

@@ -1,4 +1,4 @@
-"""What a service's refusal means, as one sentence that whoever set it up can act on."""
+"""Translates a service's error response into one sentence that the operator can act on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,21 +11,26 @@ SAID_CHARACTERS = 300
 
 @dataclass(eq=False)
 class Failure(Exception):
-    """One try came to nothing."""
+    """Raised when one attempt of a model call failed."""
 
     code: str
     sentence: str
-    """Without its subject, which is the provider."""
+    """The message without its subject, which is the provider."""
     again: bool = False
-    """The same may succeed in a moment."""
+    """True if the same request may succeed when it is repeated."""
     other_key: float = 0
-    """Another key may succeed at once; this one should rest for so many seconds."""
+    """Seconds for which this key should not be used, because another key may succeed now; 0 if the key is not the
+    problem.
+    """
     wait: float | None = None
-    """How long the service wants to be left alone, in seconds."""
+    """Seconds for which the service asks not to be called again."""
 
 
 def refused(status: int, headers: Mapping[str, str], body: bytes, model: str, rests: tuple[float, float]) -> Failure:
-    """`rests` is how long a key rests that was refused or limited."""
+    """Translates an error response.
+
+    `rests` are the seconds for which a refused key and a rate-limited key are not used.
+    """
     said = _said(headers, body)
     told = f": {said}" if said else ""
     wait = _retry_after(headers)
@@ -56,7 +61,7 @@ def refused(status: int, headers: Mapping[str, str], body: bytes, model: str, re
 
 
 def not_json(headers: Mapping[str, str]) -> Failure:
-    """An answer that says it is well and is none."""
+    """Returns the failure of a successful response that is not JSON."""
     if "html" in headers.get("Content-Type", ""):
         said = "answered with a web page instead of a model's answer; check its base_url, which often ends with /v1"
         return Failure("answer_malformed", said)
@@ -64,7 +69,7 @@ def not_json(headers: Mapping[str, str]) -> Failure:
 
 
 def _said(headers: Mapping[str, str], body: bytes) -> str:
-    """The service's own words, on one line. Of a web page none are worth repeating."""
+    """Returns the service's own message on one line. The text of a web page is not repeated."""
     if "html" in headers.get("Content-Type", "") or body.lstrip()[:1] == b"<":
         return "it answered with a web page, so base_url may lead elsewhere"
     try:
@@ -88,7 +93,7 @@ def _message(answer: Any) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """In seconds; a date is passed over, as no model service sends one."""
+    """Returns the delay in seconds; a date is ignored, as no model service sends one."""
     try:
         return max(0.0, float(headers["Retry-After"]))
     except (KeyError, ValueError):

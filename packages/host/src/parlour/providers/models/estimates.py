@@ -12,9 +12,9 @@ from .dialects.contents import in_words, plain
 from .dialects.tool_arguments import written
 
 MEDIUM_TOKENS = 2000
-"""A picture, a recording or a page, roughly: services count them each in their own way."""
+"""Estimated tokens of a picture, a recording or a page; services count them in different ways."""
 MESSAGE_TOKENS = 8
-"""What a service puts around each message."""
+"""Tokens that a service adds for each message."""
 
 
 def likely(text: str) -> int:
@@ -32,7 +32,7 @@ def likely_prompt(request: InvokeModel | Embed | Rerank) -> int:
 
 
 def at_most(model: Model, request: InvokeModel | Embed | Rerank) -> Usage:
-    """What a call reserves: its prompt as estimated, and the longest answer. No more fits than the context window."""
+    """Returns what a call reserves: the estimated prompt and the longest answer, within the context window."""
     match request:
         case InvokeModel():
             prompt, completion = _prompt(request), _answer(model, request)
@@ -59,7 +59,10 @@ def _element(element: ContentElement) -> int:
 
 
 def _answer(model: Model, request: InvokeModel) -> int:
-    """Of several limits the greatest counts, and several answers count each."""
+    """Returns the maximum tokens of the answer.
+
+    The greatest of several limits counts, and each of several answers counts.
+    """
     given = model.with_own_parameters(request.extra)
     settings = given.get("generationConfig")
     given |= settings if isinstance(settings, dict) else {}

@@ -1,6 +1,6 @@
-"""One HTTP connection pool to one provider, on aiohttp, which is loaded when the first one is made.
+"""HTTP connection pool of one provider, on aiohttp, which is imported with the first one.
 
-Says what went wrong with a try as a Failure; whether to try again is its user's part.
+A failed attempt raises ModelCallFailure; whether to repeat it is decided by the caller.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ HEADERS = {"User-Agent": f"Parlour/{VERSION}", "Content-Type": "application/json
 
 
 class Exchange:
-    """One request and its answer, block by block. Closed before its end, the request is given up."""
+    """One request and its response, read in blocks. Closing it early cancels the request."""
 
     def __init__(self, response: aiohttp.ClientResponse, patience: Patience, began: float, wait: float) -> None:
         self._response = response
@@ -43,7 +43,10 @@ class Exchange:
         self._response.close()
 
     async def block(self) -> bytes:
-        """What came next; empty at the end. Raises Failure when the answer stalls, breaks off or does not end."""
+        """Returns the next block; empty at the end.
+
+        Raises ModelCallFailure if the response stalls, breaks off or is too long.
+        """
         content, loop = self._response.content, asyncio.get_running_loop()
         if content.at_eof():
             return b""
@@ -63,13 +66,13 @@ class Exchange:
         return block
 
     async def drain(self) -> None:
-        """Waits a moment for the end of an answer that is whole, so that its connection can be used again."""
+        """Waits briefly for the end of a complete response, so that its connection can be reused."""
         with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 await self._response.content.readany()
 
     async def all(self, limit: int | None = None) -> bytes:
-        """The whole answer, or the beginning that fits."""
+        """Returns the whole response, or its beginning up to the limit."""
         held = bytearray()
         while block := await self.block():
             held += block
@@ -84,6 +87,8 @@ class Exchange:
 
 
 class Connection:
+    """Connection pool to one base URL."""
+
     def __init__(self, base_url: str, patience: Patience) -> None:
         self._base_url = base_url
         self._patience = patience
@@ -99,7 +104,10 @@ class Connection:
         await self._session.close()
 
     async def post(self, path: str, headers: Mapping[str, str], body: bytes, wait: float) -> Exchange:
-        """`wait` is how long the answer may take to begin. Raises Failure when there is none at all."""
+        """Sends a request.
+
+        `wait` is the time until the response must begin. Raises ModelCallFailure if there is none.
+        """
         patience, began = self._patience, asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(wait):
@@ -138,7 +146,7 @@ def _reason(error: aiohttp.ClientConnectorError) -> str:
 
 
 def _proxy(url: str) -> str | None:
-    """As the environment says, read once: to ask for it at every request costs more than the request."""
+    """Returns the proxy of the environment, read once: reading it per request would cost more than the request."""
     parts = urlsplit(url)
     proxy = getproxies().get(parts.scheme)
     return None if proxy is None or proxy_bypass(parts.netloc) else proxy

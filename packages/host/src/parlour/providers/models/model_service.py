@@ -1,6 +1,7 @@
-"""The Host's models as the operator configured them: finds who answers for one, and says what each call used and cost.
+"""Provides the models that the operator configured: finds the backend of a model, and reports usage and cost of each
+call.
 
-Services are made when they are first asked, and anew when their provider was changed.
+Backends are created on first use, and again after their provider was changed.
 """
 
 import asyncio
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 
 class Answering(Protocol):
+    """Backend that answers the calls of one provider."""
+
     async def close(self) -> None: ...
 
     async def invoke(self, model: Model, request: InvokeModel) -> "Piece": ...
@@ -47,6 +50,8 @@ class Answering(Protocol):
 
 
 class ConfiguredModels:
+    """The models of the Host."""
+
     def __init__(self, book: ModelBook, catalogue: Catalogue, secrets: SecretBox, patience: Patience) -> None:
         self._book = book
         self._catalogue = catalogue
@@ -134,7 +139,7 @@ class ConfiguredModels:
         kind = self._catalogue.get(provider.kind)
         if kind is None:
             raise ProviderFailed("not_supported", f"{provider.name} is of a kind this Host does not know any more")
-        # the client takes its time to load, and everybody else goes on meanwhile
+        # importing the client takes a while; a thread keeps the event loop free
         name = ".demo" if kind.dialect == "demo" else ".provider_client"
         module = await asyncio.to_thread(importlib.import_module, name, __package__)
         known = self._services.get(provider.provider_id)
@@ -154,7 +159,7 @@ class ConfiguredModels:
         return service(provider, kind, keys, self._patience)
 
     def _retire(self, service: Answering) -> None:
-        """Its provider is another one now; answers that are under way may come to their end."""
+        """Closes the backend of a changed provider later, so that answers in progress can finish."""
 
         async def wait_and_close() -> None:
             try:
@@ -185,7 +190,7 @@ def _last(model: Model, piece: "Piece", usage: Usage) -> ModelChunk:
 
 
 def _used(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | None, text: str) -> Usage:
-    """What the service counted, or else what is likely."""
+    """Returns the usage that the service reported, or an estimate, with its cost."""
     if usage is None or not usage.prompt_tokens:
         from .estimates import likely, likely_prompt
 

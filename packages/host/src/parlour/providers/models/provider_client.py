@@ -1,4 +1,4 @@
-"""One provider, ready to be asked in its own dialect. When to ask it again, and with which key, `tries` knows."""
+"""Client of one provider in its dialect. Repetitions and the choice of a key are handled by `retry`."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ DIALECTS: dict[str, type[Dialect]] = {"openai": OpenAI, "anthropic": Anthropic, 
 
 
 class Service:
-    """Raises ProviderFailed and nothing else."""
+    """Client of one provider. Raises ProviderFailed and no other error."""
 
     def __init__(self, provider: Provider, kind: Kind, keys: tuple[str, ...], patience: Patience) -> None:
         self._name = provider.name
@@ -51,7 +51,7 @@ class Service:
         return _last(piece, called, answer, names)
 
     async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]:
-        """Pieces as they come, what came at once in one; the last is done and has the tool calls."""
+        """Yields chunks as they arrive, one for each block; the last one is marked as done and has the tool calls."""
         names, called, whole = _names(request), Called(self._kind, model), Piece()
         with self._in_words():
             question = self._dialect.chat(called, request, names, stream=True)
@@ -86,7 +86,7 @@ class Service:
         return scores, reranking.usage(body)
 
     async def _answered(self, question: Question, model: Model) -> Any:
-        """All at once: it has as long to begin as it has to end."""
+        """Returns a complete response: the time limit for its beginning is that for its end."""
         exchange, first = await self._tries.asked(question, model.name, self._patience.total)
         try:
             return await whole_answer(exchange, first)
@@ -110,5 +110,5 @@ def _last(piece: Piece, called: Called, answer: Answer, names: Names) -> Piece:
     piece.tool_calls, piece.done = answer.calls.whole(names), True
     piece.metadata = reasoning.carried(called, answer.signed) if piece.tool_calls else None
     if piece.tool_calls and piece.finish_reason in ("", "stop"):
-        piece.finish_reason = "tool_calls"  # some services forget to say so
+        piece.finish_reason = "tool_calls"  # some services do not report it
     return piece

@@ -1,6 +1,6 @@
-"""Asks a service until it begins to answer, with another key or after a pause where that may help.
+"""Repeats a request until the service begins to answer, with another key or after a pause where that may help.
 
-Only until then: what a runner has seen is never taken back.
+A request is not repeated afterwards: output that a runner has received is never withdrawn.
 """
 
 import asyncio
@@ -20,6 +20,8 @@ RESTS = (REFUSED_SECONDS, LIMITED_SECONDS)
 
 
 class Tries:
+    """Sends requests with retries and key rotation."""
+
     def __init__(
         self, connection: Connection, keys: KeyRing, headers: Callable[[str], dict[str, str]], patience: Patience
     ) -> None:
@@ -29,8 +31,10 @@ class Tries:
         self._patience = patience
 
     async def asked(self, question: Question, model: str, wait: float) -> tuple[Exchange, bytes]:
-        """The exchange, which is the caller's to close, and the first block of its answer, that may take `wait`
-        seconds to come. Raises Failure."""
+        """Sends a request and returns the exchange, which the caller must close, and the first block of its response.
+
+        The block may take `wait` seconds to arrive. Raises ModelCallFailure.
+        """
         body, loop = to_json(question.body), asyncio.get_running_loop()
         tries = rotations = 0
         while True:
@@ -49,7 +53,7 @@ class Tries:
             await asyncio.sleep(pause)
 
     def _pause(self, failure: Failure, tries: int) -> float | None:
-        """How long to wait before the next try; None when there is none."""
+        """Returns the seconds before the next attempt; None if there is none."""
         if not failure.again or tries >= self._patience.attempts:
             return None
         pause = FIRST_PAUSE * 2 ** (tries - 1) if failure.wait is None else failure.wait
@@ -69,7 +73,7 @@ class Tries:
 
 
 async def _first(exchange: Exchange) -> bytes:
-    """An answer that breaks off before it begins is none."""
+    """Reads the first block. A response that breaks off before it can be repeated."""
     try:
         first = await exchange.block()
     except Failure as failure:

@@ -1,14 +1,17 @@
-"""Splits a stream of bytes into server-sent events, however it was cut on its way. Knows nothing of what they say."""
+"""Splits a stream of bytes into server-sent events, independent of block boundaries.
+
+It does not interpret their data.
+"""
 
 LINE_BYTES = 4 * 1024 * 1024
 
 
 class EventTooLong(Exception):
-    """One line of the stream is longer than any event of a model."""
+    """Raised when one line of the stream is longer than any event of a model."""
 
 
 class Splitter:
-    """`feed` gives the data of each event that is whole; lines end with \\n, \\r\\n or \\r."""
+    """Incremental parser. `feed` returns the data of each complete event; lines end with \\n, \\r\\n or \\r."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -25,13 +28,13 @@ class Splitter:
         return [event for line in lines if (event := self._take(line)) is not None]
 
     def end(self) -> list[bytes]:
-        """What the last block held and no empty line followed."""
+        """Returns the last event if no empty line followed it."""
         last, self._rest = self._rest, b""
         events = [self._take(last.removesuffix(b"\r")), self._take(b"")]
         return [event for event in events if event is not None]
 
     def _take(self, line: bytes) -> bytes | None:
-        """Of all fields only data matters here: what kind of event it is, models say inside."""
+        """Processes one line. All fields but data are ignored, because models put the kind of event into the data."""
         if not line:
             event, self._data = self._data, []
             return b"\n".join(event) if event else None
@@ -41,7 +44,7 @@ class Splitter:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """The last one is not ended yet. A final \\r may be half of an end, so it waits for what follows."""
+    """Splits into lines, the last of which is incomplete. A final \\r may be half of a line end, so it stays there."""
     if b"\r" not in text:
         return text.split(b"\n")
     held = text.endswith(b"\r")

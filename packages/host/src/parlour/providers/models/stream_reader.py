@@ -1,4 +1,4 @@
-"""Reads an answer: whole, or as the events of a stream, joined as they came together."""
+"""Reads a response as a whole or as a stream of events, joining events that arrived together."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ DONE = b"[DONE]"
 
 
 class Reading:
-    """One streamed answer. A service that answers all at once is understood too."""
+    """One streamed response. A service that does not stream is supported too."""
 
     def __init__(self, exchange: Exchange, answer: Answer, first: bytes) -> None:
         self._exchange = exchange
@@ -21,11 +21,14 @@ class Reading:
         self._first = first
         self._splitter = Splitter()
         self._ended = False
-        """The service has said that the answer is whole."""
+        """True after the service has reported the end of its answer."""
         self._over = False
 
     async def piece(self) -> Piece | None:
-        """What came with the next block; None at the end. Raises Failure when that comes too early."""
+        """Returns the content of the next block; None at the end.
+
+        Raises ModelCallFailure if the stream ends too early.
+        """
         if self._over:
             return None
         if self._first and _is_no_stream(self._first):

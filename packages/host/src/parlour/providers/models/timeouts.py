@@ -1,19 +1,19 @@
-"""How long a service is waited for, how often it is asked, and how much is taken from it."""
+"""Time limits, number of attempts and maximum response size of model calls."""
 
 from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Times in seconds."""
+    """Limits of a model call. Times are in seconds."""
 
     connect: float = 10
     first_token: float = 120
-    """From the request to the first byte of its answer."""
+    """Time from the request to the first byte of its response."""
     stall: float = 60
-    """Between two pieces of an answer."""
+    """Maximum time between two blocks of a response."""
     total: float = 600
     attempts: int = 3
     longest_wait: float = 20
-    """A service that wants to be left alone for longer is not waited for."""
+    """Maximum pause before a retry; if the service asks for a longer one, the call fails."""
     answer_bytes: int = 32 * 1024 * 1024

@@ -1,1 +1,1 @@
-"""Tools: one registry over the Host's own, those of plugins and those of MCP servers."""
+"""Provides one registry of all tools: the Host's own, those of plugins and those of MCP servers."""

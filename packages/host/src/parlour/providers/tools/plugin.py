@@ -1,5 +1,8 @@
-"""Tools that plugins bring, named `author/plugin.tool`. Each runs in its own plugin's process with that plugin's
-rights, whoever calls it: the call carries who asked, and nothing that the asker may do."""
+"""Provides the tools of plugins, named `author/plugin.tool`.
+
+A tool runs in its plugin's process with that plugin's permissions, whatever run calls it: the call contains who asked,
+but none of the caller's permissions.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +20,8 @@ from .source import Offer
 
 
 class PluginTools:
+    """Source of the tools of all plugins."""
+
     def __init__(self, components: Components, plugins: PluginCaller, seconds: float) -> None:
         self._components = components
         self._plugins = plugins

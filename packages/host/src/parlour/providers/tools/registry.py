@@ -1,5 +1,7 @@
-"""All tools under one roof. Checks what they are given, how long they take and what they answer; who may call them is
-the gate's, and what is too large for an answer becomes an artifact behind it."""
+"""Combines all sources of tools. It checks parameters, duration and result of every call.
+
+Who may call a tool is decided by the gate; a result that is too large is stored as an artifact after it.
+"""
 
 import asyncio
 import logging
@@ -21,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What all sources offered at one moment. A name that two of them claim belongs to neither."""
+    """The tools of all sources at one moment. A name that two sources claim belongs to neither."""
 
     seen: tuple[Sequence[Offer], ...] = ()
     tools: Mapping[str, tuple[Offer, Source]] = field(default_factory=dict)
@@ -30,6 +32,8 @@ class Catalogue:
 
 
 class ToolRegistry:
+    """All tools of the Host."""
+
     def __init__(self, call_seconds: float) -> None:
         self._call_seconds = call_seconds
         self._sources: list[Source] = []
@@ -102,4 +106,4 @@ def _problems(parameters: dict[str, Any], offer: Offer) -> list[str]:
     try:
         return problems(parameters, dict(offer.parameters_schema))
     except RecursionError:
-        return []  # a schema that refers to itself without end says nothing; the tool looks for itself
+        return []  # an endlessly recursive schema can't be checked; the tool checks its parameters itself

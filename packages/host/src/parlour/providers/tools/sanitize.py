@@ -1,4 +1,4 @@
-"""What a tool answered, fit to be kept and shown to a model: text without control characters, and not without end."""
+"""Makes a tool's result fit for storage and for a model: removes control characters and limits its size."""
 
 import base64
 import binascii
@@ -11,10 +11,10 @@ from parlour_sdk.protocol.content import ContentElement, JsonElement, MediaEleme
 from parlour_sdk.protocol.tools import ToolOutcome
 
 ANSWER_BYTES = 4 * 1024 * 1024
-"""All that is taken from one answer."""
+"""Maximum size in bytes of one result."""
 ELEMENTS = 1000
 BINARY_SHARE = 10
-"""A text of which every tenth character controls something is none."""
+"""Reciprocal of the share of control characters above which a text counts as binary: one in ten."""
 
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -29,7 +29,7 @@ def cleaned(outcome: ToolOutcome) -> ToolOutcome:
 
 
 def readable(text: str) -> str:
-    """Without control characters; of what is mostly such, a sentence."""
+    """Removes control characters; a mostly binary text is replaced by a note."""
     shorter, removed = _UNREADABLE.subn("", text)
     if removed * BINARY_SHARE > len(text):
         return f"[{len(text)} characters of binary data, which is not text]"
@@ -62,7 +62,7 @@ class _Room:
         return kept.decode(errors="ignore")
 
     def _value(self, value: Any) -> ContentElement:
-        """A value that does not fit is the beginning of its text."""
+        """Adds a JSON value; one that does not fit is replaced by the beginning of its text."""
         written = to_json(value)
         if len(written) > self._left:
             return TextElement(text=self._fitting(written.decode()))

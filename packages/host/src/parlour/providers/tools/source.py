@@ -1,4 +1,4 @@
-"""What the registry takes tools from, and what one of them is. Each source names its tools within its own namespace."""
+"""Defines a tool and the sources from which the registry gets tools. Each source has namespaces of its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -15,10 +15,12 @@ NOTHING_TAKEN: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 @dataclass(frozen=True, slots=True)
 class Offer:
+    """A tool as a source offers it."""
+
     tool_name: str
     source: ToolSource
     provider: str
-    """Who offers it, in words."""
+    """Readable name of the provider, for messages."""
     description: str = ""
     parameters_schema: Mapping[str, Any] = field(default_factory=lambda: NOTHING_TAKEN)
     read_only: bool = False
@@ -41,12 +43,20 @@ class Offer:
 
 
 class Source(Protocol):
+    """A source of tools."""
+
     def offers(self) -> Sequence[Offer]:
-        """The same object for as long as nothing changes; asked before every run, so that it must not wait."""
+        """Returns the tools: the same object until something changes.
+
+        It is called before every run, so it must not block.
+        """
         ...
 
     async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
-        """Parameters fit the schema. Raises ProviderFailed; what the tool itself says went wrong is an outcome."""
+        """Calls a tool with parameters that match its schema.
+
+        Raises ProviderFailed; an error of the tool itself is an outcome.
+        """
         ...
 
 
@@ -55,5 +65,5 @@ def told(text: str) -> ToolOutcome:
 
 
 def refused(text: str) -> ToolOutcome:
-    """A sentence for the model: what went wrong, and what would work."""
+    """Builds an outcome with an error message for the model: what went wrong, and what would work."""
     return ToolOutcome(content=[TextElement(text=text)], is_error=True)

@@ -1,1 +1,1 @@
-"""How services want to be asked and what they answer: pure builders and parsers, one module per dialect."""
+"""Wire formats of model services: pure request builders and response parsers, one module per dialect."""

@@ -1,4 +1,4 @@
-"""Anthropic's messages."""
+"""Dialect of Anthropic's messages API."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,11 +40,11 @@ FINISHES = {
 }
 _WORDS = {"stop": "stop_sequences"}
 _UNKNOWN = ("seed", "n", "presence_penalty", "frequency_penalty", "reasoning_effort", "logprobs")
-"""Words of other services that this one would refuse."""
+"""Parameters of other services that this one would refuse."""
 THINKING = {"thinking": ("type", "thinking", "signature"), "redacted_thinking": ("type", "data")}
-"""Blocks that go back as they came, and what of them."""
+"""Blocks that are sent back unchanged, with their fields."""
 TOOL_ERROR = "is_error"
-"""In the metadata of a message of role `tool`: the tool failed."""
+"""Key in the metadata of a message of role `tool`: the tool failed."""
 JSON_ONLY = "Answer with one JSON object and nothing else."
 
 
@@ -178,7 +178,9 @@ def _parameters(given: dict[str, Any], names: Names) -> dict[str, Any]:
 
 
 def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
-    """A schema has a field of its own; a mere wish for JSON is said in words."""
+    """Converts the response format: a schema has its own field, while plain JSON output is requested in the system
+    prompt.
+    """
     match wanted:
         case {"type": "json_schema", "json_schema": {"schema": schema}}:
             return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}, []
@@ -189,7 +191,7 @@ def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
-    """Turns alternate: what comes from one side in a row is one turn, and what tools gave is the user's side."""
+    """Builds alternating turns: adjacent messages of one side are joined; tool results belong to the user's side."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":

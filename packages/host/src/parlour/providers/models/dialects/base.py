@@ -1,4 +1,4 @@
-"""What every dialect speaks of: a question to a service, and its answer as it comes in pieces."""
+"""Common types of all dialects: a request to a service, and its response in chunks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -15,10 +15,10 @@ from ..errors import Failure
 from .tool_arguments import parsed
 
 DEFAULT_ANSWER_TOKENS = 4096
-"""Where a limit has to be named and nobody knows one."""
+"""Token limit that is sent where a limit is required and none is known."""
 
 DECIDED = frozenset(("model", "messages", "contents", "stream"))
-"""What no parameter may change: which model is asked was granted, and what it is asked is the request's."""
+"""Fields that no parameter may change: the model was granted, and the messages belong to the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What is asked of which model of which kind of service."""
+    """The model of a call and its kind of provider."""
 
     kind: Kind
     model: Model
@@ -40,18 +40,21 @@ class Called:
 
 @dataclass(slots=True)
 class Piece:
-    """What came at once; of several, text and thoughts are joined and the last word on the rest holds."""
+    """A part of a response.
+
+    When several are joined, text and reasoning are concatenated; the last value of other fields counts.
+    """
 
     text: str = ""
     reasoning: str = ""
     usage: Usage | None = None
     finish_reason: str = ""
     tool_calls: list[ToolCall] = field(default_factory=list)
-    """All of them, with the last piece."""
+    """All tool calls, in the last chunk."""
     metadata: dict[str, Any] | None = None
-    """What is to be told again with the tool calls, with the last piece."""
+    """Metadata that must be sent back with the tool calls, in the last chunk."""
     done: bool = False
-    """Nothing more comes."""
+    """True if nothing more follows."""
 
     def add(self, other: "Piece") -> None:
         self.text += other.text
@@ -63,7 +66,7 @@ class Piece:
 
 @dataclass(slots=True)
 class PartialCall:
-    """A tool call in the making; its arguments come in fragments of JSON."""
+    """An incomplete tool call; its arguments arrive in fragments of JSON."""
 
     id: str = ""
     name: str = ""
@@ -71,7 +74,7 @@ class PartialCall:
 
 
 class Calls:
-    """The tool calls of an answer, by the number that the service gave each."""
+    """Tool calls of a response, by the number that the service gave each."""
 
     def __init__(self) -> None:
         self._calls: dict[Any, PartialCall] = {}
@@ -90,7 +93,7 @@ class Calls:
 
 
 class Names(Protocol):
-    """Tool names as the service takes them, and back."""
+    """Maps tool names to the form that the service accepts, and back."""
 
     def wire(self, name: str) -> str: ...
 
@@ -98,25 +101,27 @@ class Names(Protocol):
 
 
 class Answer(Protocol):
-    """One answer while it comes. `read` raises Failure for an error that the service tells inside it."""
+    """Parser of one response. `parse_event` raises ModelCallFailure for an error that the service reports inside it."""
 
     calls: Calls
 
     @property
     def signed(self) -> list[dict[str, Any]]:
-        """Thoughts that the service wants back with the calls."""
+        """Signed reasoning that the service requires back with the calls."""
         ...
 
     def read(self, event: Any) -> Piece:
-        """One event of the stream."""
+        """Parses one event of the stream."""
         ...
 
     def whole(self, body: Any) -> Piece:
-        """All of it at once, from a service that did not stream."""
+        """Parses a complete response of a service that did not stream."""
         ...
 
 
 class Dialect(Protocol):
+    """Wire format of a model service."""
+
     def headers(self, key: str) -> dict[str, str]: ...
 
     def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question: ...
@@ -131,7 +136,7 @@ class Dialect(Protocol):
 
 
 def parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
-    """The model's own, then what the request says besides."""
+    """Returns the model's own parameters, overridden by those of the request."""
     given = called.model.with_own_parameters(request.extra)
     return {name: value for name, value in given.items() if name not in DECIDED}
 
@@ -141,7 +146,7 @@ def malformed(what: str) -> Failure:
 
 
 def told(error: Any) -> Failure:
-    """An error that a service puts where an answer should be."""
+    """Returns the failure of an error that a service sends in place of an answer."""
     said = error if isinstance(error, str) else text_of(error, "message")
     return Failure("provider_failed", f"failed while it was answering: {said or 'it does not say why'}")
 
@@ -159,13 +164,13 @@ def with_details(usage: Usage, cached: int, reasoning: int) -> Usage:
 
 
 def number(held: Any, name: str) -> int:
-    """Services leave out, null or misspell what they count; nothing of that breaks an answer."""
+    """Returns a count; missing, null or malformed counts are 0, so that they never break a response."""
     value = held.get(name) if isinstance(held, dict) else None
     return max(0, int(value)) if isinstance(value, int | float) else 0
 
 
 def entries(held: Any, name: str) -> Sequence[Mapping[str, Any]]:
-    """The objects of a list, which may be missing."""
+    """Returns the objects of a list, which may be missing."""
     value = held.get(name) if isinstance(held, dict) else None
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 

@@ -1,4 +1,6 @@
-"""Parts of a message that no service knows, in words; and media as the bytes or the address that a service takes."""
+"""Converts message parts that services do not support into text, and media into the content or address that they
+accept.
+"""
 
 from parlour.core.encoding import dumps
 from parlour_sdk.protocol.content import (
@@ -36,5 +38,5 @@ def mime_type(media: MediaElement) -> str:
 
 
 def data_address(media: MediaElement) -> str:
-    """The address of a medium, which may hold the bytes themselves."""
+    """Returns the address of a medium, which may be a data URL with its content."""
     return media.url or f"data:{mime_type(media)};base64,{media.content_base64}"

@@ -1,4 +1,4 @@
-"""Gemini's generateContent."""
+"""Dialect of Gemini's generateContent API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ _SETTINGS = {
 }
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 UNSIGNED = "skip_thought_signature_validator"
-"""Newer models want the signature of the thoughts behind a call; this word stands for one that was not kept."""
+"""Placeholder for a missing signature: newer models require the signature of the reasoning behind a call."""
 
 
 class Gemini:
@@ -132,7 +132,7 @@ def _model(called: Called) -> str:
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    """Thoughts are counted beside the answer and paid like it."""
+    """Converts the usage. Reasoning is counted separately from the answer and billed like it."""
     thoughts = number(usage, "thoughtsTokenCount")
     counted = Usage(
         prompt_tokens=number(usage, "promptTokenCount") + number(usage, "toolUsePromptTokenCount"),
@@ -159,7 +159,7 @@ def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
 
 
 def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
-    """What tools gave goes by the name of the call that it answers."""
+    """Builds the turns. A tool result is labelled with the name of the call that it answers."""
     turns: list[dict[str, Any]] = []
     asked_for: dict[str, str] = {}
     for message in messages:

@@ -1,4 +1,4 @@
-"""Chat completions and embeddings as OpenAI made them, and as most other services took them over."""
+"""Dialect of OpenAI's chat completions and embeddings, which most other services have adopted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ class OpenAI:
             **_parameters(called, request),
             "stream": stream,
         }
-        # what is null is left out: the way to spare a service a word that it does not know
+        # null values are left out, so that a parameter that a service does not know can be removed
         return Question("/chat/completions", {name: value for name, value in body.items() if value is not None})
 
     def answer(self) -> "OpenAIAnswer":
@@ -104,7 +104,10 @@ class OpenAIAnswer:
 
 
 def _require_well(held: Any) -> None:
-    """Some services tell of errors with a status that says all is well, and some in words of their own."""
+    """Raises the error of a response.
+
+    Some services report errors with a success status, and some in a format of their own.
+    """
     if isinstance(held, dict) and held.get("error"):
         raise told(held["error"])
     said = text_of(held, "message") or text_of(held, "msg")
@@ -150,7 +153,7 @@ def _message(message: Message, names: Names, returns_reasoning: bool) -> dict[st
 
 
 def _content(content: str | Sequence[ContentElement]) -> Any:
-    """Words alone are a text, which every service takes."""
+    """Returns the content as a string if it is only text, which every service accepts."""
     if isinstance(content, str):
         return content
     if not any(isinstance(each, MediaElement) and each.type in ("image", "audio") for each in content):

@@ -1,6 +1,6 @@
-"""Thoughts that a service signs and wants back, unchanged, beside the tool calls they led to.
+"""Passes on signed reasoning, which a service requires back unchanged, with the tool calls that it led to.
 
-They go out as metadata of the answer, and come back with it from whoever asks again. Another model is not shown them.
+It is sent as metadata of the answer, and comes back with the next request. Other models do not receive it.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ def carried(called: Called, signed: list[dict[str, Any]]) -> dict[str, Any] | No
 
 
 def of(message: Message, called: Called) -> list[dict[str, Any]]:
-    """What this model signed of this message."""
+    """Returns the signed reasoning of a message if this model signed it."""
     match (message.metadata or {}).get(THOUGHTS):
         case {"of": name, "signed": list() as signed} if name == _name(called):
             return [each for each in signed if isinstance(each, dict)]

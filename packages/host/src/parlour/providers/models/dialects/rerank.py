@@ -1,4 +1,4 @@
-"""Reranking as Jina, Cohere, SiliconFlow and others agree on it."""
+"""Reranking in the format that Jina, Cohere, SiliconFlow and others share."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def question(called: Called, request: Rerank) -> Question:
 
 
 def ranked(body: Any, request: Rerank) -> list[RerankScore]:
-    """The best first; what names no document of the request is passed over."""
+    """Returns the scores, the best first; entries that refer to no document of the request are ignored."""
     output = body.get("output") if isinstance(body, dict) else None
     found = entries(body, "results") or entries(output, "results") or entries(body, "data")
     scores = [
@@ -30,7 +30,7 @@ def ranked(body: Any, request: Rerank) -> list[RerankScore]:
 
 
 def usage(body: Any) -> Usage | None:
-    """Services count in several places, and some not at all."""
+    """Returns the usage. Services report it in several places, and some not at all."""
     held = body if isinstance(body, dict) else {}
     meta = held.get("meta")
     places = [held.get("usage"), held.get("tokens"), meta.get("tokens") if isinstance(meta, dict) else None]

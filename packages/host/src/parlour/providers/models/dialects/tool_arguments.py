@@ -1,4 +1,4 @@
-"""Arguments of tool calls: JSON on the way, values here."""
+"""Converts the arguments of tool calls between JSON and values."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from parlour.core.encoding import dumps, loads
 
 
 def parsed(text: str) -> Any:
-    """What is no JSON stays a text: whoever runs the tool tells the model so."""
+    """Parses arguments. Invalid JSON stays a string: running the tool then reports it to the model."""
     if not text.strip():
         return {}
     try:
@@ -20,6 +20,6 @@ def written(arguments: Any) -> str:
 
 
 def as_object(arguments: Any) -> dict[str, Any]:
-    """For services that take nothing but an object."""
+    """Returns the arguments as an object, for services that accept nothing else."""
     value = parsed(arguments) if isinstance(arguments, str) else arguments
     return value if isinstance(value, dict) else {} if value is None else {"input": value}

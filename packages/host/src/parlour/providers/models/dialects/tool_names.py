@@ -1,4 +1,7 @@
-"""Tool names as services take them: letters, digits, _ and -, at most 64. The Host's own may hold anything."""
+"""Maps tool names to those that services accept: letters, digits, _ and -, at most 64.
+
+The Host's names have no such limits.
+"""
 
 import hashlib
 import re
@@ -9,6 +12,8 @@ _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class ToolNames:
+    """Tool names of one request."""
+
     def __init__(self, names: Iterable[str]) -> None:
         self._wire: dict[str, str] = {}
         self._own: dict[str, str] = {}
@@ -16,7 +21,7 @@ class ToolNames:
             self.wire(name)
 
     def wire(self, name: str) -> str:
-        """The same for the same name; two that would become one are told apart."""
+        """Returns the wire name: always the same for one name, and different for different names."""
         known = self._wire.get(name)
         if known is not None:
             return known
@@ -27,5 +32,5 @@ class ToolNames:
         return plain
 
     def own(self, name: str) -> str:
-        """A name that nobody was told of stays as the model made it up."""
+        """Returns the Host's name; an unknown name stays as the model made it up."""
         return self._own.get(name, name)

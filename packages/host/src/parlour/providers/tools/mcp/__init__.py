@@ -1,1 +1,1 @@
-"""Tools of MCP servers. The client library is large and reads what strangers send, so it has a process of its own."""
+"""Tools of MCP servers. The client library is large and parses untrusted input, so it runs in a process of its own."""

@@ -1,4 +1,4 @@
-"""What a server says it offers, held against what the Host can carry: the rest is left out, with a sentence each."""
+"""Filters what a server lists by the Host's limits. Everything else is left out, with a message for each."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ NAME_CHARACTERS = 128
 ADDRESS_CHARACTERS = 2048
 DESCRIPTION_CHARACTERS = 10_000
 SHORT_CHARACTERS = 1000
-"""Of a description that is one among many."""
+"""Maximum length of the description of a resource, prompt or argument."""
 
 
 def listed(
@@ -116,7 +116,7 @@ def _fits(schema: Any) -> bool:
 
 
 def _depth(value: Any) -> int:
-    """As far as it matters."""
+    """Returns the nesting depth, counted up to just over the limit."""
     level, depth = [value], 0
     while level and depth <= SCHEMA_DEPTH:
         depth += 1

@@ -1,5 +1,7 @@
-"""Talks to one MCP server with the official client: both of the protocol's manners, the current one without sessions
-and the one before it, are tried in that order."""
+"""Talks to one MCP server with the official client.
+
+Both forms of the protocol are tried in this order: the current one without sessions, then the previous one.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -35,7 +37,7 @@ from .transports import transport
 
 PAGES = 50
 TURNED_AWAY = ("Session terminated", "Server returned an error response")
-"""What the client library says when an answer was only an HTTP status."""
+"""Messages of the client library for a response that was only an HTTP status."""
 CHANGES = (ToolListChangedNotification, ResourceListChangedNotification, PromptListChangedNotification)
 
 Listed = TypeVar("Listed")
@@ -43,13 +45,13 @@ Page = tuple[Sequence[Listed], str | None]
 
 
 class Session:
-    """A server that is connected. `trouble.gone` is set when it is not any more."""
+    """A connected server. `trouble.closed` is set when the connection ends."""
 
     def __init__(self, client: Client, trouble: Trouble, changed: asyncio.Event) -> None:
         self._client = client
         self.trouble = trouble
         self.changed = changed
-        """What it offers is not what it was."""
+        """Set when the server reports that its tools, resources or prompts have changed."""
 
     @property
     def identity(self) -> Identity:
@@ -57,7 +59,7 @@ class Session:
         return Identity(self._client.protocol_version, info.name if info else "", info.version if info else "")
 
     async def listing(self) -> Listing:
-        """Of what it says that it has."""
+        """Lists the tools, resources and prompts that the server says it supports."""
         able = self._client.server_capabilities
         tools = await _pages(self._tools, TOOLS) if able.tools or not (able.resources or able.prompts) else []
         resources: list[Resource | ResourceTemplate] = []
@@ -68,7 +70,7 @@ class Session:
         return listed(tools, resources, prompts)
 
     async def ask(self, wanted: Wanted) -> ToolOutcome:
-        """Raises ServerLost. What the server itself refuses is an outcome for the model."""
+        """Sends a request. Raises ServerLost. A refusal by the server itself is an outcome for the model."""
         attempt = Attempt()
         ATTEMPT.set(attempt)
         self.trouble.note("")
@@ -111,7 +113,7 @@ class Session:
 
 @asynccontextmanager
 async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
-    """To be entered and left by the same task."""
+    """Connects to a server. It must be entered and left by the same task."""
     changed = asyncio.Event()
 
     async def noticed(message: IncomingMessage) -> None:
@@ -126,7 +128,7 @@ async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
 
 
 async def _pages(page: Callable[[str | None], Awaitable[Page[Listed]]], limit: int) -> list[Listed]:
-    """All of them, or one more than are taken."""
+    """Reads all pages, or stops as soon as the limit is exceeded."""
     found: list[Listed] = []
     cursor: str | None = None
     for _ in range(PAGES):
@@ -138,7 +140,7 @@ async def _pages(page: Callable[[str | None], Awaitable[Page[Listed]]], limit: i
 
 
 async def _if_known(listing: Awaitable[list[Any]]) -> list[Any]:
-    """Servers with resources may have never heard of templates."""
+    """Returns an empty list if the server does not know the method: not all servers with resources have templates."""
     try:
         return await listing
     except MCPError as error:

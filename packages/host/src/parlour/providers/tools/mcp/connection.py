@@ -1,4 +1,4 @@
-"""Keeps one server connected: tries again with growing pauses, knows what it offers, and says how it stands."""
+"""Keeps one server connected: reconnects with growing pauses, and tracks its tools and status."""
 
 import asyncio
 import logging
@@ -22,24 +22,26 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long things may take, in seconds."""
+    """Time limits and intervals in seconds."""
 
     start: float = 120
-    """Until a server that is a process is connected; one that is installed while it starts takes long."""
+    """Time to connect to a server that is a process; installing it at the start may take long."""
     connect: float = 30
-    """Until any other is."""
+    """Time to connect to any other server."""
     first_pause: float = 1
     longest_pause: float = 60
     refresh: float = 60
-    """How often what it offers is listed anew, which also shows whether it is still there."""
+    """Interval between listings of the server's tools, which also show whether it is still there."""
     patience: float = 15
-    """How long a call waits for a server that is just being connected."""
+    """Time that a call waits for a server that is being connected."""
 
     def until_connected(self, target: Target) -> float:
         return self.start if target.transport == "stdio" else self.connect
 
 
 class Connection:
+    """Connection to one configured MCP server."""
+
     def __init__(
         self,
         name: str,
@@ -56,13 +58,13 @@ class Connection:
         self._clock = clock
         self._pace = pace
         self._session = ""
-        """Of the connection there is; empty while there is none."""
+        """Id of the current session; empty while there is none."""
         self._decided = asyncio.Event()
-        """Set when the attempt under way has come out."""
+        """Set when the current attempt has succeeded or failed."""
         self._begun = 0
-        """Attempts so far."""
+        """Number of attempts started so far."""
         self._wanted = asyncio.Event()
-        """Somebody waits: no more pausing."""
+        """Set when a call waits for the connection, which ends the pause before the next attempt."""
         self.status = Status("connecting", clock.now())
         self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
 
@@ -71,7 +73,7 @@ class Connection:
         await asyncio.wait([self._task])
 
     async def ask(self, wanted: Wanted) -> ToolOutcome:
-        """Once more if it surely never got there. Raises ProviderFailed."""
+        """Sends a request, and repeats it once if it certainly did not reach the server. Raises ProviderFailed."""
         session = await self._usable()
         try:
             return await self._worker.ask(session, wanted)
@@ -87,7 +89,7 @@ class Connection:
             raise ProviderFailed("runtime_error", f"the MCP server '{self._name}' is lost: {lost}", True) from lost
 
     async def _usable(self) -> str:
-        """Waits for an attempt that is begun after this was asked: the one under way may be too old to count."""
+        """Waits for a connection attempt that starts after this call: the result of the current one may be outdated."""
         before = self._begun
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.patience):
@@ -115,7 +117,7 @@ class Connection:
             pause = min(pause * 2, self._pace.longest_pause)
 
     async def _serve(self) -> None:
-        """Until it is lost."""
+        """Serves one connection until it is lost."""
         session, target = new_session(), self._target()
         told = self._worker.connect(session, target, self._pace.until_connected(target), self._pace.refresh)
         async with aclosing(told):
@@ -134,7 +136,7 @@ class Connection:
                 logger.warning("MCP server %s: %s", self._name, words)
 
     def _failed(self, words: str) -> None:
-        """What it offered stays offered: it may be back before somebody asks."""
+        """Records a failure. The tools stay listed, because the server may be back before the next call."""
         before, self._session = self.status, ""
         if words != before.last_error:
             logger.warning("MCP server %s: %s", self._name, words)

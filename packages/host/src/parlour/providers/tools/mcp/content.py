@@ -1,4 +1,4 @@
-"""What an MCP server answers, as the Host's tools answer."""
+"""Converts the results of an MCP server into outcomes of the Host's tools."""
 
 from typing import Any, Literal
 
@@ -23,7 +23,10 @@ from parlour_sdk.protocol.tools import ToolOutcome
 
 
 def outcome(result: CallToolResult) -> ToolOutcome:
-    """Structured content repeats the text by the protocol's rule, so it counts only where there is nothing else."""
+    """Converts a tool result.
+
+    Structured content repeats the text by the protocol's rule, so it is used only without text.
+    """
     elements = _joined([_element(block) for block in result.content])
     if not elements and result.structured_content is not None:
         elements = [_value(result.structured_content)]
@@ -35,7 +38,7 @@ def resource(result: ReadResourceResult) -> ToolOutcome:
 
 
 def filled_in(result: GetPromptResult) -> ToolOutcome:
-    """Who is to say what, in order, as an agent's instructions are written."""
+    """Converts a prompt into its messages with their roles, in order, in the form of an agent's instructions."""
     messages = [{"role": each.role, "content": _in_words(each.content)} for each in result.messages]
     return ToolOutcome(content=[_value({"description": result.description or "", "messages": messages})])
 
@@ -53,13 +56,13 @@ def _contents(resource: TextResourceContents | BlobResourceContents) -> ContentE
 
 
 def _value(value: Any) -> ContentElement:
-    """A large one as its text, which is lighter to carry than thousands of values."""
+    """Returns a JSON element, or its text if it is large, because thousands of values are more expensive to pass on."""
     written = to_json(value)
     return TextElement(text=written.decode()) if len(written) > RESULT_BYTES else JsonElement(value=value)
 
 
 def _joined(elements: list[ContentElement]) -> list[ContentElement]:
-    """Texts that follow each other are one, each on a line of its own."""
+    """Joins adjacent texts, each on its own line."""
     joined: list[ContentElement] = []
     for element in elements:
         last = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""Where a server is and what opens it: its configuration with the secrets in the clear, for as long as it is used."""
+"""Defines how a server is reached: its configuration with decrypted secrets, kept only while it is used."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,6 +11,8 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Target:
+    """Address or command of a server, with decrypted secrets."""
+
     transport: Transport
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -24,7 +26,7 @@ class Target:
 
 
 def opened(server: McpServer, secrets: SecretBox) -> Target:
-    """Raises SecretUnreadable."""
+    """Decrypts the configuration of a server. Raises SecretUnreadable."""
     return Target(
         server.transport,
         server.url,

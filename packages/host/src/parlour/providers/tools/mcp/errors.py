@@ -1,14 +1,17 @@
-"""Why a server can't be used, in words."""
+"""Errors of MCP servers, with readable reasons."""
 
 import asyncio
 from contextvars import ContextVar
 
 LOST = "lost"
-"""The code that tells of it between processes."""
+"""Error code of a lost server between the worker process and the Host."""
 
 
 class ServerLost(Exception):
-    """The connection is gone, with a sentence that says why. `unsent`: what was asked never got there."""
+    """Raised when the connection to a server is lost, with the reason.
+
+    `unsent` says that the request certainly did not arrive.
+    """
 
     def __init__(self, words: str, unsent: bool = False) -> None:
         super().__init__(words)
@@ -16,42 +19,42 @@ class ServerLost(Exception):
 
 
 class Attempt:
-    """How far one call got over the network, as its transport saw it."""
+    """Progress of one call over the network, recorded by its transport."""
 
     def __init__(self) -> None:
         self.refused = False
-        """Nobody was there to take it."""
+        """True if the connection was refused."""
         self.reached = False
         self.status = 0
-        """Of the first answer."""
+        """HTTP status of the first response."""
 
     def answered(self, status: int) -> None:
         self.reached, self.status = True, self.status or status
 
     @property
     def unsent(self) -> bool:
-        """Nobody took it, or it was turned away at the door."""
+        """True if the request was not accepted: no connection, or a response with a client error."""
         return 400 <= self.status < 500 if self.reached else self.refused
 
 
 ATTEMPT: ContextVar[Attempt] = ContextVar("ATTEMPT")
-"""Of the call that is being made; the client library carries it along to where the call is sent."""
+"""The attempt of the current call; the client library passes it on to the code that sends the request."""
 
 
 class Trouble:
-    """What a transport noticed and its client library does not pass on."""
+    """Problems that a transport noticed and the client library does not report."""
 
     def __init__(self) -> None:
         self.words = ""
         self.gone = asyncio.Event()
-        """Nothing more comes from this connection."""
+        """Set when nothing more will arrive on this connection."""
 
     def note(self, words: str) -> None:
         self.words = words
 
 
 def in_words(error: BaseException, trouble: Trouble) -> str:
-    """The transport's own words first: it was closest."""
+    """Describes an error; a problem that the transport noticed takes precedence, since it is more precise."""
     cause = _cause(error)
     if trouble.words:
         return trouble.words

@@ -1,4 +1,4 @@
-"""The HTTP client that MCP transports use: it reads no answer without end and remembers what went wrong."""
+"""HTTP client of the MCP transports: it limits the size of responses and records what went wrong."""
 
 from collections.abc import AsyncIterator
 from http import HTTPStatus
@@ -10,12 +10,14 @@ from .errors import ATTEMPT, Attempt, Trouble
 ANSWER_BYTES = 8 * 1024 * 1024
 CONNECT_SECONDS = 30
 READ_SECONDS = 300
-"""A server may hold its answer back for as long as a tool takes; how long that may be is the registry's to say."""
+"""Read timeout in seconds. A server may hold its response back as long as a tool runs; the registry limits that."""
 STREAM = "text/event-stream"
 HINTS = {401: "; check the headers", 403: "; check the headers", 404: "; check the address", 405: "; check the address"}
 
 
 class Observed(httpx2.AsyncBaseTransport):
+    """Transport that records problems and limits response sizes."""
+
     def __init__(self, trouble: Trouble) -> None:
         self._inner = httpx2.AsyncHTTPTransport()
         self._trouble = trouble

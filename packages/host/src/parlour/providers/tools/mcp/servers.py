@@ -1,4 +1,4 @@
-"""All MCP servers of the book as one source of tools, named `server.tool`."""
+"""Provides the tools of all configured MCP servers as one source, named `server.tool`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,6 +28,8 @@ UNSANDBOXED = (
 
 
 class McpServers:
+    """Source of the tools of all MCP servers."""
+
     def __init__(self, book: McpBook, secrets: SecretBox, clock: Clock, allow_unsandboxed: bool, pace: Pace) -> None:
         self._book = book
         self._secrets = secrets
@@ -36,7 +38,7 @@ class McpServers:
         self._pace = pace
         self._worker = WorkerProcess()
         self._following = asyncio.Lock()
-        """Two changes of a server at once must not leave two connections behind."""
+        """Prevents two concurrent changes of a server from leaving two connections behind."""
         self._connections: dict[str, Connection] = {}
         self._offers: tuple[Offer, ...] | None = ()
 
@@ -98,7 +100,7 @@ class McpServers:
         return Connection(server.name, reach, self._worker, self._change, self._clock, self._pace)
 
     def _target(self, server: McpServer) -> Target:
-        """Raises ServerLost or SecretUnreadable with a sentence."""
+        """Returns how to reach a server. Raises ServerLost or SecretUnreadable with a reason."""
         if server.transport == "stdio" and not (self._allow_unsandboxed or server.unsandboxed_by):
             raise ServerLost(UNSANDBOXED)
         return opened(server, self._secrets)

@@ -1,6 +1,6 @@
-"""A server that is a process of this machine, spoken to over its pipes: one message per line, none without end.
+"""Transport to a server that is a local process, over its pipes: one message per line, with a size limit.
 
-It runs outside any sandbox; whether it may is decided by whoever opens it.
+The process runs outside any sandbox; the caller decides whether that is allowed.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ from .errors import Trouble
 LINE_BYTES = 8 * 1024 * 1024
 LAST_WORDS = 5
 END_SECONDS = 1
-"""How long a process may take to end once nobody speaks to it, and again once it was told to."""
+"""Seconds for a process to exit after its input was closed, and again after each signal."""
 SET_PARENT_DEATH_SIGNAL = 1
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
 
 _LIBRARY = ctypes.CDLL(None)
-"""Loaded here: between fork and exec there is no loading."""
+"""Loaded here, because nothing can be loaded between fork and exec."""
 Incoming = SessionMessage | Exception
 Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
 
 
 @asynccontextmanager
 async def stdio(target: Target, trouble: Trouble) -> AsyncIterator[Streams]:
-    """Raises OSError when there is no such command."""
+    """Starts the process and connects its pipes. Raises OSError if the command can't be started."""
     process = await _started(target, trouble)
     to_client, incoming = anyio.create_memory_object_stream[Incoming](0)
     outgoing, from_client = anyio.create_memory_object_stream[SessionMessage](0)
@@ -73,19 +73,19 @@ async def _started(target: Target, trouble: Trouble) -> Process:
 
 
 def _die_with_parent() -> None:
-    """In the new process: one that goes on working after its input has ended must not outlive whom it works for."""
+    """Runs in the new process: a process that continues after its input has ended must not outlive the worker."""
     _LIBRARY.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:
-    """Nothing of the Host's beyond what every process needs."""
+    """Returns the environment of the process: nothing of the Host's except what every process needs."""
     return {**{name: os.environ[name] for name in INHERITED if name in os.environ}, **own}
 
 
 async def _read(
     process: Process, to_client: MemoryObjectSendStream[Incoming], said: deque[str], trouble: Trouble
 ) -> None:
-    """Until the process has no more to say."""
+    """Reads messages until the process closes its output."""
     assert process.stdout is not None
     async with to_client:
         try:
@@ -109,7 +109,7 @@ def _message(line: bytes) -> Incoming:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:
-        return error  # a line that is no message harms only itself
+        return error  # an invalid line affects no other message
 
 
 async def _write(process: Process, from_client: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -117,22 +117,24 @@ async def _write(process: Process, from_client: MemoryObjectReceiveStream[Sessio
     async with from_client:
         async for message in from_client:
             line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-            with suppress(ConnectionError, RuntimeError):  # its end is noticed where it is read
+            with suppress(ConnectionError, RuntimeError):  # the end of the process is noticed by the reader
                 process.stdin.write(line.encode() + b"\n")
                 await process.stdin.drain()
 
 
 async def _listen(process: Process, said: deque[str]) -> None:
-    """Keeps the last lines of what it complains about."""
+    """Keeps the last lines that the process writes to its error output."""
     assert process.stderr is not None
-    with suppress(ValueError):  # a line without end
+    with suppress(ValueError):  # a line over the size limit
         while line := await process.stderr.readline():
             if words := readable(line.decode(errors="replace")).strip():
                 said.append(words[:300])
 
 
 async def _end(process: Process) -> None:
-    """As the protocol asks: close its input, then tell it, then make it; and all that it started."""
+    """Ends the process and everything it started, as the protocol requires: close its input, then SIGTERM, then
+    SIGKILL.
+    """
     assert process.stdin is not None
     process.stdin.close()
     for number in (None, signal.SIGTERM, signal.SIGKILL):
@@ -142,7 +144,7 @@ async def _end(process: Process) -> None:
         if await _ended(process):
             break
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)  # whatever it left behind in its group
+        os.killpg(process.pid, signal.SIGKILL)  # processes that it left behind in its group
 
 
 async def _ended(process: Process) -> bool:

@@ -1,4 +1,7 @@
-"""A server's tools as the Host's, and two more for its resources and its prompts, unless it has such tools itself."""
+"""Maps a server's tools to the Host's.
+
+Two more tools read its resources and prompts, unless it has tools of these names.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,7 +13,7 @@ from ..source import Offer
 READ = "read_resource"
 FILL_IN = "get_prompt"
 DESCRIBED_CHARACTERS = 4000
-"""Of what a model is told there is; the rest it can only guess, or be told of by a person."""
+"""Maximum length of the description of these two tools; entries that do not fit are omitted."""
 READ_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {"uri": {"type": "string", "description": "Its address."}},
@@ -43,7 +46,7 @@ def offered(server: str, listing: Listing) -> Sequence[Offer]:
 
 
 def wanted(listing: Listing, tool: str, parameters: Mapping[str, Any]) -> Wanted:
-    """What a call of one of these means."""
+    """Converts a tool call into the request for the server."""
     if tool in (READ, FILL_IN) and all(each.name != tool for each in listing.tools):
         if tool == READ:
             return Wanted("resource", str(parameters["uri"]))

@@ -1,4 +1,4 @@
-"""The three ways to a server, each as the client library wants it, and each noticed when it ends."""
+"""The three transports to a server, in the form that the client library expects. The end of each is detected."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -60,7 +60,7 @@ def _sse(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[Transp
 
 
 class _Watched:
-    """What comes from a server. The client library tells nobody that it ends, so it is noticed here."""
+    """Stream of messages from a server. The client library does not report its end, so it is detected here."""
 
     def __init__(self, inner: ReadStream[Incoming], trouble: Trouble) -> None:
         self._inner = inner

@@ -1,8 +1,7 @@
-"""The process that talks to MCP servers for a Host: `python -m parlour.providers.tools.mcp.worker`.
+"""Process that talks to MCP servers for a Host: `python -m parlour.providers.tools.mcp.worker`.
 
-What servers send is read, checked and cut to size here, and reaches the Host as small frames: `connect` is a stream
-that tells what a server offers for as long as it is there, `ask` is a stream of pieces of one answer. It ends
-when its Host does.
+Messages of servers are parsed, checked and cut to size here, and reach the Host as small frames: `connect` streams what
+a server offers as long as it is connected, `ask` streams the pieces of one result. The process exits with its Host.
 """
 
 import asyncio
@@ -24,6 +23,8 @@ PIECE_CHARACTERS = 256 * 1024
 
 
 class Worker:
+    """Serves the calls of the Host."""
+
     def __init__(self) -> None:
         self._sessions: dict[str, Session] = {}
 
@@ -39,7 +40,10 @@ class Worker:
     async def _connect(
         self, name: str, target: Target, start: float, refresh: float
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """A task of its own holds the connection: whoever opens one must be the one to close it."""
+        """Streams the listings of a server.
+
+        A separate task holds the connection, because a connection must be closed by the task that opened it.
+        """
         news: asyncio.Queue[dict[str, Any] | WireError] = asyncio.Queue()
         holding = asyncio.create_task(self._hold(name, target, start, refresh, news))
         try:
@@ -63,7 +67,7 @@ class Worker:
                     await _change(session, refresh)
                     if trouble.gone.is_set():
                         raise ServerLost(trouble.words or "it closed the connection")
-        except Exception as error:  # noqa: BLE001 - whatever a server or the library does, the Host is told
+        except Exception as error:  # noqa: BLE001 - any error of a server or of the library is reported to the Host
             news.put_nowait(WireError(LOST, in_words(error, trouble)))
         finally:
             self._sessions.pop(name, None)
@@ -88,7 +92,7 @@ async def _told(session: Session, seconds: float) -> dict[str, Any]:
 
 
 async def _change(session: Session, seconds: float) -> None:
-    """Waits for its end, for a change of what it offers, or until that is to be looked at anyway."""
+    """Waits until the connection ends, the offered tools change, or the next listing is due."""
     events = [asyncio.ensure_future(each.wait()) for each in (session.trouble.gone, session.changed)]
     await asyncio.wait(events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for event in events:
@@ -97,7 +101,7 @@ async def _change(session: Session, seconds: float) -> None:
 
 async def serve() -> None:
     peer = Peer(StdioTransport(os.dup(0), os.dup(1)), Worker(), name="MCP worker")
-    os.dup2(2, 1)  # whatever is printed must not get between the frames
+    os.dup2(2, 1)  # printed output must not get between the frames
     peer.start()
     await peer.wait_closed()
     await peer.aclose()

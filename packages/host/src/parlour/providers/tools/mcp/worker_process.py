@@ -1,4 +1,4 @@
-"""Keeps the one process that talks to MCP servers: started when the first is needed, again when it has died."""
+"""Manages the process that talks to MCP servers: it is started when first needed, and again after it exited."""
 
 import asyncio
 import os
@@ -21,10 +21,12 @@ MODULE = "parlour.providers.tools.mcp.worker"
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PYTHONPATH", "SHELL", "TMPDIR", "USER", "VIRTUAL_ENV")
 NOT_INSTALLED = "MCP needs a part of Parlour that is not installed; install it with: pip install 'parlour[mcp]'"
 END_SECONDS = 4
-"""The servers it started may take three to end."""
+"""Seconds for the process to exit; the servers it started may take three of them."""
 
 
 class WorkerProcess:
+    """Client of the worker process."""
+
     def __init__(self) -> None:
         self._starting = asyncio.Lock()
         self._peer: Peer | None = None
@@ -33,13 +35,13 @@ class WorkerProcess:
     async def connect(
         self, session: str, target: Target, start: float, refresh: float
     ) -> AsyncGenerator[tuple[Identity, Listing], None]:
-        """What the server tells of itself, now and whenever that changes. Raises ServerLost."""
+        """Yields identity and listing of a server, now and after every change. Raises ServerLost."""
         wanted = {"session": session, "target": asdict(target), "start": start, "refresh": refresh}
         async for told in self._asked("connect", wanted):
             yield Identity(**told["identity"]), _listing(told["listing"])
 
     async def ask(self, session: str, wanted: Wanted) -> ToolOutcome:
-        """Raises ServerLost."""
+        """Sends a request to a connected server. Raises ServerLost."""
         async with aclosing(self._asked("ask", {"session": session, "wanted": asdict(wanted)})) as pieces:
             return ToolOutcome.model_validate_json("".join([piece async for piece in pieces]))
 
@@ -100,7 +102,7 @@ class WorkerProcess:
 
 
 class _Nothing:
-    """The worker asks its Host for nothing."""
+    """Rejects every call, because the worker never calls its Host."""
 
     def dispatch(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
         raise WireError("not_supported", "there is nothing to ask for")
@@ -125,7 +127,10 @@ def _prompt(told: dict[str, Any]) -> RemotePrompt:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """It ends by itself when nobody speaks to it, and takes the servers it started along."""
+    """Waits for the exit of the process, or kills it.
+
+    It exits by itself when its input closes, and ends its servers.
+    """
     with suppress(TimeoutError):
         await asyncio.wait_for(process.wait(), END_SECONDS)
         return

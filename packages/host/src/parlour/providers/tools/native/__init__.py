@@ -1,1 +1,1 @@
-"""The Host's own tools, each in a module of its own."""
+"""The Host's own tools, one module each."""

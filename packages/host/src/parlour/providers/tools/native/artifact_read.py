@@ -1,4 +1,4 @@
-"""Reads a file of the conversation as text, piece by piece. Which files a run sees is the core's to say."""
+"""Tool that reads a file of the conversation as text, in pieces. The core decides which files a run may see."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from .tools import PROVIDER
 
 PIECE_BYTES = 64 * 1024
 UNFINISHED = 3
-"""Bytes that a character may still lack at the end of a piece."""
+"""Maximum number of bytes that may be missing from a character at the end of a piece."""
 
 
 class ArtifactRead:
@@ -58,7 +58,7 @@ class ArtifactRead:
 
 
 def _text(piece: bytes) -> str | None:
-    """Without the last character, if it is cut; None when these are no words at all."""
+    """Decodes a piece without an incomplete last character; None if it is not text."""
     for missing in range(UNFINISHED + 1):
         try:
             return piece[: len(piece) - missing].decode()
@@ -74,7 +74,7 @@ def _rest(artifact: Artifact, end: int) -> str:
 
 
 def _shown(artifact: Artifact) -> ToolOutcome:
-    """What is not text may still be looked at."""
+    """Returns a picture as media, and an error for other files that are not text."""
     kind = artifact.description.mime_type
     words = f"this is no text but {kind} of {artifact.size_bytes} bytes"
     if not kind.startswith("image/"):

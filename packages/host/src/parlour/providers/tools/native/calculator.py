@@ -1,4 +1,4 @@
-"""Arithmetic on what a model wrote: parsed, never executed, and bounded in size at every step."""
+"""Tool that evaluates arithmetic expressions: they are parsed, never executed, with size limits at every step."""
 
 import ast
 import math
@@ -15,7 +15,7 @@ from .tools import PROVIDER
 CHARACTERS = 1000
 DEPTH = 100
 BITS = 10_000
-"""Of the largest whole number, about 3000 digits."""
+"""Maximum size of an integer in bits, about 3000 decimal digits."""
 FACTORIAL = 1000
 PLACES = 300
 
@@ -55,7 +55,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Number]] = {
 
 
 class NotCalculated(Exception):
-    """A sentence about an expression."""
+    """Raised with the reason why an expression can't be evaluated."""
 
 
 class Calculator:
@@ -82,7 +82,7 @@ class Calculator:
 
 
 def calculated(expression: str) -> Number:
-    """Raises NotCalculated."""
+    """Evaluates an expression. Raises NotCalculable."""
     if len(expression) > CHARACTERS:
         raise NotCalculated(f"it is longer than {CHARACTERS} characters")
     try:
@@ -133,7 +133,7 @@ def _bounded(value: Any) -> Number:
 
 
 def _power(base: Number, exponent: Number) -> Any:
-    """Looked at before it is raised: afterwards would be too late."""
+    """Raises to a power. The size is checked before, because computing a huge power would take too long."""
     whole = isinstance(base, int) and isinstance(exponent, int)
     if whole and abs(base) > 1 and exponent * int(base).bit_length() > BITS:
         raise OverflowError

@@ -1,4 +1,7 @@
-"""The readable part of an HTML page: its words in paragraphs, headings, lists, tables and links. Knows no network."""
+"""Extracts the readable text of an HTML page: paragraphs, headings, lists, tables and links.
+
+It does no network access.
+"""
 
 import re
 from html import unescape
@@ -7,7 +10,7 @@ from urllib.parse import urljoin
 from .html_tokenizer import Close, Open, tokens
 
 LINKS = 2000
-"""Whose targets are told; those of a page with more are not read for its links."""
+"""Maximum number of links per page whose targets are shown."""
 
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select"})
 _PARAGRAPHS = frozenset(
@@ -40,7 +43,7 @@ class _Reader:
     def __init__(self, address: str) -> None:
         self._address = address
         self._unseen = ""
-        """The tag whose end is awaited before anything is seen again."""
+        """The hidden element whose end tag is awaited; until then everything is skipped."""
         self._pre = False
         self._in_title = False
         self._links: list[str] = []
@@ -52,7 +55,7 @@ class _Reader:
         if token.tag == "title":
             self._in_title = True
         elif token.tag == "body":
-            self._unseen = ""  # whatever was left open above it
+            self._unseen = ""  # closes any hidden element that was left open before the body
         elif token.tag in _UNSEEN:
             self._unseen = self._unseen or token.tag
         elif not self._unseen:
@@ -94,12 +97,12 @@ class _Reader:
             self.pieces.append(text if self._pre else self._flowing(text))
 
     def _flowing(self, text: str) -> str:
-        """No line begins with a space."""
+        """Collapses whitespace; no line begins with a space."""
         flowing = _SPACE.sub(" ", text)
         return flowing.lstrip() if self.pieces and self.pieces[-1].endswith("\n") else flowing
 
     def _target(self, written: str) -> str:
-        """Where a link leads, if that is another page."""
+        """Returns the absolute target of a link; empty if it does not lead to another page."""
         self._resolved += 1
         if not written or written.startswith("#") or self._resolved > LINKS:
             return ""

@@ -1,5 +1,8 @@
-"""Cuts a page into tags and text in one pass. Strangers write pages: no input makes it look at anything twice, which
-the standard library's parser does not promise (its time grows with the square of what is left open)."""
+"""Splits a page into tags and text in one pass.
+
+Pages are untrusted: no input is scanned twice, which the standard library's parser does not guarantee (its time grows
+with the square of the unclosed input).
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +13,15 @@ MARKUP = re.compile(r"<(?:[a-zA-Z!?]|/[a-zA-Z])")
 TAG_NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
 READ_OF_A_TAG = 1024
 RAW = frozenset({"script", "style", "textarea", "title", "noscript", "iframe", "xmp", "noembed", "noframes"})
-"""Up to its end tag, what is inside is not looked at."""
+"""Elements whose content is not parsed up to their end tag."""
 
 
 class Open(NamedTuple):
+    """Start tag."""
+
     tag: str
     written: str
-    """Its attributes, as they are."""
+    """The unparsed attributes."""
 
 
 class Close(NamedTuple):
@@ -44,7 +49,7 @@ def tokens(html: str) -> Iterator[Token]:
 
 
 def _markup(html: str, start: int) -> tuple[int, Token | None]:
-    """Where to go on, and what was there. What never ends takes all the rest with it."""
+    """Returns the position after the markup, and its token. Unclosed markup extends to the end of the page."""
     if html.startswith(("<!", "<?"), start):
         return _after(html, "-->" if html.startswith("<!--", start) else ">", start), None
     name = TAG_NAME.match(html, start + 1)

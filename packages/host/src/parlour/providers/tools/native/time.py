@@ -1,4 +1,4 @@
-"""What time it is somewhere."""
+"""Tool that returns the current time of a time zone."""
 
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -49,5 +49,5 @@ def _zone(name: str) -> tzinfo | None:
 
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # unknown, a path that leads elsewhere, a folder of zones
+    except (KeyError, ValueError, OSError):  # unknown name, a path outside the zone folder, or a folder of zones
         return None

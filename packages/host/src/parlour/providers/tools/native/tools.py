@@ -1,4 +1,4 @@
-"""The Host's own tools as one source. They are few and there from the start."""
+"""Source of the Host's own tools. They are few and available from the start."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -1,5 +1,7 @@
-"""Reads a page of the public web as text, a bounded part of it and for a bounded time. Where it may go is decided
-where its sockets are made; the client is loaded on first use."""
+"""Tool that reads a page of the public web as text, with limits on size and time.
+
+Permitted addresses are checked when a socket is created; the HTTP client is imported on first use.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
 PAGE_BYTES = 1024 * 1024
-"""What is read of a page; the rest stays where it is."""
+"""Maximum number of bytes that are read of a page."""
 REDIRECTS = 5
 HTML = ("text/html", "application/xhtml+xml")
 TEXT = ("application/json", "application/xml", "application/javascript", "application/yaml", "application/x-yaml")
@@ -35,7 +37,7 @@ class Page:
     charset: str
     content: bytes
     cut: str = ""
-    """Why the rest is missing."""
+    """Reason why the rest is missing."""
 
 
 class WebFetch:
@@ -94,7 +96,7 @@ class WebFetch:
 
 
 async def _read(response: "ClientResponse", until: float) -> Page:
-    """As much as comes in time and fits."""
+    """Reads what arrives in time and fits."""
     content, cut = bytearray(), ""
     try:
         async with asyncio.timeout_at(until):
@@ -110,10 +112,10 @@ async def _read(response: "ClientResponse", until: float) -> Page:
 
 
 def _readable(page: Page) -> str:
-    """In a thread: a page may be long, and a parser slow."""
+    """Converts a page to text. It runs in a thread, because a page may be long and parsing slow."""
     try:
         text = page.content.decode(page.charset, errors="replace")
-    except LookupError:  # a character set that nobody knows
+    except LookupError:  # an unknown character set
         text = page.content.decode(errors="replace")
     if page.kind in HTML:
         from .html_text import page_text
@@ -134,7 +136,7 @@ def _problem(url: str) -> str:
 
 
 def _unusable(response: "ClientResponse") -> str:
-    """Why this answer has nothing to read."""
+    """Returns why the response has no text to read; empty if it has."""
     if response.status >= 400:
         return f"{response.url.host} answered {response.status} {response.reason or ''}".strip()
     kind = response.content_type
