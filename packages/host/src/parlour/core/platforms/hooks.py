@@ -9,7 +9,7 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """The names of headers are in small letters."""
+    """An HTTP call of a platform. Header names are in lower case."""
 
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -23,10 +23,10 @@ class HookAnswer:
 
 @runtime_checkable
 class TakesHooks(Protocol):
-    """An adapter in a mode in which its platform calls. Whether a call is genuine, it says itself."""
+    """An adapter in a mode in which the platform calls the Host. It verifies each call itself."""
 
     async def hook(self, call: HookCall) -> HookAnswer:
-        """Answers when what came is durable."""
+        """Handles a call. Returns when the received events are stored."""
         ...
 
 
@@ -76,7 +76,7 @@ class HookSocket(Protocol):
         ...
 
     async def ping(self) -> Awaitable[None]:
-        """Returns what completes with the pong, or raises ConnectionError when the socket is closed before it."""
+        """Returns an awaitable for the pong; raises ConnectionError if the socket is closed before it arrives."""
         ...
 
     async def close(self, code: int, reason: str) -> None: ...
