@@ -33,7 +33,7 @@ class Configuration:
 def configured(
     manifest: AdapterManifest, given: Mapping[str, Any], before: Configuration, box: SecretBox, check: Check
 ) -> Configuration:
-    """Returns the configuration to store. Raises ConfigurationRefused.
+    """Returns the configuration to store. Raises InvalidBotConfig.
 
     A secret that is not given stays as it is, unless an address changes to which it could be sent; one that is given
     empty is removed. `check` is the adapter's own check beyond the form; it gets only values that fit the form.

@@ -35,7 +35,7 @@ class Handshake:
     """The request that opens a WebSocket, before it is accepted or refused. Header names are in lower case."""
 
     path: str
-    """Below the bot's own address, such as `/onebot/v11/ws`."""
+    """The path below the bot's own address, such as `/onebot/v11/ws`."""
     query: str
     headers: Sequence[tuple[str, str]]
     peer: str
@@ -50,7 +50,7 @@ class Handshake:
 
 
 class SocketClosed(Exception):
-    """The WebSocket is closed. `too_large` says that the Host closed it because a frame was over the limit."""
+    """Raised when the WebSocket is closed. `too_large` says that the Host closed it because a frame was over the limit."""
 
     def __init__(self, too_large: bool = False) -> None:
         super().__init__("the WebSocket is closed")
@@ -68,11 +68,11 @@ class HookSocket(Protocol):
     async def refuse(self, status: int, sentence: str) -> None: ...
 
     async def receive(self) -> str | bytes:
-        """Raises SocketClosed."""
+        """Receives a frame. Raises SocketClosed."""
         ...
 
     async def send(self, text: str) -> None:
-        """Raises SocketClosed."""
+        """Sends a text frame. Raises SocketClosed."""
         ...
 
     async def ping(self) -> Awaitable[None]:

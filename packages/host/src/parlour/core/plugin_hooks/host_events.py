@@ -44,7 +44,7 @@ class HostEvents:
         self._later.offer(*self._audience.listening(event_type))
 
     def audience(self, event_type: str, handled: bool) -> list[str]:
-        """Returns the plugins that receive an event: all listeners, or only observers if the event is handled elsewhere."""
+        """Returns the plugins that receive an event: all listeners, or observers only if it is handled elsewhere."""
         return self._audience.observing(event_type) if handled else self._audience.listening(event_type)
 
 
