@@ -62,7 +62,7 @@ class ApprovalPolicy:
 
 def _rule(value: Any) -> Rule:
     if isinstance(value, str):
-        return Rule(value)  # validated when it was saved
+        return Rule(value)  # type: ignore[arg-type]  # validated when it was saved
     who = value.get("who") or {}
     return Rule(
         decision=value["decision"],

@@ -50,7 +50,7 @@ class Handshake:
 
 
 class SocketClosed(Exception):
-    """Raised when the WebSocket is closed. `too_large` says that the Host closed it because a frame was over the limit."""
+    """Raised when the WebSocket is closed. `too_large` is true if the Host closed it because a frame was too large."""
 
     def __init__(self, too_large: bool = False) -> None:
         super().__init__("the WebSocket is closed")
